@@ -1,0 +1,157 @@
+package signforms
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// judge makes the result of the call out of its last attempt.
+func (r *run) judge() ([]byte, error) {
+	switch {
+	case r.attempts == 0:
+		return nil, r.notSent()
+	case r.last.status == 0 || r.last.err != nil:
+		return nil, r.newError(r.last.mayBeDone(), "", r.noAnswerText())
+	case r.last.status/100 == 3:
+		return nil, r.newError(r.last.mayBeDone(), "", redirectText(r.last.header))
+	case r.last.status/100 != 2:
+		code, message := answerText(r.last)
+		return nil, r.newError(r.last.mayBeDone(), code, message)
+	}
+	if code, message, only := onlyError(r.last.body); only {
+		return nil, r.newError(false, code, message)
+	}
+	return r.last.body, nil
+}
+
+// mayBeDone tells whether a request that was not answered with a readable success may have been carried out all the same.
+// A gateway answers its own time-out with a 5xx while the work goes on, so only a 4xx (other than 408) says no.
+func (o outcome) mayBeDone() bool {
+	refused := o.status/100 == 4 && o.status != http.StatusRequestTimeout
+	return !refused && !o.unwritten
+}
+
+// notSent is the error of a call whose first attempt was never made.
+func (r *run) notSent() error {
+	if e := (*Error)(nil); errors.As(r.refused, &e) {
+		return e
+	}
+	return &Error{Operation: r.call.op, Local: true, Message: "nothing was sent", cause: r.refused}
+}
+
+// newError describes the last attempt. open is true when a send or reminder may have been carried out.
+func (r *run) newError(open bool, code, message string) *Error {
+	e := &Error{
+		Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),
+		RequestID: r.id, Attempts: r.attempts, Body: r.last.body[:min(len(r.last.body), maxError)],
+		cause: errors.Join(r.refused, r.last.err),
+	}
+	e.RetryAfter, _ = retryAfter(r.last.header)
+	if local := (*Error)(nil); errors.As(r.refused, &local) {
+		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
+	}
+	switch {
+	case open && r.class == notRepeatable:
+		e.kinds = []error{ErrOutcomeUnknown}
+	case r.last.status == 0 || r.last.err != nil:
+		e.kinds = []error{ErrUnavailable}
+	default:
+		e.kinds = errorKinds(r.call.op, r.last.status, code)
+	}
+	return e
+}
+
+// unreadable is the error of a success that does not hold what it must.
+func (r *run) unreadable(err error) error {
+	e := r.newError(true, "", "unreadable answer: "+err.Error())
+	if r.class != notRepeatable {
+		e.kinds = []error{ErrUnavailable}
+	}
+	return e
+}
+
+func (r *run) noAnswerText() string {
+	switch {
+	case r.last.timedOut:
+		return fmt.Sprintf("no complete answer within AttemptTimeout, %s", r.c.options.AttemptTimeout)
+	case errors.Is(r.last.err, context.Canceled):
+		return context.Canceled.Error()
+	case errors.Is(r.last.err, context.DeadlineExceeded):
+		return context.DeadlineExceeded.Error()
+	}
+	return r.last.err.Error()
+}
+
+// attemptErr is what OnAttempt may log of the last attempt.
+func (r *run) attemptErr() error {
+	if r.last.err == nil {
+		return nil
+	}
+	return &Error{Operation: r.call.op, StatusCode: r.last.status, RequestID: r.id, Attempts: r.attempts,
+		Message: cleanText(r.noAnswerText(), r.c.key.reveal()), cause: r.last.err}
+}
+
+func redirectText(h http.Header) string {
+	host := "an unnamed place"
+	if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	return fmt.Sprintf("redirected to %s, which is never followed: correct the base URL or Options.Endpoints", host)
+}
+
+var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// answerText finds code and message in an error's body: message, error, data.message, data.error, in this order, as
+// clients have met them; code is an assumption. A body that is not a JSON object is taken as text.
+func answerText(o outcome) (code, message string) {
+	var body struct {
+		Code, Message, Error text
+		Data                 struct{ Message, Error text }
+	}
+	if err := json.Unmarshal(o.body, &body); err != nil {
+		message = string(o.body)
+	}
+	if codeText.MatchString(string(body.Code)) {
+		code = string(body.Code)
+	}
+	message = cmp.Or(string(body.Message), string(body.Error), string(body.Data.Message), string(body.Data.Error), message)
+	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.status))
+}
+
+// onlyError reports a success whose body holds nothing but an error message (and perhaps a code). Not documented by the
+// service; clients have met such answers.
+func onlyError(body []byte) (code, message string, only bool) {
+	if len(body) > maxError || !bytes.Contains(body, []byte(`"error"`)) {
+		return "", "", false
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return "", "", false
+	}
+	code, message = answerText(outcome{body: body})
+	delete(fields, "code")
+	_, found := fields["error"]
+	return code, message, found && len(fields) == 1 && message != ""
+}
+
+// text is a JSON string; any other value is kept as its JSON, so that one odd field does not hide the rest of an answer.
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	var s string
+	switch {
+	case json.Unmarshal(b, &s) == nil:
+		*t = text(s)
+	default:
+		*t = text(b)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package signforms
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	maxAnswer = 32 << 20 // of a success
+	maxError  = 64 << 10 // of any other body, and of what is read past either to keep the connection
+)
+
+// Attempt is what [Options.OnAttempt] gets: one request and what came of it. It holds no input, body or secret.
+type Attempt struct {
+	Operation Operation
+	// RequestID is the x-request-id, the same for all attempts of a call.
+	RequestID string
+	// Number counts the attempts of a call from 1.
+	Number int
+	// StatusCode is 0 when there was no answer.
+	StatusCode int
+	// Err tells why there was no answer, or why a success could not be read; nil for any complete answer.
+	Err error
+	// SlotWait is how long the attempt waited for a slot of the reminder budget; only reminders do.
+	SlotWait time.Duration
+	// Duration runs from the start of the attempt, after SlotWait, to the end of its answer.
+	Duration time.Duration
+}
+
+// outcome is what is known after an attempt.
+type outcome struct {
+	status    int
+	header    http.Header
+	body      []byte
+	err       error // no answer, or a success that could not be read to its end
+	tooLarge  bool
+	timedOut  bool // by AttemptTimeout, not by the caller's context
+	unwritten bool // proof that nothing of the request was written
+}
+
+func (o outcome) success() bool { return o.status/100 == 2 && o.err == nil }
+
+// attempt sends the request once and reads the whole answer, all within AttemptTimeout.
+func (r *run) attempt(req *http.Request) outcome {
+	ctx, cancel := context.WithTimeout(req.Context(), r.c.options.AttemptTimeout)
+	defer cancel()
+	var trace writeTrace
+	traced := ctx
+	if r.class == notRepeatable {
+		traced = httptrace.WithClientTrace(ctx, trace.hooks())
+	}
+	out := r.exchange(req.WithContext(traced))
+	if out.err != nil {
+		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
+		out.unwritten = out.status == 0 && trace.nothingWritten(ctx.Err() != nil)
+		if err := req.Context().Err(); err != nil && !errors.Is(out.err, err) {
+			out.err = errors.Join(err, out.err)
+		}
+	}
+	return out
+}
+
+func (r *run) exchange(req *http.Request) outcome {
+	req.Header = r.c.header(r)
+	if r.class == notRepeatable {
+		forbidReplay(req)
+	}
+	resp, err := r.c.transport.RoundTrip(req)
+	if err != nil {
+		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
+			err = urlErr.Err // its text holds the URL with the query
+		}
+		return outcome{err: err}
+	}
+	out := outcome{status: resp.StatusCode, header: resp.Header}
+	limit := int64(maxError)
+	if out.status/100 == 2 {
+		limit = maxAnswer
+	}
+	out.body, err = readBody(resp, limit)
+	switch {
+	case out.status/100 != 2: // the status says enough, however much of the body came
+		out.body = out.body[:min(int64(len(out.body)), limit)]
+	case err != nil:
+		out.err = err
+	case int64(len(out.body)) > limit:
+		out.err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20), true
+	}
+	return out
+}
+
+// readBody reads up to limit+1 bytes, drains a little more so that the connection can be used again, and closes the body.
+func readBody(resp *http.Response, limit int64) ([]byte, error) {
+	defer resp.Body.Close()
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(resp.ContentLength, 0), 1<<20)) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	if err == nil {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxError) // an error here costs only the connection
+	}
+	return buf.Bytes(), err
+}
+
+// forbidReplay keeps net/http from repeating the request on its own after a lost connection, which it does for a GET (to
+// which Options.Endpoints may turn a reminder) unless there is a body that it cannot rewind.
+func forbidReplay(req *http.Request) {
+	req.GetBody = nil
+	if req.Body == nil || req.Body == http.NoBody {
+		req.Body = io.NopCloser(io.MultiReader())
+	}
+}
+
+// writeTrace finds out from net/http whether anything of a request was written. Its hooks may run while and after the
+// transport returns.
+type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
+
+func (t *writeTrace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:          func(string) { t.gettingConn.Store(true) },
+		GotConn:          func(httptrace.GotConnInfo) { t.gotConn.Store(true) },
+		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
+		WroteHeaders:     func() { t.wrote.Store(true) },
+		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
+	}
+}
+
+// nothingWritten is true only on positive proof: the transport told of looking for a connection, so it reports what it
+// does, and either never got one (resolving, dialling or the TLS handshake came to nothing) or got one and wrote nothing.
+// A transport without trace events proves nothing. Nor does one whose context ended after it got a connection: its write
+// loop may still be running.
+func (t *writeTrace) nothingWritten(ctxEnded bool) bool {
+	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !ctxEnded)
+}

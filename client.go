@@ -1,0 +1,253 @@
+package signforms
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+)
+
+// Version of this module; it is part of the User-Agent.
+const Version = "0.1.0"
+
+// A Client calls the Signing and Forms Service. It is safe for concurrent use and never changes after [New].
+type Client struct {
+	Documents *DocumentsService
+	Templates *TemplatesService
+	Forms     *FormsService
+}
+
+// Options are the settings of a [Client]. The zero value, like nil, means the documented defaults.
+type Options struct {
+	// WorkspaceID is sent as the workspaceid header when not empty.
+	WorkspaceID string
+	// HTTPClient lends its Transport; the client itself is neither changed nor used for anything else: its Timeout, Jar and
+	// CheckRedirect do not apply. Default: http.DefaultTransport. A Transport that retries by itself voids the guarantees
+	// about reminders and sends.
+	HTTPClient *http.Client
+	// UserAgent is put before the SDK's own token, signforms-go/Version.
+	UserAgent string
+	// AttemptTimeout bounds each attempt, from its first byte to the last byte of the answer. Waiting for a reminder slot or
+	// between attempts does not count. Default: 30 s.
+	AttemptTimeout time.Duration
+	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4.
+	MaxAttempts int
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry: before the n-th it is random between 0 and
+	// RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax (full jitter). A Retry-After is obeyed up to RetryWaitMax; beyond, the call
+	// returns at once. Defaults: 500 ms and 30 s.
+	RetryWaitMin, RetryWaitMax time.Duration
+	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0 not at all,
+	// negative as long as its context allows.
+	ReminderMaxWait time.Duration
+	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
+	// same base URL and API key share one budget. Processes that share a key need a shared store.
+	LimitStore LimitStore
+	// Endpoints overrides methods, paths and carriers of operations that the service has elsewhere.
+	Endpoints map[Operation]Endpoint
+	// OnAttempt is called after each attempt, in the goroutine of the call, with the call's context: for logs, metrics and
+	// traces. It must be safe for concurrent use and should return quickly.
+	OnAttempt func(context.Context, Attempt)
+}
+
+// DocumentsService lists, voids and reminds documents. Get it from [Client].
+type DocumentsService struct{ c *caller }
+
+// TemplatesService lists templates, sends them and reads their respondents. Get it from [Client].
+type TemplatesService struct{ c *caller }
+
+// FormsService sends forms and reads their responses. Get it from [Client].
+type FormsService struct{ c *caller }
+
+// New returns a client of the service at baseURL, an absolute http or https URL that may carry a path prefix. It sends
+// nothing. Wrong settings are refused, all in one error.
+func New(baseURL, apiKey string, opts *Options) (*Client, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o = o.withDefaults()
+	base, baseErr := checkBaseURL(baseURL)
+	ops, endpointErrs := overrideEndpoints(o.Endpoints)
+	errs := append([]error{baseErr, checkHeader("API key", apiKey, true)}, endpointErrs...)
+	if err := errors.Join(append(errs, o.check()...)...); err != nil {
+		return nil, fmt.Errorf("signforms: settings: %w", err)
+	}
+	c := &caller{
+		base: base, key: secret{&apiKey}, options: o, operations: ops,
+		transport: o.HTTPClient.Transport,
+		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version),
+		budget:    newBudget(o, base, apiKey),
+	}
+	if c.transport == nil {
+		c.transport = http.DefaultTransport
+	}
+	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}}, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.HTTPClient == nil {
+		o.HTTPClient = http.DefaultClient
+	}
+	if o.AttemptTimeout == 0 {
+		o.AttemptTimeout = 30 * time.Second
+	}
+	if o.MaxAttempts == 0 {
+		o.MaxAttempts = 4
+	}
+	if o.RetryWaitMin == 0 {
+		o.RetryWaitMin = 500 * time.Millisecond
+	}
+	if o.RetryWaitMax == 0 {
+		o.RetryWaitMax = max(30*time.Second, o.RetryWaitMin)
+	}
+	if o.LimitStore == nil {
+		o.LimitStore = processStore
+	}
+	return o
+}
+
+func (o Options) check() []error {
+	errs := []error{checkHeader("WorkspaceID", o.WorkspaceID, false), checkHeader("UserAgent", o.UserAgent, false)}
+	if o.AttemptTimeout < 0 {
+		errs = append(errs, errors.New("AttemptTimeout must not be negative"))
+	}
+	if o.MaxAttempts < 0 {
+		errs = append(errs, errors.New("MaxAttempts must be 1 or more (0 means 4)"))
+	}
+	if o.RetryWaitMin < 0 || o.RetryWaitMax < o.RetryWaitMin {
+		errs = append(errs, errors.New("RetryWaitMin must not be negative, nor above RetryWaitMax"))
+	}
+	if !reflect.TypeOf(o.LimitStore).Comparable() {
+		errs = append(errs, fmt.Errorf("LimitStore %T is not comparable: use a pointer", o.LimitStore))
+	}
+	return errs
+}
+
+func checkHeader(name, value string, required bool) error {
+	switch {
+	case required && value == "":
+		return fmt.Errorf("%s must not be empty", name)
+	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, unicode.IsControl):
+		return fmt.Errorf("%s must be printable and without blanks at its ends", name)
+	}
+	return nil
+}
+
+// checkBaseURL returns the base in one spelling, without a trailing slash, so that two clients of one service share a budget.
+func checkBaseURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", errors.New("base URL cannot be parsed; it should look like https://api.example.com")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return "", errors.New("base URL must be absolute, such as https://api.example.com")
+	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
+		return "", errors.New("base URL must have no user, query or fragment")
+	}
+	u.Host = strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(u.Host, port) {
+		u.Host = strings.TrimSuffix(u.Host, port)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// caller is the one path of every request: build, send, bound the body, check, decode.
+type caller struct {
+	base       string
+	key        secret
+	options    Options
+	operations map[Operation]operation
+	transport  http.RoundTripper
+	userAgent  string
+	budget     *budget
+}
+
+// call is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
+type call struct {
+	op      Operation
+	in      inputs
+	body    any
+	maxWait time.Duration // for slots of the reminder budget, as Options.ReminderMaxWait
+}
+
+// do carries out one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
+func (c *caller) do(ctx context.Context, call call, out any) (json.RawMessage, error) {
+	run, err := c.newRun(call)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := run.send(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := decode(answer, out); err != nil {
+		return nil, run.unreadable(err)
+	}
+	return answer, nil
+}
+
+// decode fills out from an answer, which must be a JSON object. Where out knows what it cannot do without, it says so.
+func decode(answer []byte, out any) error {
+	if trimmed := bytes.TrimLeft(answer, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+		return errors.New("it is not a JSON object")
+	}
+	err := json.Unmarshal(answer, out)
+	if timeErr := (*time.ParseError)(nil); errors.As(err, &timeErr) {
+		return errors.New("a time in it is not RFC 3339") // the error itself would quote the value
+	}
+	if c, ok := out.(interface{ complete() error }); ok && err == nil {
+		return c.complete()
+	}
+	return err
+}
+
+func (c *caller) newRun(call call) (*run, error) {
+	op := c.operations[call.op]
+	path, missing := op.fillPath(call.in)
+	if missing != "" {
+		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid},
+			Message: fmt.Sprintf("the path set in Options.Endpoints needs %s, which this call has not", missing)}
+	}
+	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
+	if call.body == nil && op.Inputs&InputsQuery != 0 {
+		if q := call.in.query(); q != "" {
+			r.url += "?" + q
+		}
+	}
+	if op.Inputs&InputsBody != 0 {
+		body := call.body
+		if body == nil {
+			body = call.in
+		}
+		var err error
+		if r.body, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("%s: encoding the request: %w", call.op, err)
+		}
+	}
+	return r, nil
+}
+
+func (c *caller) header(r *run) http.Header {
+	h := http.Header{
+		"Accept":       {"application/json"},
+		"User-Agent":   {c.userAgent},
+		"X-Api-Key":    {c.key.reveal()},
+		"X-Request-Id": {r.id}, // not documented by the service, which may ignore it
+	}
+	if r.body != nil {
+		h["Content-Type"] = []string{"application/json"}
+	}
+	if c.options.WorkspaceID != "" {
+		h["Workspaceid"] = []string{c.options.WorkspaceID}
+	}
+	return h
+}

@@ -1,0 +1,204 @@
+package signforms
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What callers branch on, found with [errors.Is] in every error that a call returns.
+var (
+	// ErrInvalid: an input is missing or malformed. Found by the SDK before anything was sent (Error.Local, Error.Fields),
+	// or answered by the service with 400, 413 or 415.
+	ErrInvalid = errors.New("invalid input")
+	// ErrForbidden: the API key is missing or wrong, or the workspace is not the key's (401, 403).
+	ErrForbidden = errors.New("forbidden")
+	// ErrNotFound: no such document, template, form or response.
+	ErrNotFound = errors.New("not found")
+	// ErrRefused: the document's status forbids it (409, 422, code invalid_status). The status of a refusal is not
+	// documented by the service, so a 400 to a void or reminder that passed the local checks matches ErrRefused and ErrInvalid.
+	ErrRefused = errors.New("refused")
+	// ErrRateLimited: the reminder limit, said by the service (429) or kept by the SDK before sending (Error.Local).
+	// Error.RetryAfter tells how long to wait.
+	ErrRateLimited = errors.New("rate limited")
+	// ErrUnavailable: no answer, an answer that cannot be read, or a 5xx. What was asked for is safe to ask for again.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it. Do not repeat
+	// it blindly: look first, for a send at the template's respondents (see the example of [ErrOutcomeUnknown]).
+	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
+)
+
+// Error is the error of every call: what the service answered, why there was no answer, or what the SDK refused to send.
+// Its text holds the operation, the status, the service's code and message, and never the API key, a query string or a body.
+type Error struct {
+	// Operation that was called.
+	Operation Operation
+	// StatusCode of the last answer; 0 when there was none.
+	StatusCode int
+	// Code is the service's error code, such as invalid_status; empty when the answer had none. Not documented by the service.
+	Code string
+	// Message is the service's message, or the SDK's when Local or without an answer: at most 200 bytes, without control
+	// characters, with the API key, URLs and mail addresses replaced.
+	Message string
+	// RequestID is the x-request-id that the call sent, the same on its retries; empty when nothing was sent.
+	RequestID string
+	// RetryAfter is how long the service (or, when Local, the reminder budget) asks to wait; 0 when it did not say.
+	RetryAfter time.Duration
+	// Attempts is how many requests were tried; 0 when the call was refused before the first.
+	Attempts int
+	// Local is true when the SDK refused the call and nothing was sent for it.
+	Local bool
+	// Fields lists every wrong input of the call when Local and ErrInvalid.
+	Fields []FieldError
+	// Body is the last answer as it came, at most 64 KiB. It may hold personal data and is never part of the text.
+	Body []byte
+
+	kinds []error
+	cause error
+}
+
+// FieldError is one wrong input: the field as it is written in Go, such as Receivers[2].Email, and the rule it breaks.
+// It never holds the value.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+func (f FieldError) String() string { return f.Field + " " + f.Problem }
+
+// maxFieldsInText keeps the text of a call with a hundred wrong receivers readable; Fields has them all.
+const maxFieldsInText = 8
+
+// Error says what was called and what came of it.
+func (e *Error) Error() string {
+	parts := []string{string(e.Operation)}
+	if e.StatusCode != 0 {
+		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
+	}
+	for _, k := range e.kinds {
+		if k == ErrOutcomeUnknown || e.StatusCode == 0 {
+			parts = append(parts, k.Error())
+		}
+	}
+	if e.Message != "" {
+		parts = append(parts, e.Message)
+	}
+	if len(e.Fields) > 0 {
+		parts = append(parts, e.fieldText())
+	}
+	text := strings.Join(parts, ": ")
+	if e.Attempts > 1 {
+		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
+	}
+	if e.RetryAfter > 0 {
+		text += fmt.Sprintf(" (retry after %s)", e.RetryAfter.Round(time.Second))
+	}
+	return text
+}
+
+func (e *Error) fieldText() string {
+	texts := make([]string, 0, maxFieldsInText+1)
+	for i, f := range e.Fields {
+		if i == maxFieldsInText {
+			texts = append(texts, fmt.Sprintf("and %d more in Error.Fields", len(e.Fields)-i))
+			break
+		}
+		texts = append(texts, f.String())
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap returns the sentinels that e matches and, if there is one, the cause: context.Canceled, a network error.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return e.kinds
+	}
+	return append(e.kinds[:len(e.kinds):len(e.kinds)], e.cause)
+}
+
+// statusErrors and codeErrors map an answer to the sentinels it matches: the one table of what a status means. Statuses
+// other than 403 are not documented by the service; codes are an assumption.
+var (
+	statusErrors = map[int]error{
+		http.StatusBadRequest:            ErrInvalid,
+		http.StatusRequestEntityTooLarge: ErrInvalid,
+		http.StatusUnsupportedMediaType:  ErrInvalid,
+		http.StatusUnauthorized:          ErrForbidden,
+		http.StatusForbidden:             ErrForbidden,
+		http.StatusNotFound:              ErrNotFound,
+		http.StatusConflict:              ErrRefused,
+		http.StatusUnprocessableEntity:   ErrRefused,
+		http.StatusTooManyRequests:       ErrRateLimited,
+		http.StatusRequestTimeout:        ErrUnavailable,
+	}
+	codeErrors = map[string]error{
+		"invalid_input":  ErrInvalid,
+		"forbidden":      ErrForbidden,
+		"not_found":      ErrNotFound,
+		"invalid_status": ErrRefused,
+		"rate_limited":   ErrRateLimited,
+	}
+)
+
+// errorKinds returns the sentinels for an answer. It does not know whether the outcome of a send is open: see judge.
+func errorKinds(op Operation, status int, code string) []error {
+	var kinds []error
+	add := func(k error) {
+		if k != nil && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	add(statusErrors[status])
+	if status >= 500 {
+		add(ErrUnavailable)
+	} else {
+		add(codeErrors[code])
+	}
+	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
+		add(ErrRefused)
+	}
+	return kinds
+}
+
+const maxMessage = 200
+
+var (
+	urlText  = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*:(//|%2f%2f)[^\s"'<>]+`)
+	mailText = regexp.MustCompile(`[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+`)
+)
+
+// cleanText makes foreign text fit for errors and logs.
+func cleanText(s, apiKey string) string {
+	if apiKey != "" {
+		s = strings.ReplaceAll(s, apiKey, "[key]")
+	}
+	s = s[:min(len(s), 16*maxMessage)]
+	s = urlText.ReplaceAllString(s, "[url]")
+	s = mailText.ReplaceAllString(s, "[email]")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError:
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxMessage {
+		return s
+	}
+	cut := maxMessage - len("…")
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

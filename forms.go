@@ -1,0 +1,179 @@
+package signforms
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+)
+
+// FormSendParams says which form to send to whom.
+type FormSendParams struct {
+	FormID    string     // required
+	Receivers []Receiver // 1 to 100; RoleTitle is not used
+	Mail      Mail
+	Variables []CustomVariable
+}
+
+// FormSendResult is what the service says of a form sent. Only a message is promised.
+type FormSendResult struct {
+	Message string `json:"message"`
+	// Raw is the answer as it came. It may hold links to the form: keep it out of logs.
+	Raw json.RawMessage `json:"-"`
+}
+
+// Send sends a form to its receivers. It is repeated only when provably nothing was accepted. ErrOutcomeUnknown: it may
+// have been sent.
+func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
+	body := sendBody{SigningType: TypeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
+	var c checks
+	c.required("FormID", p.FormID)
+	body.check(&c)
+	if err := c.err(OpSend); err != nil {
+		return nil, err
+	}
+	var res FormSendResult
+	var err error
+	if res.Raw, err = s.c.do(ctx, body.call(), &res); err != nil {
+		return nil, err
+	}
+	return &res, nil
+}
+
+// FormResponse is one filled-in form.
+type FormResponse struct {
+	ResponseID      string
+	FormResponseID  string // UUID
+	FormID          string
+	SubmittedAt     time.Time
+	RespondentEmail string
+	FinishedPDFURL  string
+	Answers         []Answer
+}
+
+// Answer is the answer to one question of a form.
+type Answer struct {
+	ID       string
+	Question string
+	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
+	Answer string
+}
+
+type responseAnswer struct {
+	ResponseID      string    `json:"responseId"`
+	FormResponseID  string    `json:"formResponseId"`
+	FormID          string    `json:"formId"`
+	SubmittedAt     time.Time `json:"submittedAt"`
+	RespondentEmail string    `json:"respondentEmail"`
+	FinishedPDFURL  string    `json:"finishedPdfUrl"`
+	Answers         []struct {
+		ID       text `json:"id"`
+		Question text `json:"question"`
+		Answer   text `json:"answer"`
+	} `json:"answers"`
+}
+
+func (a responseAnswer) record() FormResponse {
+	r := FormResponse{a.ResponseID, a.FormResponseID, a.FormID, a.SubmittedAt, a.RespondentEmail, a.FinishedPDFURL, nil}
+	for _, x := range a.Answers {
+		r.Answers = append(r.Answers, Answer{string(x.ID), string(x.Question), string(x.Answer)})
+	}
+	return r
+}
+
+// ResponseListParams says which responses to list: those of FormID, the one with ResponseID, or both.
+type ResponseListParams struct {
+	FormID     string
+	ResponseID string // ObjectId or UUID
+	// Page, from 1, and Limit apply only when FormID is given. Limit's default is 10 for a page, 100 for all; no maximum is
+	// documented.
+	Page, Limit int
+}
+
+func (p ResponseListParams) inputs() (inputs, error) {
+	var c checks
+	if p.FormID == "" && p.ResponseID == "" {
+		c.add("FormID", "or ResponseID must be given")
+	}
+	if p.ResponseID != "" && !isUUID(p.ResponseID) && !isObjectID(p.ResponseID) {
+		c.add("ResponseID", "must be an ObjectId, 24 hexadecimal digits, or a UUID")
+	}
+	if p.FormID == "" && p.Page != 0 {
+		c.add("Page", "applies only when FormID is given")
+	}
+	if p.FormID == "" && p.Limit != 0 {
+		c.add("Limit", "applies only when FormID is given")
+	}
+	c.page(p.Page, p.Limit, 0)
+	var in inputs
+	in.str("formId", p.FormID)
+	in.str("responseId", p.ResponseID)
+	in.num("page", p.Page)
+	in.num("limit", p.Limit)
+	return in, c.err(OpListResponses)
+}
+
+type responsesAnswer struct {
+	Message    string           `json:"message"`
+	Responses  []responseAnswer `json:"responses"`
+	Pagination *paginationField `json:"pagination"`
+}
+
+// Responses returns one page of a form's responses.
+func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
+	in, err := p.inputs()
+	if err != nil {
+		return nil, err
+	}
+	var answer responsesAnswer
+	raw, err := s.c.do(ctx, call{op: OpListResponses, in: in}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]FormResponse, len(answer.Responses))
+	for i, a := range answer.Responses {
+		records[i] = a.record()
+	}
+	return newPage(records, p.Page, answer.Message, answer.Pagination, raw), nil
+}
+
+// AllResponses yields every response of a form, in pages of 100 unless p.Limit says otherwise, as [DocumentsService.All]
+// does documents. The service has no date filter here, so responses that arrive meanwhile may or may not be among them.
+func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) iter.Seq2[*FormResponse, error] {
+	if p.Limit == 0 && p.FormID != "" {
+		p.Limit = allLimit
+	}
+	list := lister[FormResponse]{op: OpListResponses, id: (*FormResponse).id}
+	list.fetch = func(ctx context.Context, page int) (*Page[FormResponse], error) {
+		p := p
+		if p.FormID != "" {
+			p.Page = page
+		}
+		return s.Responses(ctx, p)
+	}
+	return list.all(ctx)
+}
+
+func (r *FormResponse) id() string {
+	if r.ResponseID != "" {
+		return r.ResponseID
+	}
+	return r.FormResponseID
+}
+
+// Response returns one response by its id, an ObjectId or a UUID. ErrNotFound when the service has none with this id.
+func (s *FormsService) Response(ctx context.Context, responseID string) (*FormResponse, error) {
+	if responseID == "" {
+		return nil, checks{{"responseID", "must not be empty"}}.err(OpListResponses)
+	}
+	page, err := s.Responses(ctx, ResponseListParams{ResponseID: responseID})
+	if err != nil {
+		return nil, err
+	}
+	return page.only(OpListResponses, responseID, func(r *FormResponse) string {
+		if r.FormResponseID == responseID {
+			return responseID
+		}
+		return r.ResponseID
+	})
+}

@@ -1,0 +1,131 @@
+package signforms
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// inputs are the flat inputs of an operation: strings, integers and booleans by their wire name. Empty ones are left out
+// where they are collected.
+type inputs []input
+
+type input struct {
+	name  string
+	value any
+}
+
+func (in *inputs) str(name, value string) {
+	if value != "" {
+		*in = append(*in, input{name, value})
+	}
+}
+
+func (in *inputs) num(name string, value int) {
+	if value != 0 {
+		*in = append(*in, input{name, value})
+	}
+}
+
+func (in *inputs) flag(name string, value *bool) {
+	if value != nil {
+		*in = append(*in, input{name, *value})
+	}
+}
+
+// wireTime is RFC 3339 in UTC with milliseconds; the format of inputs is not documented by the service, answers use it.
+const wireTime = "2006-01-02T15:04:05.000Z"
+
+func (in *inputs) time(name string, value time.Time) {
+	if !value.IsZero() {
+		*in = append(*in, input{name, value.UTC().Format(wireTime)})
+	}
+}
+
+func (in inputs) text(name string) string {
+	for _, i := range in {
+		if i.name == name {
+			return fmt.Sprint(i.value)
+		}
+	}
+	return ""
+}
+
+func (in inputs) query() string {
+	q := make(url.Values, len(in))
+	for _, i := range in {
+		q.Set(i.name, fmt.Sprint(i.value))
+	}
+	return q.Encode()
+}
+
+func (in inputs) MarshalJSON() ([]byte, error) {
+	m := make(map[string]any, len(in))
+	for _, i := range in {
+		m[i.name] = i.value
+	}
+	return json.Marshal(m)
+}
+
+// checks collects what is wrong with the inputs of one call. Problems name the rule, never the value: it may be personal.
+type checks []FieldError
+
+func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, problem}) }
+
+func (c *checks) required(field, v string) {
+	if strings.TrimSpace(v) == "" {
+		c.add(field, "must not be empty")
+	}
+}
+
+func (c *checks) uuid(field, v string) {
+	if !isUUID(v) {
+		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
+	}
+}
+
+func (c *checks) objectID(field, v string) {
+	if !isObjectID(v) {
+		c.add(field, "must be an ObjectId, 24 hexadecimal digits")
+	}
+}
+
+func (c *checks) page(page, limit, maxLimit int) {
+	if page < 0 {
+		c.add("Page", "must be 1 or more (0 means the first)")
+	}
+	if limit < 0 || (maxLimit > 0 && limit > maxLimit) {
+		if maxLimit > 0 {
+			c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the service's default, 10)", maxLimit))
+		} else {
+			c.add("Limit", "must be 1 or more (0 means the service's default, 10)")
+		}
+	}
+}
+
+func (c checks) err(op Operation) error {
+	if len(c) == 0 {
+		return nil
+	}
+	return &Error{Operation: op, Local: true, Fields: c, kinds: []error{ErrInvalid}}
+}
+
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+func isObjectID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	for i := range len(s) {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'f' }

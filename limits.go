@@ -1,0 +1,166 @@
+package signforms
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
+// use the same key keep the limit together by sharing a store. Everything is a duration, so that the store's own clock
+// decides.
+//
+// Implementations must be safe for concurrent use and comparable (a pointer is), and each method must be atomic. They fail
+// closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key.
+// signformstest.TestLimitStore checks an implementation.
+type LimitStore interface {
+	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
+	// else how long until one frees (more than 0). hold is what a process that dies leaves behind.
+	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
+	// Settle holds a taken slot for keep from now instead of what is left of its hold; 0 gives it back. A slot that is no
+	// longer held is held again for keep: its request may have been sent.
+	Settle(ctx context.Context, key, slot string, keep time.Duration) error
+	// Close keeps key from giving slots for d from now. It never opens a key that is closed for longer.
+	Close(ctx context.Context, key string, d time.Duration) error
+	// Peek returns when each of limit slots can be taken, soonest first, 0 for now, and takes none.
+	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
+}
+
+// processStore is what clients share that have no LimitStore of their own: the one piece of package state besides the
+// lines before it, as http.DefaultTransport is.
+var processStore = NewMemoryLimitStore(nil)
+
+// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel; a
+// key takes memory only while it is held or closed.
+type MemoryLimitStore struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	keys    map[string]*heldKey
+	sweepAt int // number of keys at which free ones are removed
+	slots   uint64
+}
+
+type heldKey struct {
+	slots       []heldSlot // in the order they free
+	closedUntil time.Time
+}
+
+type heldSlot struct {
+	id    string
+	until time.Time
+}
+
+// NewMemoryLimitStore returns an empty store. now is its clock; nil means time.Now.
+func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
+	if now == nil {
+		now = time.Now
+	}
+	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}, sweepAt: 64}
+}
+
+// Take implements [LimitStore].
+func (s *MemoryLimitStore) Take(_ context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	k := s.key(key, now)
+	if wait := k.free(limit, 0, now); wait > 0 {
+		return "", wait, nil
+	}
+	s.slots++
+	slot := heldSlot{strconv.FormatUint(s.slots, 36), now.Add(hold)}
+	k.hold(slot)
+	return slot.id, 0, nil
+}
+
+// Settle implements [LimitStore].
+func (s *MemoryLimitStore) Settle(_ context.Context, key, slot string, keep time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	k := s.key(key, now)
+	k.slots = slices.DeleteFunc(k.slots, func(h heldSlot) bool { return h.id == slot })
+	if keep > 0 {
+		k.hold(heldSlot{slot, now.Add(keep)})
+	}
+	if !k.inUse(now) {
+		delete(s.keys, key)
+	}
+	return nil
+}
+
+// Close implements [LimitStore].
+func (s *MemoryLimitStore) Close(_ context.Context, key string, d time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	k := s.key(key, now)
+	if until := now.Add(d); until.After(k.closedUntil) {
+		k.closedUntil = until
+	}
+	return nil
+}
+
+// Peek implements [LimitStore].
+func (s *MemoryLimitStore) Peek(_ context.Context, key string, limit int) ([]time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	k := s.keys[key]
+	if k == nil {
+		k = &heldKey{}
+	}
+	k.expire(now)
+	waits := make([]time.Duration, limit)
+	for i := range waits {
+		waits[i] = k.free(limit, i, now)
+	}
+	return waits, nil
+}
+
+// key returns what is held of key now, and makes room for it first.
+func (s *MemoryLimitStore) key(key string, now time.Time) *heldKey {
+	k := s.keys[key]
+	if k == nil {
+		if len(s.keys) >= s.sweepAt {
+			s.sweep(now)
+		}
+		k = &heldKey{}
+		s.keys[key] = k
+	}
+	k.expire(now)
+	return k
+}
+
+// sweep removes what is free. Doubling the next threshold keeps its cost a constant per new key.
+func (s *MemoryLimitStore) sweep(now time.Time) {
+	for key, k := range s.keys {
+		if k.expire(now); !k.inUse(now) {
+			delete(s.keys, key)
+		}
+	}
+	s.sweepAt = max(64, 2*len(s.keys))
+}
+
+func (k *heldKey) inUse(now time.Time) bool { return len(k.slots) > 0 || k.closedUntil.After(now) }
+
+func (k *heldKey) expire(now time.Time) {
+	k.slots = slices.DeleteFunc(k.slots, func(h heldSlot) bool { return !h.until.After(now) })
+}
+
+func (k *heldKey) hold(h heldSlot) {
+	i, _ := slices.BinarySearchFunc(k.slots, h, func(a, b heldSlot) int { return cmp.Or(a.until.Compare(b.until), -1) })
+	k.slots = slices.Insert(k.slots, i, h)
+}
+
+// free tells how long until the i-th of limit slots can be taken, counted from 0.
+func (k *heldKey) free(limit, i int, now time.Time) time.Duration {
+	at := k.closedUntil
+	if i -= limit - len(k.slots); i >= 0 && k.slots[i].until.After(at) {
+		at = k.slots[i].until
+	}
+	return max(at.Sub(now), 0)
+}

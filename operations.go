@@ -1,0 +1,160 @@
+package signforms
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Operation names one operation of the service. It is the key of [Options.Endpoints] and stands in every [Error] and [Attempt].
+type Operation string
+
+// The six operations of the service.
+const (
+	OpListDocuments   Operation = "list documents"
+	OpVoidDocument    Operation = "void document"
+	OpSendReminder    Operation = "send reminder"
+	OpSend            Operation = "send"
+	OpListRespondents Operation = "list respondents"
+	OpListResponses   Operation = "list responses"
+)
+
+// Inputs says where the inputs of an operation travel. The zero value keeps the operation's default.
+type Inputs uint8
+
+// The places of inputs; InputsQuery|InputsBody sends the same values in both.
+const (
+	InputsQuery Inputs = 1 << iota
+	InputsBody
+)
+
+// An Endpoint overrides where an operation is found, for a service that differs from what this package assumes.
+// Empty fields keep the default.
+type Endpoint struct {
+	// Method is GET, POST, PUT, PATCH or DELETE.
+	Method string
+	// Path hangs below the base URL and begins with a slash. It may hold inputs of the operation in braces, such as
+	// /documents/{documentId}/void; they are escaped, and still sent where Inputs says.
+	Path string
+	// Inputs is InputsQuery, InputsBody or both. A GET never has a body. [OpSend] has nested inputs and allows only the body.
+	Inputs Inputs
+}
+
+// retryClass says when an attempt may be repeated; see the table in the package documentation.
+type retryClass uint8
+
+const (
+	safe          retryClass = iota // reads
+	idempotent                      // repeating changes nothing more
+	notRepeatable                   // sends mail: repeated only when provably not accepted
+)
+
+type operation struct {
+	Endpoint
+	class  retryClass
+	inputs []string // names that Path may hold
+}
+
+// operations is the one place for every path, method and carrier. Paths and the methods of lists and send are documented.
+// The methods of void and reminder, and that both carry their inputs twice, are not documented by the service: its
+// description calls documentId a "path/query input", and sending both serves a service that reads either.
+var operations = map[Operation]operation{
+	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, safe,
+		[]string{"documentId", "documentType"}},
+	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, idempotent,
+		[]string{"documentId", "documentType", "responseId"}},
+	OpSendReminder: {Endpoint{http.MethodPost, "/send-reminder", InputsQuery | InputsBody}, notRepeatable,
+		[]string{"documentId", "documentType", "responseId"}},
+	OpSend: {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody}, notRepeatable,
+		[]string{"documentId", "signingType"}},
+	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, safe,
+		[]string{"templateId", "respondentDocumentId"}},
+	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, safe,
+		[]string{"formId", "responseId"}},
+}
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// overrideEndpoints returns the operations with the caller's endpoints in place, and what is wrong with them.
+func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operation, []error) {
+	ops := maps.Clone(operations)
+	var errs []error
+	for _, op := range slices.Sorted(maps.Keys(overrides)) {
+		o, ok := ops[op]
+		if !ok {
+			errs = append(errs, fmt.Errorf("Endpoints: no operation %q; use one of the Op constants", op))
+			continue
+		}
+		o, err := o.override(op, overrides[op])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("Endpoints[%q]: %w", op, err))
+		}
+		ops[op] = o
+	}
+	return ops, errs
+}
+
+func (o operation) override(op Operation, e Endpoint) (operation, error) {
+	if e.Method != "" {
+		o.Method = e.Method
+	}
+	if e.Path != "" {
+		o.Path = e.Path
+	}
+	if e.Inputs != 0 {
+		o.Inputs = e.Inputs
+	}
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	switch {
+	case !slices.Contains(methods, o.Method):
+		return o, fmt.Errorf("Method %q is none of %s", o.Method, strings.Join(methods, ", "))
+	case o.Inputs > InputsQuery|InputsBody:
+		return o, fmt.Errorf("Inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
+	case op == OpSend && (o.Inputs != InputsBody || o.Method == http.MethodGet):
+		return o, fmt.Errorf("its inputs are nested and need a body: leave Inputs empty and the method other than GET")
+	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
+		return o, fmt.Errorf("a GET has no body: set Inputs to InputsQuery")
+	}
+	if o.Method == http.MethodGet {
+		o.Inputs = InputsQuery
+	}
+	return o, o.checkPath()
+}
+
+func (o operation) checkPath() error {
+	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "?# \t\r\n\\") {
+		return fmt.Errorf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path)
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
+		if !slices.Contains(o.inputs, m[1]) {
+			return fmt.Errorf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
+		}
+	}
+	if strings.ContainsAny(placeholder.ReplaceAllString(o.Path, ""), "{}") {
+		return fmt.Errorf("Path %q has an unpaired brace", o.Path)
+	}
+	return nil
+}
+
+// fillPath puts the inputs that Path names into it, escaped. The second result names the first input without a value.
+func (o operation) fillPath(in inputs) (string, string) {
+	if !strings.Contains(o.Path, "{") {
+		return o.Path, ""
+	}
+	missing := ""
+	path := placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
+		v := in.text(m[1 : len(m)-1])
+		if v == "" && missing == "" {
+			missing = m[1 : len(m)-1]
+		}
+		if v == "." || v == ".." {
+			return strings.ReplaceAll(v, ".", "%2E") // else a server would take it for a step in the path
+		}
+		return url.PathEscape(v)
+	})
+	return path, missing
+}

@@ -1,0 +1,261 @@
+package signforms
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// allLimit is the page size of the All methods: the most that the service allows for documents.
+const allLimit = 100
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Items []T
+	// Next is the number of the next page, to be asked for with the same parameters; 0 when this page is the last. Where the
+	// service reports no pagination, only an empty page is the last.
+	Next int
+	// Message is the service's.
+	Message string
+	// Pagination is what the service reported; nil when it did not, as live answers often do not.
+	Pagination *Pagination
+	// DocumentsCount and FormCount are set for lists of documents only. Whether they count this page or all is not documented
+	// by the service.
+	DocumentsCount, FormCount int
+	// Raw is the answer as it came.
+	Raw json.RawMessage `json:"-"`
+
+	more  more
+	total *int
+}
+
+// Pagination is what the service reported with a page; 0 and false also stand for what it left out.
+type Pagination struct {
+	CurrentPage int
+	TotalPages  int
+	// TotalItems counts the documents or responses of all pages. Respondents have none.
+	TotalItems int
+	// HasNextPage and HasPreviousPage come with form responses only.
+	HasNextPage, HasPreviousPage bool
+}
+
+// more is what an answer tells about further pages.
+type more uint8
+
+const (
+	moreUnknown more = iota
+	morePromised
+	noMore
+)
+
+// paginationField tells what was left out from what is zero.
+type paginationField struct {
+	CurrentPage     *int  `json:"currentPage"`
+	TotalPages      *int  `json:"totalPages"`
+	TotalDocuments  *int  `json:"totalDocuments"`
+	TotalResponses  *int  `json:"totalResponses"`
+	HasNextPage     *bool `json:"hasNextPage"`
+	HasPreviousPage *bool `json:"hasPreviousPage"`
+}
+
+func newPage[T any](items []T, asked int, message string, f *paginationField, raw json.RawMessage) *Page[T] {
+	p := &Page[T]{Items: items, Message: message, Raw: raw}
+	current := max(asked, 1)
+	if f != nil {
+		p.total = f.TotalDocuments
+		if p.total == nil {
+			p.total = f.TotalResponses
+		}
+		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(p.total), value(f.HasNextPage), value(f.HasPreviousPage)}
+		p.more = f.more(current, len(items))
+	}
+	if p.more == morePromised || p.more == moreUnknown && len(items) > 0 {
+		p.Next = current + 1
+	}
+	return p
+}
+
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func (f *paginationField) more(current, items int) more {
+	switch {
+	case f.HasNextPage != nil && *f.HasNextPage:
+		return morePromised
+	case f.HasNextPage != nil:
+		return noMore
+	case f.TotalPages == nil, *f.TotalPages == 0 && items > 0: // the latter contradicts itself
+		return moreUnknown
+	case current < *f.TotalPages:
+		return morePromised
+	}
+	return noMore
+}
+
+// only returns the item with the id that was asked for: a service that ignores the filter must not answer for another.
+func (p *Page[T]) only(op Operation, id string, idOf func(*T) string) (*T, error) {
+	for i := range p.Items {
+		if strings.EqualFold(idOf(&p.Items[i]), id) {
+			return &p.Items[i], nil
+		}
+	}
+	message := "the service has none with this id"
+	if len(p.Items) > 0 {
+		message = "the answer holds other ids, not the one asked for"
+	}
+	return nil, &Error{Operation: op, StatusCode: http.StatusOK, Message: message, Attempts: 1, kinds: []error{ErrNotFound}}
+}
+
+// lister walks all pages of a list. fetch is called for one page at a time.
+type lister[T any] struct {
+	op    Operation
+	id    func(*T) string
+	fetch func(ctx context.Context, page int) (*Page[T], error)
+}
+
+// fetched is a page on its way.
+type fetched[T any] struct {
+	done chan struct{}
+	page *Page[T]
+	err  error
+}
+
+func (l lister[T]) start(ctx context.Context, number int) *fetched[T] {
+	f := &fetched[T]{done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		f.page, f.err = l.fetch(ctx, number)
+	}()
+	return f
+}
+
+// all yields every item once. The next page is fetched while the caller works on this one; leaving the loop cancels that
+// and waits for it.
+func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		next := l.start(ctx, 1)
+		defer func() { cancel(); <-next.done }()
+		var read coverage
+		seen := seenIDs{}
+		for number := 1; number > 0; {
+			<-next.done
+			if next.err != nil {
+				yield(nil, next.err)
+				return
+			}
+			items := next.page.Items
+			fresh := make([]bool, len(items))
+			progress := false
+			for i := range items {
+				id := l.id(&items[i])
+				fresh[i] = id == "" || seen.add(id)
+				progress = progress || fresh[i] && id != ""
+			}
+			var err error
+			if number, err = read.after(number, len(items), next.page.more, next.page.total, progress); number > 0 {
+				next = l.start(ctx, number)
+			}
+			for i := range items {
+				if fresh[i] && !yield(&items[i], nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, &Error{Operation: l.op, StatusCode: http.StatusOK, Message: err.Error(), kinds: []error{ErrUnavailable}})
+			}
+		}
+	}
+}
+
+// seenIDs keeps 16 bytes of each id.
+type seenIDs map[[16]byte]struct{}
+
+func (s seenIDs) add(id string) bool {
+	key, err := uuid.Parse(id)
+	if err != nil {
+		sum := sha256.Sum256([]byte(id))
+		copy(key[:], sum[:])
+	}
+	if _, ok := s[key]; ok {
+		return false
+	}
+	s[key] = struct{}{}
+	return true
+}
+
+// coverage knows which part of a list has been read although the list moves. Positions count from 0 in the list as it is
+// now: when the reported total shrinks, everything read may have moved up by as much.
+type coverage struct {
+	size     int // records to a page, which the service may have capped
+	covered  int // everything before this position has been read
+	gapEnd   int // with a gap: where reading went on after it …
+	tail     int // … and how far it came; 0 without a gap
+	furthest int // the highest page read
+	total    *int
+	idle     int // pages in a row without a new id
+}
+
+// after takes note of a page and returns the number of the next one, 0 at the end.
+func (c *coverage) after(number, items int, m more, total *int, progress bool) (int, error) {
+	if c.size == 0 {
+		c.size = max(items, 1)
+	}
+	c.shrink(total)
+	c.add((number-1)*c.size, number*c.size)
+	again := number <= c.furthest
+	c.furthest = max(c.furthest, number)
+	if c.idle++; progress {
+		c.idle = 0
+	}
+	gap := c.tail > 0
+	switch {
+	case c.idle > c.furthest+10:
+		return 0, fmt.Errorf("the list changes faster than it can be read: %d pages held nothing new", c.idle)
+	case gap:
+	case m == noMore, total != nil && c.covered >= *total:
+		return 0, nil
+	case again, progress:
+	case m == morePromised:
+		return 0, fmt.Errorf("page %d holds nothing new, yet more pages are promised", number)
+	default:
+		return 0, nil
+	}
+	return c.covered/c.size + 1, nil
+}
+
+func (c *coverage) shrink(total *int) {
+	if total == nil {
+		return
+	}
+	if c.total != nil && *total < *c.total {
+		by := *c.total - *total
+		c.covered = max(c.covered-by, 0)
+		if c.tail > 0 {
+			c.gapEnd, c.tail = max(c.gapEnd-by, 0), max(c.tail-by, 1)
+		}
+	}
+	c.total = total
+}
+
+// add notes that the positions from start to end have been read.
+func (c *coverage) add(start, end int) {
+	if c.tail > 0 && end >= c.gapEnd { // reading came back to the stretch after the gap
+		start, end = min(start, c.gapEnd), max(end, c.tail)
+	}
+	if start > c.covered {
+		c.gapEnd, c.tail = start, end
+		return
+	}
+	c.covered, c.tail = max(c.covered, end), 0
+}

@@ -1,0 +1,295 @@
+package signforms
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"net/http"
+	"time"
+)
+
+// The service's limit and what the SDK adds to it.
+const (
+	reminderLimit  = 5
+	reminderWindow = 15 * time.Minute
+	// slotMargin covers limits with closed windows, whole-second stamps and clock rates.
+	slotMargin = time.Second
+	// stragglerTime is how long after its attempt was given up a request may still arrive.
+	stragglerTime = time.Minute
+	// maxClosed bounds what a Retry-After can do.
+	maxClosed = 24 * time.Hour
+	// storeTimeout bounds what is said to the store after an attempt, when the call's context may have ended.
+	storeTimeout = 5 * time.Second
+	// recheck is how often a waiting call asks the store again: other processes settle slots without a word to this one.
+	recheck = 10 * time.Second
+)
+
+// RemindResult is what a reminder did.
+type RemindResult struct {
+	Message    string         `json:"message"`
+	DocumentID string         `json:"documentId"` // not documented by the service
+	Status     DocumentStatus `json:"status"`     // not documented by the service
+	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say.
+	// Not documented by the service.
+	RemindersSent *int `json:"remindersSent"`
+	// Raw is the answer as it came.
+	Raw json.RawMessage `json:"-"`
+}
+
+// Remind reminds the pending signers of a document: with a signing order, those whose turn it is. It takes a slot of the
+// reminder budget (5 requests in 15 minutes per API key) for each request, and waits for it at most
+// [Options.ReminderMaxWait]; when that does not do, it fails at once with ErrRateLimited, Local and RetryAfter set, and
+// nothing was sent. ErrRefused: the status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may
+// have been reminded.
+func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
+	return s.remind(ctx, ref, s.c.options.ReminderMaxWait)
+}
+
+func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait time.Duration) (*RemindResult, error) {
+	in, err := ref.inputs(OpSendReminder)
+	if err != nil {
+		return nil, err
+	}
+	var res RemindResult
+	res.Raw, err = s.c.do(ctx, call{op: OpSendReminder, in: in, maxWait: maxWait}, &res)
+	if err != nil {
+		return nil, err
+	}
+	res.Status = res.Status.normal()
+	return &res, nil
+}
+
+// RemindOutcome is what became of one reference given to RemindAll.
+type RemindOutcome struct {
+	Ref DocumentRef
+	// Result is nil when the error beside the outcome is not.
+	Result *RemindResult
+	// Remaining is how many references come after this one.
+	Remaining int
+	// RestTakes is how long until the last of them can be sent, as the budget stands now.
+	RestTakes time.Duration
+}
+
+// RemindAll reminds any number of documents, in order and one at a time, and yields an outcome for each. It waits for
+// slots as long as ctx allows, whatever Options.ReminderMaxWait says: beyond the first five, about three minutes a
+// document. A refused or failed reminder is that document's own error and does not stop the rest. When ctx ends, or its
+// deadline comes before the next slot, that error is yielded once and the sequence ends; to resume after outcome i
+// failed so, pass refs[i:].
+func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
+	return func(yield func(RemindOutcome, error) bool) {
+		for i, ref := range refs {
+			res, err := s.remind(ctx, ref, -1)
+			ended := err != nil && (ctx.Err() != nil || outlastsDeadline(err))
+			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
+			out.RestTakes = s.c.budget.takes(ctx, out.Remaining)
+			if !yield(out, err) || ended {
+				return
+			}
+		}
+	}
+}
+
+// Budget is how much of the reminder budget is left.
+type Budget struct {
+	// Remaining is how many reminders can be sent now, 0 to 5.
+	Remaining int
+	// NextIn is how long until the next slot frees; 0 when Remaining is not 0.
+	NextIn time.Duration
+}
+
+// ReminderBudget tells what is left of the reminder budget, as the [LimitStore] knows it. It sends nothing. Requests by
+// other software with the same key are not known.
+func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
+	waits, err := s.c.budget.store.Peek(ctx, s.c.budget.key, reminderLimit)
+	if err != nil {
+		return Budget{}, storeError(err)
+	}
+	var b Budget
+	for b.Remaining < len(waits) && waits[b.Remaining] == 0 {
+		b.Remaining++
+	}
+	if b.Remaining == 0 {
+		b.NextIn = waits[0]
+	}
+	return b, nil
+}
+
+// budget keeps the limit for one base URL and API key: below the retry layer, a slot for every request.
+type budget struct {
+	lineKey
+	hold time.Duration
+}
+
+func newBudget(o Options, base, apiKey string) *budget {
+	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
+	return &budget{
+		lineKey: lineKey{o.LimitStore, hex.EncodeToString(sum[:])},
+		hold:    o.AttemptTimeout + stragglerTime + reminderWindow + slotMargin,
+	}
+}
+
+// slot is a taken slot of the budget; the zero slot is none.
+type slot struct {
+	id     string
+	waited time.Duration
+}
+
+// take waits for a slot, in line, for at most maxWait less what the call has waited already. Its error is an *Error that
+// is Local, or ctx's.
+func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot, error) {
+	start := time.Now()
+	until := patience{start: start, max: maxWait - waited}
+	if maxWait < 0 {
+		until.max = math.MaxInt64
+	}
+	until.deadline, until.bounded = ctx.Deadline()
+	t, ahead := lines.join(b.lineKey)
+	defer lines.leave(t)
+	if ahead > 0 {
+		if err := b.waitInLine(ctx, t, until); err != nil {
+			return slot{}, err
+		}
+	}
+	var poke <-chan struct{}
+	for {
+		id, wait, err := b.store.Take(ctx, b.key, reminderLimit, b.hold)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return slot{}, ctx.Err()
+		case err != nil:
+			return slot{}, storeError(err)
+		case wait <= 0:
+			return slot{id, time.Since(start)}, nil
+		}
+		if err := until.outlastedBy(wait); err != nil {
+			return slot{}, err
+		}
+		if poke == nil { // from here on no wake-up is missed; one may have been, so ask once more
+			poke = lines.sleeper(t)
+			continue
+		}
+		if err := sleep(ctx, min(wait, recheck), poke); err != nil {
+			return slot{}, err
+		}
+	}
+}
+
+// waitInLine returns when t is the first in line, or at once when its slot would come too late.
+func (b *budget) waitInLine(ctx context.Context, t *turn, until patience) error {
+	for {
+		waits, err := b.store.Peek(ctx, b.key, reminderLimit)
+		if err != nil && ctx.Err() == nil {
+			return storeError(err)
+		}
+		if err == nil {
+			if err := until.outlastedBy(slotIn(waits, lines.ahead(t))); err != nil {
+				return err
+			}
+		}
+		timer := time.NewTimer(recheck)
+		select {
+		case <-t.first:
+			timer.Stop()
+			return nil
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
+func slotIn(waits []time.Duration, n int) time.Duration {
+	return waits[n%len(waits)] + time.Duration(n/len(waits))*(reminderWindow+slotMargin)
+}
+
+// takes tells how long until n more slots have been taken; 0 when the store does not answer.
+func (b *budget) takes(ctx context.Context, n int) time.Duration {
+	waits, err := b.store.Peek(ctx, b.key, reminderLimit)
+	if err != nil || n == 0 {
+		return 0
+	}
+	return slotIn(waits, n-1)
+}
+
+// settle says how long the slot stays taken, from what is known of its request. Were the store not to hear it, the slot
+// would stay taken for its whole hold: an error here is safe to drop.
+func (b *budget) settle(ctx context.Context, s slot, o outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	if o.status == http.StatusTooManyRequests {
+		_ = b.store.Close(ctx, b.key, closedFor(o.header))
+	}
+	keep := reminderWindow + slotMargin // from now: it arrived some time before its answer
+	switch {
+	case o.unwritten:
+		keep = 0
+	case o.status == 0:
+		keep += stragglerTime
+	}
+	_ = b.store.Settle(ctx, b.key, s.id, keep)
+	lines.wake(b.lineKey)
+}
+
+func closedFor(h http.Header) time.Duration {
+	d, ok := retryAfter(h)
+	if !ok {
+		d = reminderWindow
+	}
+	return min(d, maxClosed)
+}
+
+// patience is how long a call may wait: what is left of its own allowance, and of its context.
+type patience struct {
+	start    time.Time
+	max      time.Duration
+	deadline time.Time
+	bounded  bool
+}
+
+func (p patience) outlastedBy(wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	e := &Error{Operation: OpSendReminder, Local: true, RetryAfter: wait, kinds: []error{ErrRateLimited}}
+	switch {
+	case wait > p.max-time.Since(p.start):
+		e.Message = "the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll"
+	case p.bounded && wait > time.Until(p.deadline):
+		e.Message = "the reminder budget is used up until after the context's deadline"
+		e.cause = context.DeadlineExceeded
+	default:
+		return nil
+	}
+	return e
+}
+
+// outlastsDeadline tells an error that ends RemindAll from one document's own.
+func outlastsDeadline(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Local && errors.Is(err, context.DeadlineExceeded)
+}
+
+func storeError(err error) error {
+	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: err,
+		Message: fmt.Sprintf("the limit store did not answer, so nothing was sent: %v", cleanText(err.Error(), ""))}
+}
+
+// sleep waits for d, a wake-up or the end of ctx, whose error it returns.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}

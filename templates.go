@@ -1,0 +1,279 @@
+package signforms
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+)
+
+// TemplateListParams filters a list of templates. The zero value lists all, newest first, ten to a page.
+type TemplateListParams struct {
+	DocumentID string // UUID of a template
+	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond.
+	DateFrom, DateTo time.Time
+	Archived         *bool // nil does not filter
+	SortOrder        SortOrder
+	// Page is from 1. All starts there.
+	Page int
+	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
+	Limit int
+	// Query is free text that the name must hold.
+	Query string
+}
+
+func (p TemplateListParams) documents() DocumentListParams {
+	return DocumentListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
+		SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
+}
+
+// List returns one page of templates.
+func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
+	return s.c.listDocuments(ctx, TypePDFTemplate, p.documents())
+}
+
+// All yields every template that matches, as [DocumentsService.All] does documents.
+func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Document, error] {
+	return s.c.allDocuments(ctx, TypePDFTemplate, p.documents())
+}
+
+// Get returns one template with its roles. ErrNotFound when the service has none with this id.
+func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Document, error) {
+	return s.c.getDocument(ctx, TypePDFTemplate, templateID)
+}
+
+// Receiver is somebody to whom a template or form is sent.
+type Receiver struct {
+	Name  string `json:"name"`  // required
+	Email string `json:"email"` // required
+	// RoleTitle must equal a role of the template exactly. Required for templates, not used for forms.
+	RoleTitle  string `json:"roleTitle,omitempty"`
+	RoleColour string `json:"roleColour,omitempty"`
+	// Subject and Message of this receiver's mail; empty falls back to Mail.
+	Subject string `json:"subject,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Mail is the mail of receivers that bring none of their own.
+type Mail struct {
+	Subject string `json:"subject,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// CustomVariable is a value to put into a template or form.
+type CustomVariable struct {
+	Name  string `json:"varName"` // with its square brackets: [v1]
+	Value string `json:"varValue"`
+}
+
+// TemplateSendParams says what to send to whom.
+type TemplateSendParams struct {
+	TemplateID string     // UUID, required
+	Receivers  []Receiver // 1 to 100
+	Mail       Mail
+	Variables  []CustomVariable
+	// PDF replaces the template's file when not empty: the bytes of the file. The service takes bodies of up to 10 MiB,
+	// in which they grow by a third; that limit is not documented by the service.
+	PDF []byte
+}
+
+// SendResult is a document made from a template.
+type SendResult struct {
+	Message               string         `json:"message"`
+	TemplateID            string         `json:"templateId"` // as sent, when the answer has none
+	CreatedDocumentID     string         `json:"createdDocumentId"`
+	CreatedDocumentStatus DocumentStatus `json:"createdDocumentStatus"`
+	// Signers hold the signing links, which print as "[redacted]".
+	Signers []Signer `json:"signers"`
+	// Raw is the answer as it came. It holds the signing links: keep it out of logs.
+	Raw json.RawMessage `json:"-"`
+}
+
+// Ref returns the reference by which the document is voided or reminded.
+func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
+
+func (r *SendResult) complete() error {
+	if r.CreatedDocumentID == "" {
+		return errors.New("it lacks createdDocumentId")
+	}
+	return nil
+}
+
+// sendBody is what both kinds of send carry.
+type sendBody struct {
+	SigningType SigningType      `json:"signingType"`
+	DocumentID  string           `json:"documentId"`
+	Receivers   []Receiver       `json:"receiversList"`
+	Mail        Mail             `json:"mailData,omitzero"`
+	Variables   []CustomVariable `json:"customVariables,omitempty"`
+	PDFData     string           `json:"pdfData,omitempty"`
+}
+
+func (b sendBody) call() call {
+	var in inputs
+	in.str("documentId", b.DocumentID)
+	in.str("signingType", string(b.SigningType))
+	return call{op: OpSend, in: in, body: b}
+}
+
+func (b sendBody) check(c *checks) {
+	if len(b.Receivers) < 1 || len(b.Receivers) > 100 {
+		c.add("Receivers", "must be 1 to 100")
+	}
+	for i, r := range b.Receivers {
+		field := fmt.Sprintf("Receivers[%d].", i)
+		c.required(field+"Name", r.Name)
+		c.required(field+"Email", r.Email)
+		if b.SigningType == TypePDFTemplate {
+			c.required(field+"RoleTitle", r.RoleTitle)
+		}
+	}
+	for i, v := range b.Variables {
+		if len(v.Name) < 3 || !strings.HasPrefix(v.Name, "[") || !strings.HasSuffix(v.Name, "]") {
+			c.add(fmt.Sprintf("Variables[%d].Name", i), "must be in square brackets: [name]")
+		}
+	}
+}
+
+// Send makes a document from a template and sends it to its receivers. It is repeated only when provably nothing was
+// accepted. ErrOutcomeUnknown: it may have been sent; look at the template's respondents before sending again.
+func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
+	body := sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail,
+		Variables: p.Variables}
+	var c checks
+	c.uuid("TemplateID", p.TemplateID)
+	body.check(&c)
+	if err := c.err(OpSend); err != nil {
+		return nil, err
+	}
+	if len(p.PDF) > 0 {
+		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
+	}
+	var res SendResult
+	var err error
+	if res.Raw, err = s.c.do(ctx, body.call(), &res); err != nil {
+		return nil, err
+	}
+	if res.TemplateID == "" {
+		res.TemplateID = p.TemplateID
+	}
+	res.CreatedDocumentStatus = res.CreatedDocumentStatus.normal()
+	return &res, nil
+}
+
+// Respondent is a document made from a template, with its signers.
+type Respondent struct {
+	RespondentDocumentID string            `json:"respondentDocumentId"`
+	TemplateID           string            `json:"templateId"`
+	OwnerID              string            `json:"ownerId"`
+	Status               DocumentStatus    `json:"status"`
+	CreatedAt            time.Time         `json:"createdAt"`
+	PDFLink              string            `json:"pdfLink"`
+	FinishedPDFURL       string            `json:"finishedPdfUrl"`
+	Signers              []Signer          `json:"signers"`
+	History              []json.RawMessage `json:"history"` // its records are not documented by the service
+}
+
+// Ref returns the reference by which the document is voided or reminded.
+func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.RespondentDocumentID) }
+
+// RespondentListParams says whose respondents to list: TemplateID, RespondentDocumentID or both.
+type RespondentListParams struct {
+	TemplateID           string // UUID
+	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
+	Page                 int    // from 1
+	Limit                int    // how many to a page; default 10 for a page, 100 for all. No maximum is documented.
+}
+
+func (p RespondentListParams) inputs() (inputs, error) {
+	var c checks
+	if p.TemplateID == "" && p.RespondentDocumentID == "" {
+		c.add("TemplateID", "or RespondentDocumentID must be given")
+	}
+	if p.TemplateID != "" {
+		c.uuid("TemplateID", p.TemplateID)
+	}
+	if p.RespondentDocumentID != "" {
+		c.objectID("RespondentDocumentID", p.RespondentDocumentID)
+	}
+	c.page(p.Page, p.Limit, 0)
+	var in inputs
+	in.str("templateId", p.TemplateID)
+	in.str("respondentDocumentId", p.RespondentDocumentID)
+	in.num("page", p.Page)
+	in.num("limit", p.Limit)
+	return in, c.err(OpListRespondents)
+}
+
+// respondentsAnswer reads one respondent as an array of one or as an object: both occur.
+type respondentsAnswer struct {
+	Message     string           `json:"message"`
+	Respondents oneOrMore        `json:"respondents"`
+	Pagination  *paginationField `json:"pagination"`
+}
+
+type oneOrMore []Respondent
+
+func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		*o = make(oneOrMore, 1)
+		return json.Unmarshal(b, &(*o)[0])
+	}
+	return json.Unmarshal(b, (*[]Respondent)(o))
+}
+
+// Respondents returns one page of the documents made from a template.
+func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
+	in, err := p.inputs()
+	if err != nil {
+		return nil, err
+	}
+	var answer respondentsAnswer
+	raw, err := s.c.do(ctx, call{op: OpListRespondents, in: in}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	for i := range answer.Respondents {
+		r := &answer.Respondents[i]
+		r.Status = r.Status.normal()
+		if r.TemplateID == "" {
+			r.TemplateID = p.TemplateID
+		}
+	}
+	return newPage(answer.Respondents, p.Page, answer.Message, answer.Pagination, raw), nil
+}
+
+// AllRespondents yields every document made from a template, in pages of 100 unless p.Limit says otherwise, as
+// [DocumentsService.All] does documents. The service has no date filter here, so records made meanwhile may or may not be
+// among them.
+func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
+	if p.Limit == 0 {
+		p.Limit = allLimit
+	}
+	list := lister[Respondent]{op: OpListRespondents, id: func(r *Respondent) string { return r.RespondentDocumentID }}
+	list.fetch = func(ctx context.Context, page int) (*Page[Respondent], error) {
+		p := p
+		p.Page = page
+		return s.Respondents(ctx, p)
+	}
+	return list.all(ctx)
+}
+
+// Respondent returns one document made from a template, by the id that is called createdDocumentId in send results.
+// ErrNotFound when the service has none with this id.
+func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
+	var c checks
+	c.objectID("createdDocumentID", createdDocumentID)
+	if err := c.err(OpListRespondents); err != nil {
+		return nil, err
+	}
+	page, err := s.Respondents(ctx, RespondentListParams{RespondentDocumentID: createdDocumentID})
+	if err != nil {
+		return nil, err
+	}
+	return page.only(OpListRespondents, createdDocumentID, func(r *Respondent) string { return r.RespondentDocumentID })
+}
