@@ -1,0 +1,115 @@
+package openapicheck_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/openapicheck"
+)
+
+func answerFile(t *testing.T, name string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(testdata, "answers", name))
+	require.NoError(t, err)
+	return body
+}
+
+func TestRecorderPassesOnUnchanged(t *testing.T) {
+	void, answer := requests(t)["void_document"], answerFile(t, "void_document.json")
+	var got []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, _ = io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(answer)
+	}))
+	defer server.Close()
+	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), server.Client().Transport)
+
+	r := to(t, server, void)
+	res, err := recorder.RoundTrip(r)
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, string(void.Body), string(got), "the body that the server received")
+	require.Equal(t, string(answer), string(body), "the body that the caller received")
+	require.NoError(t, recorder.Err())
+	require.Equal(t, []openapicheck.Exchange{{Method: "POST", Path: "/prefix/void-document", Status: 200}}, recorder.Exchanges())
+}
+
+func TestRecorderNotesBothSides(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"messages":"x"}`)
+	}))
+	defer server.Close()
+	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), nil)
+
+	void := requests(t)["void_document"]
+	void.Body = []byte(`{"documentID":"x"}`)
+	res, err := recorder.RoundTrip(to(t, server, void))
+	require.NoError(t, err, "what is wrong must be noted, not returned: the client under test goes on as without a recorder")
+	require.NoError(t, res.Body.Close())
+	require.ErrorContains(t, recorder.Err(), "request: ")
+	require.ErrorContains(t, recorder.Err(), "answer 200: ")
+}
+
+func TestRecorderKeepsACutBodyCut(t *testing.T) {
+	cut := errors.New("connection cut")
+	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), roundTrip(func(*http.Request) (*http.Response, error) {
+		body := io.NopCloser(io.MultiReader(strings.NewReader(`{"mess`), broken{cut}))
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
+	}))
+	res, err := recorder.RoundTrip(requests(t)["void_document"].request(t))
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.ErrorIs(t, err, cut)
+	require.Equal(t, `{"mess`, string(body))
+	require.ErrorIs(t, recorder.Err(), cut)
+}
+
+func TestRecorderWithoutAnswer(t *testing.T) {
+	refused := errors.New("connection refused")
+	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), roundTrip(func(*http.Request) (*http.Response, error) {
+		return nil, refused
+	}))
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := recorder.RoundTrip(requests(t)["send_form"].request(t))
+			if !errors.Is(err, refused) {
+				t.Errorf("RoundTrip: got %v, want %v", err, refused)
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, recorder.Err(), "a failed connection is no fault of the messages")
+	require.Len(t, recorder.Exchanges(), 20)
+	require.Zero(t, recorder.Exchanges()[0].Status)
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// to aims the request of a literal at server, below a prefix.
+func to(t *testing.T, server *httptest.Server, l literal) *http.Request {
+	t.Helper()
+	r := l.request(t)
+	r.URL.Scheme, r.URL.Host = "http", server.Listener.Addr().String()
+	r.Host = ""
+	return r
+}
