@@ -75,7 +75,7 @@ func (d *decoder) payload() []Event {
 	case '[':
 		events = make([]Event, 0, 1+len(d.text)/1024)
 		d.scan.Open()
-		for first := true; d.scan.More(']', first); first = false {
+		for first := true; d.scan.More(first); first = false {
 			if d.scan.Next() == '{' {
 				events = append(events, d.event())
 				continue
@@ -97,8 +97,8 @@ func (d *decoder) event() Event {
 	d.cur.index = -1
 	start := d.scan.Pos()
 	d.scan.Open()
-	for first := true; d.scan.More('}', first); first = false {
-		d.member(d.content(d.scan.Key()))
+	for key, more := d.scan.Member(true); more; key, more = d.scan.Member(false) {
+		d.member(d.content(key))
 	}
 	d.cur.meta.raw = d.text[start:d.scan.Pos()]
 	return d.cur.build()
@@ -125,9 +125,9 @@ func (d *decoder) member(key string) {
 	case "signers":
 		d.topLevel(memberSigners).signerList(key)
 	case "viewedBy":
-		d.topLevel(memberViewedBy).actor(key, &e.viewedBy)
+		d.topLevel(memberViewedBy).actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
 	case "signedBy":
-		d.topLevel(memberSignedBy).actor(key, &e.signedBy)
+		d.topLevel(memberSignedBy).actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
 	case "formId":
 		d.topLevel(memberFormID).str(key, &e.formID)
 	case "formResponseId":

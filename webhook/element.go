@@ -38,8 +38,8 @@ type element struct {
 	finishedPDFURL  string
 	isSigningOrder  bool
 	signers         []Signer
-	viewedBy        Signer
-	signedBy        Signer
+	viewedBy        ViewedBy
+	signedBy        SignedBy
 	formID          string
 	formResponseID  string
 	formTitle       string

@@ -62,7 +62,7 @@ type SignatureViewed struct {
 	meta
 	Document
 	Signers  []Signer
-	ViewedBy Signer // with ViewedAt
+	ViewedBy ViewedBy
 }
 
 // SignatureSigned (new_signature_pdf_individual_signed): a signer has signed a PDF document; others may still have to.
@@ -71,7 +71,7 @@ type SignatureSigned struct {
 	Document
 	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
 	Signers        []Signer
-	SignedBy       Signer // with SignedAt
+	SignedBy       SignedBy
 }
 
 // SignatureCompleted (new_signature_pdf_completed): the last signer of a PDF document has signed.
@@ -88,7 +88,7 @@ type TemplateViewed struct {
 	meta
 	Document
 	Signers  []Signer
-	ViewedBy Signer // with ViewedAt
+	ViewedBy ViewedBy
 }
 
 // TemplateSigned (new_template_response_individual_signed): a signer has signed a document made from a template.
@@ -97,7 +97,7 @@ type TemplateSigned struct {
 	Document
 	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
 	Signers        []Signer
-	SignedBy       Signer // with SignedAt
+	SignedBy       SignedBy
 }
 
 // TemplateResponse (new_template_response): the last signer of a document made from a template has signed.
@@ -136,9 +136,19 @@ type Signer struct {
 	RoleTitle      string // templates
 	SignerID       string // templates
 	HasDeclined    bool
-	SigningOrderNo int       // place in the signing order; 0 when the delivery gives none
-	ViewedAt       time.Time // UTC; zero but in ViewedBy
-	SignedAt       time.Time // UTC; zero but in SignedBy
+	SigningOrderNo int // place in the signing order; 0 when the delivery gives none
+}
+
+// ViewedBy is the signer who opened the document.
+type ViewedBy struct {
+	Signer
+	ViewedAt time.Time // UTC
+}
+
+// SignedBy is the signer who signed the document.
+type SignedBy struct {
+	Signer
+	SignedAt time.Time // UTC
 }
 
 // SignerStatus is how far a signer has come. Values not listed here are kept as they came.

@@ -18,13 +18,13 @@ func (d *decoder) dynamic(key string) {
 	d.loose(&field.Value)
 	e := &d.cur
 	if len(e.fields) == 0 {
-		d.fields.begin()
+		d.fields.begin(d.left())
 	}
 	if i := e.fieldIndex(key); i >= 0 {
 		e.fields[i].Value = field.Value
 		return
 	}
-	*d.fields.add() = field
+	*d.fields.add(d.left()) = field
 	e.fields = d.fields.end()
 	if e.fieldAt != nil {
 		e.fieldAt[key] = len(e.fields) - 1

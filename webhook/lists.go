@@ -1,14 +1,17 @@
 package webhook
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // signerList reads the array signers.
 func (d *decoder) signerList(key string) {
-	d.signers.begin()
+	d.signers.begin(d.left())
 	if d.openList(key) {
-		for i := 0; d.scan.More(']', i == 0); i++ {
+		for i := 0; d.scan.More(i == 0); i++ {
 			d.cur.index = i
-			d.signer(d.signers.add())
+			d.signer(d.signers.add(d.left()))
 		}
 		d.closeList()
 	}
@@ -17,11 +20,11 @@ func (d *decoder) signerList(key string) {
 
 // answerList reads the array response.
 func (d *decoder) answerList(key string) {
-	d.answers.begin()
+	d.answers.begin(d.left())
 	if d.openList(key) {
-		for i := 0; d.scan.More(']', i == 0); i++ {
+		for i := 0; d.scan.More(i == 0); i++ {
 			d.cur.index = i
-			d.answer(d.answers.add())
+			d.answer(d.answers.add(d.left()))
 		}
 		d.closeList()
 	}
@@ -46,7 +49,7 @@ func (d *decoder) openList(key string) bool {
 func (d *decoder) closeList() { d.cur.parent, d.cur.index = "", -1 }
 
 // openObject starts an object. It reports false, having read the value, when there is none; null is fine.
-func (d *decoder) openObject() bool {
+func (d *decoder) openObject(key string) bool {
 	switch d.scan.Next() {
 	case '{':
 		d.scan.Open()
@@ -54,59 +57,68 @@ func (d *decoder) openObject() bool {
 	case 'n':
 		d.scan.Scalar()
 	default:
-		d.misfit("", "an object")
+		d.misfit(key, "an object")
 	}
 	return false
 }
 
-// actor reads the signer of a viewedBy or signedBy.
-func (d *decoder) actor(key string, s *Signer) {
-	*s = Signer{}
+// actor reads the signer of a viewedBy or signedBy with the time in atKey.
+func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
+	*s, *at = Signer{}, time.Time{}
+	if !d.openObject(key) {
+		return
+	}
 	d.cur.parent = key
-	d.signer(s)
+	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
+		if key := d.content(t); key == atKey {
+			d.instant(key, at)
+		} else {
+			d.signerMember(key, s)
+		}
+	}
 	d.cur.parent = ""
 }
 
-// signer reads one signer into a zero s.
+// signer reads one signer of a list into a zero s.
 func (d *decoder) signer(s *Signer) {
-	if !d.openObject() {
+	if !d.openObject("") {
 		return
 	}
-	for first := true; d.scan.More('}', first); first = false {
-		switch key := d.content(d.scan.Key()); key {
-		case "email":
-			d.str(key, &s.Email)
-		case "name":
-			d.str(key, &s.Name)
-		case "status":
-			d.str(key, (*string)(&s.Status))
-		case "signerIp":
-			d.str(key, &s.SignerIP)
-		case "roleTitle":
-			d.str(key, &s.RoleTitle)
-		case "signerId":
-			d.str(key, &s.SignerID)
-		case "hasDeclined":
-			d.boolean(key, &s.HasDeclined)
-		case "signingOrderNo":
-			d.integer(key, &s.SigningOrderNo)
-		case "viewedAt":
-			d.instant(key, &s.ViewedAt)
-		case "signedAt":
-			d.instant(key, &s.SignedAt)
-		default:
-			d.scan.Skip()
-		}
+	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
+		d.signerMember(d.content(t), s)
+	}
+}
+
+func (d *decoder) signerMember(key string, s *Signer) {
+	switch key {
+	case "email":
+		d.str(key, &s.Email)
+	case "name":
+		d.str(key, &s.Name)
+	case "status":
+		d.str(key, (*string)(&s.Status))
+	case "signerIp":
+		d.str(key, &s.SignerIP)
+	case "roleTitle":
+		d.str(key, &s.RoleTitle)
+	case "signerId":
+		d.str(key, &s.SignerID)
+	case "hasDeclined":
+		d.boolean(key, &s.HasDeclined)
+	case "signingOrderNo":
+		d.integer(key, &s.SigningOrderNo)
+	default:
+		d.scan.Skip()
 	}
 }
 
 // answer reads one question of a form with its answer into a zero a.
 func (d *decoder) answer(a *Answer) {
-	if !d.openObject() {
+	if !d.openObject("") {
 		return
 	}
-	for first := true; d.scan.More('}', first); first = false {
-		switch key := d.content(d.scan.Key()); key {
+	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
+		switch key := d.content(t); key {
 		case "id":
 			d.str(key, &a.ID)
 		case "question":

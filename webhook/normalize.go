@@ -57,7 +57,7 @@ func (n *normalizer) survey() {
 		n.surveyObject()
 	case '[':
 		n.scan.Open()
-		for first := true; n.scan.More(']', first); first = false {
+		for first := true; n.scan.More(first); first = false {
 			n.survey()
 		}
 	case '"':
@@ -70,8 +70,8 @@ func (n *normalizer) survey() {
 func (n *normalizer) surveyObject() {
 	start, outer := n.scan.Pos(), len(n.open)
 	n.scan.Open()
-	for first := true; n.scan.More('}', first); first = false {
-		key := n.propertyKey(n.scan.Key())
+	for t, more := n.scan.Member(true); more; t, more = n.scan.Member(false) {
+		key := n.propertyKey(t)
 		n.scan.Next()
 		n.open = append(n.open, property{key, n.scan.Pos(), arrayIndex(key)})
 		n.survey()
@@ -101,7 +101,7 @@ func (n *normalizer) value() {
 	case '[':
 		n.scan.Open()
 		n.out = append(n.out, '[')
-		for first := true; n.scan.More(']', first); first = false {
+		for first := true; n.scan.More(first); first = false {
 			n.comma(first)
 			n.value()
 		}
@@ -126,9 +126,11 @@ func (n *normalizer) object() {
 		n.scan.Seek(r.end)
 	} else {
 		n.scan.Open()
-		for first := true; n.scan.More('}', first); first = false {
+		first := true
+		for t, more := n.scan.Member(true); more; t, more = n.scan.Member(false) {
 			n.comma(first)
-			n.text(n.scan.Key())
+			first = false
+			n.text(t)
 			n.out = append(n.out, ':')
 			n.value()
 		}

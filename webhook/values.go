@@ -3,17 +3,25 @@ package webhook
 import (
 	"strconv"
 	"time"
+	"unsafe"
 
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
+// left returns how many bytes are still to be read.
+func (d *decoder) left() int { return len(d.text) - d.scan.Pos() }
+
 // content returns what a string says: a part of the payload, or a copy when it holds escapes.
 func (d *decoder) content(t jsonscan.Text) string {
-	raw := d.text[t.Start:t.End]
-	if !t.Escaped {
-		return raw
+	if t.Escaped {
+		return unescaped(d.text[t.Start:t.End])
 	}
-	return string(jsonscan.Unescape(make([]byte, 0, len(raw)), bytesOf(raw)))
+	return d.text[t.Start:t.End]
+}
+
+func unescaped(raw string) string {
+	content := jsonscan.Unescape(make([]byte, 0, len(raw)), bytesOf(raw))
+	return unsafe.String(unsafe.SliceData(content), len(content))
 }
 
 // str reads a string; null is the empty one.

@@ -103,7 +103,7 @@ func (s *Scanner) End() bool {
 	return s.fault == 0
 }
 
-// Open reads the brace or bracket that Next returned. Call More before each member or element.
+// Open reads the brace or bracket that Next returned. Call Member or More before each member or element.
 func (s *Scanner) Open() {
 	if s.depth == MaxDepth {
 		s.fail(faultDepth, s.pos)
@@ -113,9 +113,11 @@ func (s *Scanner) Open() {
 	s.pos++
 }
 
-// More moves to the next member or element of what was opened last and reports whether there is one. Otherwise it
-// has read end, the closing brace or bracket. first is true for the first call after Open.
-func (s *Scanner) More(end byte, first bool) bool {
+// More moves to the next element of the array that was opened last and reports whether there is one; if not, the
+// closing bracket has been read. first is true for the first call after Open.
+func (s *Scanner) More(first bool) bool { return s.more(']', first) }
+
+func (s *Scanner) more(end byte, first bool) bool {
 	c := s.Next()
 	if c == end {
 		s.pos++
@@ -132,19 +134,40 @@ func (s *Scanner) More(end byte, first bool) bool {
 	return true
 }
 
-// Key reads a member's key and its colon.
-func (s *Scanner) Key() Text {
-	if s.Next() != '"' {
-		s.fail(faultKey, s.pos)
-		return Text{}
+// Member is More for objects: it moves to the next member and reads its key and colon.
+func (s *Scanner) Member(first bool) (key Text, more bool) {
+	// Compact JSON with a plain key, which is nearly all there is, without a call.
+	src, i := s.src, s.pos
+	if !first {
+		if i >= len(src) || src[i] != ',' {
+			return s.member(first)
+		}
+		i++
 	}
-	key := s.String()
+	if i < len(src) && src[i] == '"' {
+		key.Start = i + 1
+		key.End = plain(src, key.Start)
+		if i = key.End; i+1 < len(src) && src[i] == '"' && src[i+1] == ':' {
+			s.pos = i + 2
+			return key, true
+		}
+	}
+	return s.member(first)
+}
+
+func (s *Scanner) member(first bool) (key Text, more bool) {
+	if !s.more('}', first) {
+		return Text{}, false
+	}
+	if s.Next() != '"' {
+		return Text{}, s.fail(faultKey, s.pos)
+	}
+	key = s.String()
 	if s.Next() != ':' {
-		s.fail(faultColon, s.pos)
-		return Text{}
+		return Text{}, s.fail(faultColon, s.pos)
 	}
 	s.pos++
-	return key
+	return key, true
 }
 
 // Skip reads one value of any kind and checks it.
@@ -190,14 +213,11 @@ func (s *Scanner) nextNested(objects *[MaxDepth / 64]uint64, outer int, first bo
 	for s.depth > outer && s.fault == 0 {
 		level := uint(s.depth - 1)
 		object := objects[level/64]>>(level%64)&1 == 1
-		end := byte(']')
 		if object {
-			end = '}'
-		}
-		if s.More(end, first) {
-			if object {
-				s.Key()
+			if _, more := s.Member(first); more {
+				return true
 			}
+		} else if s.More(first) {
 			return true
 		}
 		first = false

@@ -23,21 +23,33 @@ const (
 
 // String reads the string whose opening quote Next returned.
 func (s *Scanner) String() Text {
-	src := s.src
-	text := Text{Start: s.pos + 1}
-	i := text.Start
-	for {
-		// Eight bytes at a time: a high bit in special marks a quote, a backslash, a control character or a byte that
-		// is not ASCII. Borrows may mark bytes above a true mark too, hence only the lowest counts.
-		for i+8 <= len(src) {
-			w := binary.LittleEndian.Uint64(src[i:])
-			special := (w | (w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs
-			if special != 0 {
-				i += bits.TrailingZeros64(special) / 8
-				break
-			}
-			i += 8
+	start := s.pos + 1
+	if i := plain(s.src, start); i < len(s.src) && s.src[i] == '"' {
+		s.pos = i + 1
+		return Text{Start: start, End: i}
+	}
+	return s.mixedString(start)
+}
+
+// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII,
+// or an offset before it with fewer than eight bytes left.
+func plain(src []byte, i int) int {
+	for i+8 <= len(src) {
+		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts.
+		w := binary.LittleEndian.Uint64(src[i:])
+		if special := (w | (w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
 		}
+		i += 8
+	}
+	return i
+}
+
+func (s *Scanner) mixedString(start int) Text {
+	src, i := s.src, start
+	text := Text{Start: start}
+	for {
+		i = plain(src, i)
 		if i >= len(src) {
 			s.fail(faultEnd, i)
 			return Text{}
@@ -110,7 +122,7 @@ func hex4(b []byte) rune {
 		case '0' <= c && c <= '9':
 			c -= '0'
 		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c|0x20 - 'a' + 10
+			c = c | 0x20 - 'a' + 10
 		default:
 			return -1
 		}
