@@ -1,0 +1,153 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/signforms/signforms-go/internal/jsonscan"
+)
+
+// ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array of objects.
+var ErrPayload = errors.New("webhook: payload is not a JSON object or an array of JSON objects")
+
+// FieldError says which field of an event does not have the JSON type that its event type gives it. It never holds
+// the field's value.
+type FieldError struct {
+	Field string // path from the event, such as signers[2].email
+	Want  string // what it should be, such as "a string"
+}
+
+// Error returns a text such as: webhook: field signers[2].email is not a string.
+func (e *FieldError) Error() string {
+	return "webhook: field " + e.Field + " is not " + e.Want
+}
+
+// Parse decodes a payload: an array of events, or one event as an object. It does not verify anything: parse what a
+// [Verifier] has authenticated, Verified.Payload.
+//
+// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value; any error
+// matches [ErrPayload] and names the byte, not the text. A single event that cannot be decoded is not an error of
+// Parse: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
+//
+// Where a key occurs twice its last value counts, as in JavaScript. Keys are matched exactly, upper and lower case.
+// A field that is null counts as missing. Payload is copied: the caller may use it again.
+func Parse(payload []byte) ([]Event, error) {
+	return parseText(string(payload))
+}
+
+// parseOwned is Parse without the copy. Nobody may write to payload ever after.
+func parseOwned(payload []byte) ([]Event, error) {
+	return parseText(unsafe.String(unsafe.SliceData(payload), len(payload)))
+}
+
+func parseText(text string) ([]Event, error) {
+	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
+	events := d.payload()
+	if err := d.scan.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	if d.notObject {
+		return nil, ErrPayload
+	}
+	return events, nil
+}
+
+// bytesOf returns the bytes of s without a copy, for those who only read them.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// decoder reads one payload from front to back, once. The lists of all its events share a few allocations.
+type decoder struct {
+	text      string
+	scan      jsonscan.Scanner
+	notObject bool // something else stands where an event should be
+	signers   chunk[Signer]
+	answers   chunk[Answer]
+	fields    chunk[Field]
+	cur       element
+}
+
+func (d *decoder) payload() []Event {
+	var events []Event
+	switch d.scan.Next() {
+	case '{':
+		events = []Event{d.event()}
+	case '[':
+		events = make([]Event, 0, 1+len(d.text)/1024)
+		d.scan.Open()
+		for first := true; d.scan.More(first); first = false {
+			if d.scan.Next() == '{' {
+				events = append(events, d.event())
+				continue
+			}
+			d.notObject = true
+			d.scan.Skip()
+		}
+	default:
+		d.notObject = true
+		d.scan.Skip()
+	}
+	d.scan.End()
+	return events
+}
+
+// event reads one object. Its type may come last or not at all, so everything an event can have is collected first.
+func (d *decoder) event() Event {
+	d.cur = element{}
+	d.cur.index = -1
+	start := d.scan.Pos()
+	d.scan.Open()
+	for key, more := d.scan.Member(true); more; key, more = d.scan.Member(false) {
+		d.member(d.content(key))
+	}
+	d.cur.meta.raw = d.text[start:d.scan.Pos()]
+	return d.cur.build()
+}
+
+// member reads the value of one of an event's keys. A value of an unknown key is checked to be JSON and left in Raw.
+func (d *decoder) member(key string) {
+	e := &d.cur
+	switch key {
+	case "webhookEvent":
+		d.topLevel(memberWebhookEvent).str(key, (*string)(&e.eventType))
+	case "documentName":
+		d.topLevel(memberDocumentName).str(key, &e.document.DocumentName)
+	case "documentId":
+		d.topLevel(memberDocumentID).str(key, &e.document.DocumentID)
+	case "documentUrl":
+		d.topLevel(memberDocumentURL).str(key, &e.document.DocumentURL)
+	case "authorEmail":
+		d.topLevel(memberAuthorEmail).str(key, &e.document.AuthorEmail)
+	case "finishedPdfUrl":
+		d.topLevel(memberFinishedPDFURL).str(key, &e.finishedPDFURL)
+	case "isSigningOrder":
+		d.topLevel(memberIsSigningOrder).boolean(key, &e.isSigningOrder)
+	case "signers":
+		d.topLevel(memberSigners).signerList(key)
+	case "viewedBy":
+		d.topLevel(memberViewedBy).actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
+	case "signedBy":
+		d.topLevel(memberSignedBy).actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
+	case "formId":
+		d.topLevel(memberFormID).str(key, &e.formID)
+	case "formResponseId":
+		d.topLevel(memberFormResponseID).str(key, &e.formResponseID)
+	case "formTitle":
+		d.topLevel(memberFormTitle).str(key, &e.formTitle)
+	case "respondentEmail":
+		d.topLevel(memberRespondentEmail).str(key, &e.respondentEmail)
+	case "response":
+		d.topLevel(memberResponse).answerList(key)
+	default:
+		d.dynamic(key)
+	}
+}
+
+// topLevel notes which member is read next, and that it is there unless it is null.
+func (d *decoder) topLevel(m member) *decoder {
+	d.cur.reading = m
+	if d.scan.Next() != 'n' {
+		d.cur.present |= m
+	}
+	return d
+}

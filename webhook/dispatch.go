@@ -1,0 +1,160 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// storeTimeout bounds each call of the replay store, apart from the function's own time.
+const storeTimeout = 5 * time.Second
+
+// outcome is what became of one event.
+type outcome int
+
+const (
+	failed    outcome = iota // to be delivered again
+	processed                // done, or nothing to do
+	repeated                 // had been done before
+	busy                     // being done elsewhere
+	lost                     // the replay store did not answer
+)
+
+// process runs the functions for events and returns the answer to the delivery.
+func (h *Handler) process(ctx context.Context, events []Event) answer {
+	var count [lost + 1]int
+	keys := newReplayKeys(len(events))
+	for i, ev := range events {
+		got := h.processOne(ctx, &keys, i, ev)
+		count[got]++
+		if got == lost {
+			// Nothing runs without a claim, and each further event would wait for the store once more.
+			break
+		}
+	}
+	switch {
+	case count[failed] > 0:
+		return answerFailed
+	case count[busy]+count[lost] > 0:
+		return answerUnavailable
+	case count[repeated] > 0 && count[repeated] == len(events):
+		return answerDuplicate
+	}
+	return answerOK
+}
+
+func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Event) outcome {
+	run := h.on.pick(ev)
+	switch {
+	case run == nil:
+		return h.unwanted(ctx, i, ev)
+	case h.store == nil:
+		return h.run(ctx, run, i, ev)
+	}
+	key := keys.next(ev.source())
+	state, err := h.begin(ctx, key)
+	switch {
+	case err != nil:
+		h.report(ctx, "webhook: event not begun", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
+		return lost
+	case state == ReplayDone:
+		h.logEvent(ctx, slog.LevelInfo, "webhook: event skipped, it was processed before", i, ev)
+		if h.onDuplicate != nil {
+			h.onDuplicate(ctx, ev)
+		}
+		return repeated
+	case state == ReplayBusy:
+		h.logEvent(ctx, slog.LevelInfo, "webhook: event put off, it is being processed elsewhere", i, ev)
+		return busy
+	}
+	return h.runClaimed(ctx, run, key, i, ev)
+}
+
+// unwanted deals with an event that no function is there for. One that could not be decoded is genuine all the same
+// and must not be lost: as long as it is refused, the service goes on delivering it.
+func (h *Handler) unwanted(ctx context.Context, i int, ev Event) outcome {
+	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
+		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: u.Err})
+		return failed
+	}
+	h.logEvent(ctx, slog.LevelInfo, "webhook: event acknowledged, no function for it", i, ev)
+	return processed
+}
+
+func (h *Handler) begin(ctx context.Context, key ReplayKey) (ReplayState, error) {
+	bounded := newBoundedContext(ctx, storeTimeout)
+	defer bounded.end()
+	state, err := h.store.Begin(bounded, key, h.lease)
+	if err == nil && (state < ReplayFresh || state > ReplayDone) {
+		err = fmt.Errorf("unknown state %d", state)
+	}
+	return state, err
+}
+
+// runClaimed runs a function and settles its claim, also when the function aborts the request or ends its goroutine.
+func (h *Handler) runClaimed(ctx context.Context, run function, key ReplayKey, i int, ev Event) (got outcome) {
+	start := time.Now()
+	defer func() {
+		if err := h.settle(ctx, key, got, time.Since(start)); err != nil {
+			h.report(ctx, "webhook: event not settled", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
+		}
+	}()
+	return h.run(ctx, run, i, ev)
+}
+
+func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, took time.Duration) error {
+	bounded := newBoundedContext(ctx, storeTimeout)
+	defer bounded.end()
+	if got == processed {
+		return h.store.Done(bounded, key, h.keep)
+	}
+	if took >= h.lease {
+		// The claim has ended, and the one that may be there now is not ours to end.
+		return nil
+	}
+	return h.store.Abort(bounded, key)
+}
+
+// run calls a function and reports what went wrong.
+func (h *Handler) run(ctx context.Context, run function, i int, ev Event) outcome {
+	err := h.call(ctx, run)
+	if err == nil {
+		h.logEvent(ctx, slog.LevelDebug, "webhook: event processed", i, ev)
+		return processed
+	}
+	problem := &EventError{Index: i, Event: ev, Err: err}
+	if p, ok := err.(*panicError); ok {
+		problem.Stack = p.stack
+	} else if _, ok := errors.AsType[*permanentError](err); ok {
+		h.report(ctx, "webhook: event given up", problem)
+		return processed
+	}
+	h.report(ctx, "webhook: event failed", problem)
+	return failed
+}
+
+func (h *Handler) call(ctx context.Context, run function) (err error) {
+	bounded := newBoundedContext(ctx, h.timeout)
+	defer func() {
+		bounded.end()
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(p)
+		default:
+			err = &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	return run(bounded)
+}
+
+func (h *Handler) logEvent(ctx context.Context, level slog.Level, message string, i int, ev Event) {
+	if h.log.Enabled(ctx, level) {
+		h.log.LogAttrs(ctx, level, message,
+			slog.Int("index", i), slog.String("event", string(ev.EventType())), slog.String("subject", ev.SubjectID()))
+	}
+}

@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The reasons why [Verifier.Verify] refuses a delivery; tell them apart with [errors.Is]. No error of this package
+// holds a secret, a computed signature or a part of the body, so each may be logged. A server should answer all but
+// [ErrTooLarge] alike: which of them it was helps only someone who forges.
+var (
+	// ErrHeaderMissing: X-Signature or X-Timestamp is not there. The text says which.
+	ErrHeaderMissing = errors.New("webhook: header missing")
+
+	// ErrHeaderRepeated: X-Signature or X-Timestamp is there more than once, so that two readers could see two values.
+	ErrHeaderRepeated = errors.New("webhook: header given more than once")
+
+	// ErrHeaderMalformed: X-Signature is not 64 lower-case hexadecimal digits, or X-Timestamp is in none of the known
+	// forms (see [VerifierOptions.ParseTimestamp]).
+	ErrHeaderMalformed = errors.New("webhook: header malformed")
+
+	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, or the secret is
+	// wrong, or something changed the body on its way; [Diagnose] tries the known mistakes.
+	ErrSignature = errors.New("webhook: signature does not match")
+
+	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
+	// [VerifierOptions.Tolerance] allows. It is a replay, was held up, or one of the two clocks is wrong. The text says
+	// how far it is off.
+	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside the tolerance")
+
+	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody].
+	ErrTooLarge = errors.New("webhook: body too large")
+)
+
+// Each refusal that a stranger can cause is made once, so that it costs no memory.
+var (
+	errSignatureMissing   = fmt.Errorf("%w: %s", ErrHeaderMissing, SignatureHeader)
+	errTimestampMissing   = fmt.Errorf("%w: %s", ErrHeaderMissing, TimestampHeader)
+	errSignatureRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, SignatureHeader)
+	errTimestampRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, TimestampHeader)
+	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits", ErrHeaderMalformed, SignatureHeader)
+	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z", ErrHeaderMalformed, TimestampHeader)
+	errTimestampRefused   = fmt.Errorf("%w: %s was refused by ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
+	errTimestampUnsafe    = fmt.Errorf("%w: %s could also be a shorter or longer timestamp followed by another body", ErrHeaderMalformed, TimestampHeader)
+)

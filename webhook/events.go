@@ -1,0 +1,229 @@
+package webhook
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType is the value of an event's webhookEvent field. Values that this package does not know are kept as
+// they came, in an [UnknownEvent].
+type EventType string
+
+// The event types that the service documents, each with the struct that carries it.
+const (
+	TypeFormResponse       EventType = "new_form_response"                       // *FormResponse
+	TypeSignatureViewed    EventType = "new_signature_pdf_individual_viewed"     // *SignatureViewed
+	TypeSignatureSigned    EventType = "new_signature_pdf_individual_signed"     // *SignatureSigned
+	TypeSignatureCompleted EventType = "new_signature_pdf_completed"             // *SignatureCompleted
+	TypeTemplateViewed     EventType = "new_template_response_individual_viewed" // *TemplateViewed
+	TypeTemplateSigned     EventType = "new_template_response_individual_signed" // *TemplateSigned
+	TypeTemplateResponse   EventType = "new_template_response"                   // *TemplateResponse
+)
+
+// Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned],
+// *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Choose by a
+// type switch, or let a [Handler] call the function for each. No other package can implement it.
+//
+// The strings of all events that came from one payload share one copy of it: keep a few for long with
+// [strings.Clone], or they keep the whole payload in memory. Events hold personal data; do not log them whole.
+type Event interface {
+	// EventType returns the type that the payload names, or the inferred one where it names none. It is empty for
+	// an UnknownEvent whose type could not be inferred either.
+	EventType() EventType
+
+	// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
+	Inferred() bool
+
+	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId.
+	// Many events share it: the service sends no id of the event itself. It is empty for an UnknownEvent.
+	SubjectID() string
+
+	// Raw returns a fresh copy of the event's JSON as it was authenticated, with every field that this package does
+	// not know. It is nil for an event that was not decoded from a payload.
+	Raw() json.RawMessage
+
+	// source returns the same JSON without a copy; nobody may write to it.
+	source() string
+}
+
+// FormResponse (new_form_response): a respondent has submitted a form.
+type FormResponse struct {
+	meta
+	FormID          string
+	FormResponseID  string
+	FormTitle       string
+	FinishedPDFURL  string // finishedPdfUrl, or documentUrl in older deliveries
+	RespondentEmail string
+	Answers         []Answer // response, in the form's order
+}
+
+// SignatureViewed (new_signature_pdf_individual_viewed): a signer has opened a PDF document.
+type SignatureViewed struct {
+	meta
+	Document
+	Signers  []Signer
+	ViewedBy ViewedBy
+}
+
+// SignatureSigned (new_signature_pdf_individual_signed): a signer has signed a PDF document; others may still have to.
+type SignatureSigned struct {
+	meta
+	Document
+	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
+	Signers        []Signer
+	SignedBy       SignedBy
+}
+
+// SignatureCompleted (new_signature_pdf_completed): the last signer of a PDF document has signed.
+type SignatureCompleted struct {
+	meta
+	Document
+	FinishedPDFURL string // the signed document
+	Signers        []Signer
+	Fields         []Field // what signers filled in, in document order
+}
+
+// TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template.
+type TemplateViewed struct {
+	meta
+	Document
+	Signers  []Signer
+	ViewedBy ViewedBy
+}
+
+// TemplateSigned (new_template_response_individual_signed): a signer has signed a document made from a template.
+type TemplateSigned struct {
+	meta
+	Document
+	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
+	Signers        []Signer
+	SignedBy       SignedBy
+}
+
+// TemplateResponse (new_template_response): the last signer of a document made from a template has signed.
+type TemplateResponse struct {
+	meta
+	Document
+	FinishedPDFURL string // the signed document
+	Signers        []Signer
+	Fields         []Field // what signers filled in, in document order
+}
+
+// UnknownEvent is an element that none of the other types can carry: its type is not known to this package, or
+// cannot be inferred (Err is nil in both cases), or one of its fields does not fit (Err is a *[FieldError]).
+// [Event.Raw] holds all of it.
+type UnknownEvent struct {
+	meta
+	Type EventType // as the payload names it, or as inferred from its fields; may be empty
+	Err  error
+}
+
+// Document is what every event about a document says of it. Fields that were missing or null are empty.
+type Document struct {
+	DocumentName string
+	DocumentID   string // UUID
+	DocumentURL  string
+	AuthorEmail  string
+}
+
+// Signer is one signer of a document. Deliveries about PDF documents and about templates fill different fields, and
+// either may carry or lack any of the other's; what is missing or null is zero.
+type Signer struct {
+	Email          string
+	Name           string
+	Status         SignerStatus
+	SignerIP       string // PDF documents
+	RoleTitle      string // templates
+	SignerID       string // templates
+	HasDeclined    bool
+	SigningOrderNo int // place in the signing order; 0 when the delivery gives none
+}
+
+// ViewedBy is the signer who opened the document.
+type ViewedBy struct {
+	Signer
+	ViewedAt time.Time // UTC
+}
+
+// SignedBy is the signer who signed the document.
+type SignedBy struct {
+	Signer
+	SignedAt time.Time // UTC
+}
+
+// SignerStatus is how far a signer has come. Values not listed here are kept as they came.
+type SignerStatus string
+
+// The signer statuses that were seen; not documented by the service.
+const (
+	SignerDraft   SignerStatus = "DRAFT"
+	SignerPending SignerStatus = "PENDING"
+	SignerViewed  SignerStatus = "VIEWED"
+	SignerSigned  SignerStatus = "SIGNED"
+)
+
+// Answer is one question of a form and what the respondent answered.
+type Answer struct {
+	ID       string
+	Question string
+	Answer   string // its JSON text where the service sends something other than a string; that it may is not documented
+}
+
+// Field is one value that a signer filled in, from a key such as contact_field(page1)[Buyer]. Only the kind
+// contact_field is documented by the service; text, date and name were seen, any other is taken too.
+type Field struct {
+	Kind  string // contact_field
+	Page  int    // from 1
+	Label string // a role title or a signer's name; any text, brackets included
+	Value string // its JSON text where the service sends something other than a string
+	Key   string // the key as a whole
+}
+
+// meta is what every decoded event keeps of its origin. It gives Event three of its methods.
+type meta struct {
+	raw      string
+	inferred bool
+}
+
+func (m *meta) Inferred() bool { return m.inferred }
+func (m *meta) source() string { return m.raw }
+
+func (m *meta) Raw() json.RawMessage {
+	if m.raw == "" {
+		return nil
+	}
+	return json.RawMessage(m.raw)
+}
+
+// SubjectID returns DocumentID.
+func (d *Document) SubjectID() string { return d.DocumentID }
+
+// SubjectID returns FormResponseID.
+func (e *FormResponse) SubjectID() string { return e.FormResponseID }
+
+// SubjectID returns an empty string: fields of an unknown event have no known meaning.
+func (e *UnknownEvent) SubjectID() string { return "" }
+
+// EventType returns [TypeFormResponse].
+func (e *FormResponse) EventType() EventType { return TypeFormResponse }
+
+// EventType returns [TypeSignatureViewed].
+func (e *SignatureViewed) EventType() EventType { return TypeSignatureViewed }
+
+// EventType returns [TypeSignatureSigned].
+func (e *SignatureSigned) EventType() EventType { return TypeSignatureSigned }
+
+// EventType returns [TypeSignatureCompleted].
+func (e *SignatureCompleted) EventType() EventType { return TypeSignatureCompleted }
+
+// EventType returns [TypeTemplateViewed].
+func (e *TemplateViewed) EventType() EventType { return TypeTemplateViewed }
+
+// EventType returns [TypeTemplateSigned].
+func (e *TemplateSigned) EventType() EventType { return TypeTemplateSigned }
+
+// EventType returns [TypeTemplateResponse].
+func (e *TemplateResponse) EventType() EventType { return TypeTemplateResponse }
+
+// EventType returns Type.
+func (e *UnknownEvent) EventType() EventType { return e.Type }

@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"strconv"
+	"strings"
+)
+
+// fieldsLinear is up to how many fields a repeated key is found by comparing.
+const fieldsLinear = 16
+
+// dynamic reads the value of a key that is no event's own: a field when it looks like one, else skipped.
+func (d *decoder) dynamic(key string) {
+	field, ok := parseFieldKey(key)
+	if !ok {
+		d.scan.Skip()
+		return
+	}
+	d.loose(&field.Value)
+	e := &d.cur
+	if len(e.fields) == 0 {
+		d.fields.begin(d.left())
+	}
+	if i := e.fieldIndex(key); i >= 0 {
+		e.fields[i].Value = field.Value
+		return
+	}
+	*d.fields.add(d.left()) = field
+	e.fields = d.fields.end()
+	if e.fieldAt != nil {
+		e.fieldAt[key] = len(e.fields) - 1
+	}
+}
+
+// fieldIndex returns where the field with this key is, or -1. Comparing with each would take a million keys a
+// million times a million comparisons.
+func (e *element) fieldIndex(key string) int {
+	if len(e.fields) < fieldsLinear {
+		for i := range e.fields {
+			if e.fields[i].Key == key {
+				return i
+			}
+		}
+		return -1
+	}
+	if e.fieldAt == nil {
+		e.fieldAt = make(map[string]int, 2*len(e.fields))
+		for i := range e.fields {
+			e.fieldAt[e.fields[i].Key] = i
+		}
+	}
+	if i, ok := e.fieldAt[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// parseFieldKey takes <kind>(page<N>)[<label>] apart. The kind holds no parenthesis; the label is any text at all.
+func parseFieldKey(key string) (Field, bool) {
+	if !strings.HasSuffix(key, "]") {
+		return Field{}, false
+	}
+	kind, rest, ok := strings.Cut(key, "(page")
+	if !ok || kind == "" {
+		return Field{}, false
+	}
+	number, label, ok := strings.Cut(rest, ")[")
+	if !ok || number == "" || number[0] == '+' || number[0] == '-' {
+		return Field{}, false
+	}
+	page, err := strconv.ParseInt(number, 10, 32)
+	if err != nil {
+		return Field{}, false
+	}
+	return Field{Kind: kind, Page: int(page), Label: label[:len(label)-1], Key: key}, true
+}

@@ -1,0 +1,161 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// The defaults of [HandlerOptions].
+const (
+	DefaultTimeout     = 30 * time.Second
+	DefaultReplayLease = 5 * time.Minute
+	DefaultReplayKeep  = 24 * time.Hour
+)
+
+// HandlerOptions are the optional settings of [NewHandler]. The zero value gives the defaults.
+type HandlerOptions struct {
+	// Timeout is how long one function may take for one event until its ctx ends. Default 30 seconds. The service's
+	// own time-out is not documented; a function that needs longer than a few seconds should put the work into a queue.
+	Timeout time.Duration
+
+	// ReplayStore remembers processed events, so that a repeated delivery runs nothing twice. Default: a
+	// [MemoryReplayStore] of this handler's own, on the Verifier's clock. Several processes need a shared one.
+	ReplayStore ReplayStore
+
+	// AllowRepeats switches the replay store off: every genuine delivery runs, however often it comes.
+	AllowRepeats bool
+
+	// ReplayLease is for how long an event that is being processed is held for this handler; after that another
+	// delivery of it may run, as the process must have died. Default 5 minutes; at least a minute more than Timeout.
+	ReplayLease time.Duration
+
+	// ReplayKeep is for how long a processed event is remembered. Default 24 hours; at least twice the Verifier's
+	// tolerance. It should be longer than the service goes on repeating a delivery, which it does not document.
+	ReplayKeep time.Duration
+
+	// OnError is told of everything that went wrong: *[EventError] for an event, whatever the answer was; else the reason
+	// why a request was refused, so that strangers can cause calls; or an error of the replay store. It runs before the
+	// request is answered, possibly concurrently. nil: nothing.
+	OnError func(context.Context, error)
+
+	// OnDuplicate is told of each event that was skipped because it was processed before. nil: nothing.
+	OnDuplicate func(context.Context, Event)
+
+	// Logger gets a line for everything that OnError and OnDuplicate are told of and for each event that no function
+	// is there for; at debug level also for each event processed. Lines hold types, ids and error texts, never personal
+	// data, unless the errors that functions return do. Default [slog.Default].
+	Logger *slog.Logger
+}
+
+// Handler is an [http.Handler] that receives deliveries: it verifies and decodes them, skips repeats and runs a function
+// for each event. Make one with [NewHandler]. It is safe for concurrent use.
+type Handler struct {
+	verifier    *Verifier
+	on          Funcs
+	timeout     time.Duration
+	store       ReplayStore // nil: repeats are allowed
+	lease, keep time.Duration
+	onError     func(context.Context, error)
+	onDuplicate func(context.Context, Event)
+	log         *slog.Logger
+}
+
+// NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil, when
+// on has no function at all, when a duration is negative, and when a ReplayStore is given together with AllowRepeats.
+func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
+	if opts == nil {
+		opts = &HandlerOptions{}
+	}
+	switch {
+	case v == nil:
+		panic("webhook: NewHandler: no Verifier")
+	case on.empty():
+		panic("webhook: NewHandler: Funcs has no function")
+	case opts.Timeout < 0 || opts.ReplayLease < 0 || opts.ReplayKeep < 0:
+		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep")
+	case opts.AllowRepeats && opts.ReplayStore != nil:
+		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore")
+	}
+	h := &Handler{
+		verifier:    v,
+		on:          on,
+		timeout:     orDefault(opts.Timeout, DefaultTimeout),
+		store:       opts.ReplayStore,
+		onError:     opts.OnError,
+		onDuplicate: opts.OnDuplicate,
+		log:         opts.Logger,
+	}
+	h.lease = max(orDefault(opts.ReplayLease, DefaultReplayLease), h.timeout+time.Minute)
+	h.keep = max(orDefault(opts.ReplayKeep, DefaultReplayKeep), 2*v.tolerance)
+	if h.store == nil && !opts.AllowRepeats {
+		h.store = NewMemoryReplayStore(&MemoryReplayOptions{MinKeep: max(0, 2*v.tolerance), Now: v.now})
+	}
+	if h.log == nil {
+		h.log = slog.Default()
+	}
+	return h
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// ServeHTTP receives one delivery. It answers with a JSON object {"status": …}:
+//
+//	200 ok                       everything was processed, or no function is there for it; also for []
+//	200 duplicate                everything had been processed before
+//	400 invalid_payload          genuine, but not a JSON object or an array of objects
+//	401 unauthorized             not genuine, or not recent; which of the two only OnError and the log say
+//	405 method_not_allowed       not POST
+//	408 body_incomplete          the body did not arrive whole
+//	413 too_large                the body is larger than the Verifier's MaxBody
+//	415 unsupported_media_type   not application/json, or with a Content-Encoding
+//	500 failed                   a function failed, or an event could not be decoded and Funcs.Unknown is nil
+//	503 unavailable              an event is being processed elsewhere, or the replay store failed; with Retry-After
+//
+// All events of a delivery are decoded before the first function runs, then run one after the other in their order;
+// one that fails does not stop the others. When the service delivers it again, only those run that did not succeed.
+// What is run does not stop when the sender hangs up.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.serve(r).write(w, h.timeout)
+}
+
+func (h *Handler) serve(r *http.Request) answer {
+	ctx, events, refused := h.open(r)
+	if refused != nil {
+		h.report(ctx, "webhook: request refused", refused.err, slog.Int("status", refused.answer.status))
+		return refused.answer
+	}
+	return h.process(ctx, events)
+}
+
+// open verifies and decodes a request. The buffer that it was read into goes back before the functions run: they may
+// take long.
+func (h *Handler) open(r *http.Request) (context.Context, []Event, *refusal) {
+	b := takeBuffer()
+	defer b.release()
+	verified, refused := h.verifier.receive(r, b)
+	if refused != nil {
+		return r.Context(), nil, refused
+	}
+	// Parse copies the payload, once for all events.
+	events, err := Parse(verified.Payload)
+	if err != nil {
+		return r.Context(), nil, &refusal{answerPayload, err}
+	}
+	verified.Payload = nil
+	return newDeliveryContext(r.Context(), verified), events, nil
+}
+
+// report tells OnError and the log of an error.
+func (h *Handler) report(ctx context.Context, message string, err error, attrs ...slog.Attr) {
+	if h.onError != nil {
+		h.onError(ctx, err)
+	}
+	h.log.LogAttrs(ctx, slog.LevelWarn, message, append(attrs, slog.String("error", err.Error()))...)
+}

@@ -1,0 +1,191 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/stretchr/testify/require"
+)
+
+func ignore(context.Context, webhook.Event) error { return nil }
+
+const form = `{"webhookEvent":"new_form_response","formId":"f","formResponseId":"r"}`
+
+func TestHandlerAnswers(t *testing.T) {
+	valid := func() *http.Request { return webhooktest.NewRequest(target, secret, noon, []byte("["+form+"]")) }
+	with := func(key string, values ...string) *http.Request {
+		r := valid()
+		r.Header[key] = values
+		return r
+	}
+	method := func(m string) *http.Request {
+		r := valid()
+		r.Method = m
+		return r
+	}
+	payload := func(body string) *http.Request {
+		return webhooktest.NewRequest(target, secret, noon, []byte(body))
+	}
+	const unauthorized, mediaType, invalid = `{"status":"unauthorized"}`, `{"status":"unsupported_media_type"}`, `{"status":"invalid_payload"}`
+	for name, c := range map[string]struct {
+		request *http.Request
+		status  int
+		body    string
+	}{
+		"array":                {valid(), 200, `{"status":"ok"}`},
+		"object":               {payload(form), 200, `{"status":"ok"}`},
+		"empty array":          {payload("[]"), 200, `{"status":"ok"}`},
+		"parameters":           {with("Content-Type", `application/json; charset="utf-8"`), 200, `{"status":"ok"}`},
+		"upper-case type":      {with("Content-Type", "Application/JSON"), 200, `{"status":"ok"}`},
+		"identity":             {with("Content-Encoding", "Identity"), 200, `{"status":"ok"}`},
+		"GET":                  {method("GET"), 405, `{"status":"method_not_allowed"}`},
+		"HEAD":                 {method("HEAD"), 405, `{"status":"method_not_allowed"}`},
+		"PUT":                  {method("PUT"), 405, `{"status":"method_not_allowed"}`},
+		"post in lower case":   {method("post"), 405, `{"status":"method_not_allowed"}`},
+		"no type":              {with("Content-Type"), 415, mediaType},
+		"empty type":           {with("Content-Type", ""), 415, mediaType},
+		"form type":            {with("Content-Type", "application/x-www-form-urlencoded"), 415, mediaType},
+		"+json type":           {with("Content-Type", "application/cloudevents+json"), 415, mediaType},
+		"type with more":       {with("Content-Type", "application/jsonp"), 415, mediaType},
+		"two types":            {with("Content-Type", "application/json", "application/json"), 415, mediaType},
+		"gzip":                 {with("Content-Encoding", "gzip"), 415, mediaType},
+		"identity and gzip":    {with("Content-Encoding", "identity, gzip"), 415, mediaType},
+		"second encoding":      {with("Content-Encoding", "identity", "br"), 415, mediaType},
+		"no signature":         {with("X-Signature"), 401, unauthorized},
+		"two signatures":       {with("X-Signature", "00", "00"), 401, unauthorized},
+		"malformed signature":  {with("X-Signature", "00"), 401, unauthorized},
+		"malformed timestamp":  {with("X-Timestamp", "0"), 401, unauthorized},
+		"forged":               {with("X-Timestamp", "1795176001"), 401, unauthorized},
+		"late":                 {webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), 401, unauthorized},
+		"early":                {webhooktest.NewRequest(target, secret, noon.Add(301e9), []byte("[]")), 401, unauthorized},
+		"empty body":           {payload(""), 400, invalid},
+		"not JSON":             {payload("[{}"), 400, invalid},
+		"trailing data":        {payload("[]]"), 400, invalid},
+		"number":               {payload("1"), 400, invalid},
+		"null":                 {payload("null"), 400, invalid},
+		"array of numbers":     {payload("[1]"), 400, invalid},
+		"array of an array":    {payload("[[]]"), 400, invalid},
+		"object beside number": {payload("[" + form + ",1]"), 400, invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error {
+				ran++
+				return nil
+			}}, nil)
+			w := serveRequest(h, c.request)
+			requireAnswer(t, w, c.status, c.body)
+			require.Equal(t, c.status == 405, w.Header().Get("Allow") == "POST")
+			if c.status != 200 {
+				require.Zero(t, ran)
+			}
+		})
+	}
+}
+
+func TestHandlerSizes(t *testing.T) {
+	const limit = 1000
+	newHandler := func(t *testing.T) http.Handler {
+		return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit}), webhook.Funcs{Other: ignore}, nil)
+	}
+	for name, c := range map[string]struct {
+		size   int
+		status int
+	}{
+		"0 B":       {0, 400},
+		"1 B":       {1, 400},
+		"limit":     {limit, 200},
+		"limit + 1": {limit + 1, 413},
+	} {
+		body := strings.Repeat("[", min(1, c.size)) + strings.Repeat(" ", max(0, c.size-2)) + strings.Repeat("]", max(0, min(1, c.size-1)))
+		require.Len(t, body, c.size)
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.status, serve(newHandler(t), body).Code)
+		})
+		t.Run(name+" of unknown length", func(t *testing.T) {
+			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
+			r.ContentLength = -1
+			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
+		})
+		t.Run(name+" byte by byte", func(t *testing.T) {
+			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
+			r.Body = io.NopCloser(&slowReader{body: body})
+			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
+		})
+	}
+	w := serve(newHandler(t), strings.Repeat(" ", limit+1))
+	requireAnswer(t, w, 413, `{"status":"too_large"}`)
+	require.Equal(t, "close", w.Header().Get("Connection"))
+}
+
+// slowReader returns one byte every other call and nothing in between.
+type slowReader struct {
+	body string
+	idle bool
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.body == "" {
+		return 0, io.EOF
+	}
+	if r.idle = !r.idle; r.idle {
+		return 0, nil
+	}
+	n := copy(p[:1], r.body)
+	r.body = r.body[n:]
+	return n, nil
+}
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestHandlerBrokenBodies(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		status int
+	}{
+		"cut short":           {io.ErrUnexpectedEOF, 408},
+		"reset":               {errors.New("read tcp 203.0.113.7: connection reset by peer"), 408},
+		"limit of the router": {&http.MaxBytesError{Limit: 10}, 413},
+		"no progress":         {nil, 408},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reported error
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
+				OnError: func(_ context.Context, err error) { reported = err },
+			})
+			r := webhooktest.NewRequest(target, secret, noon, []byte("[]"))
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader("["), brokenReader{c.err}))
+			require.Equal(t, c.status, serveRequest(h, r).Code)
+			require.Error(t, reported)
+			require.NotContains(t, reported.Error(), "203.0.113.7")
+		})
+	}
+}
+
+func TestNewHandlerPanics(t *testing.T) {
+	v := newVerifier(t, nil)
+	on := webhook.Funcs{Other: ignore}
+	for text, build := range map[string]func(){
+		"no Verifier":           func() { webhook.NewHandler(nil, on, nil) },
+		"no function":           func() { webhook.NewHandler(v, webhook.Funcs{}, nil) },
+		"negative Timeout":      func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) },
+		"negative Timeout, Rep": func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayLease: -1}) },
+		"ReplayKeep":            func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayKeep: -1}) },
+		"AllowRepeats together": func() {
+			webhook.NewHandler(v, on, &webhook.HandlerOptions{AllowRepeats: true, ReplayStore: webhook.NewMemoryReplayStore(nil)})
+		},
+	} {
+		func() {
+			defer func() { require.Contains(t, recover(), text) }()
+			build()
+		}()
+	}
+}

@@ -1,0 +1,107 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"hash"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// The headers of a delivery, in the form that [http.Header] keeps them.
+const (
+	SignatureHeader = "X-Signature" // HMAC-SHA256 of timestamp + "." + body, 64 lower-case hexadecimal digits
+	TimestampHeader = "X-Timestamp" // its format is not documented by the service; see VerifierOptions.ParseTimestamp
+)
+
+// Sign returns the two headers with which the service would deliver body at that time: X-Timestamp in Unix seconds and
+// X-Signature over exactly these bytes. It is meant for tests and for senders of one's own; package webhooktest builds
+// whole requests. A timestamp before September 2001 is one that no [Verifier] accepts. In FIPS 140-only mode it
+// panics on a secret of fewer than 14 bytes, as crypto/hmac does.
+func Sign(secret string, timestamp time.Time, body []byte) http.Header {
+	text := strconv.FormatInt(timestamp.Unix(), 10)
+	m := newMAC([]byte(secret))
+	sum := m.sum(text, body)
+	return http.Header{
+		SignatureHeader: {encodeSignature(&sum)},
+		TimestampHeader: {text},
+	}
+}
+
+type signature [sha256.Size]byte
+
+// mac is a keyed hash with room for its input and output, so that neither is allocated anew: what goes through the
+// hash.Hash interface escapes to the heap.
+type mac struct {
+	hash   hash.Hash
+	prefix [maxTimestamp + 1]byte
+	out    signature
+}
+
+func newMAC(key []byte) *mac { return &mac{hash: hmac.New(sha256.New, key)} }
+
+// sum signs timestamp + "." + body. The timestamp has at most maxTimestamp bytes.
+func (m *mac) sum(timestamp string, body []byte) signature {
+	n := copy(m.prefix[:maxTimestamp], timestamp)
+	m.prefix[n] = '.'
+	m.hash.Reset()
+	m.hash.Write(m.prefix[:n+1])
+	m.hash.Write(body)
+	m.hash.Sum(m.out[:0])
+	return m.out
+}
+
+// macPool hands out keyed hashes of one secret, so that its key schedule is worked out once per processor and not per
+// delivery. The secret itself is kept in a closure only: neither fmt nor reflect can reach it there.
+type macPool struct {
+	pool sync.Pool
+}
+
+func newMACPool(secret string) *macPool {
+	key := []byte(secret)
+	return &macPool{pool: sync.Pool{New: func() any { return newMAC(key) }}}
+}
+
+func (p *macPool) sum(timestamp string, body []byte) signature {
+	m := p.pool.Get().(*mac)
+	sum := m.sum(timestamp, body)
+	p.pool.Put(m)
+	return sum
+}
+
+// hexValues maps a lower-case hexadecimal digit to its value and every other byte to 0xff. A table, because branches
+// on the digits of a hash cannot be predicted.
+var hexValues = func() (table [256]byte) {
+	for i := range table {
+		table[i] = 0xff
+	}
+	for i, c := range []byte("0123456789abcdef") {
+		table[c] = byte(i)
+	}
+	return table
+}()
+
+// decodeSignature reads 64 lower-case hexadecimal digits into sig and reports whether s was just that.
+func decodeSignature(sig *signature, s string) bool {
+	if len(s) != 2*len(sig) {
+		return false
+	}
+	var bad byte
+	for i := range sig {
+		high, low := hexValues[s[2*i]], hexValues[s[2*i+1]]
+		bad |= high | low
+		sig[i] = high<<4 | low
+	}
+	return bad < 0x10
+}
+
+func encodeSignature(sig *signature) string {
+	const hexDigits = "0123456789abcdef"
+	var text [2 * sha256.Size]byte
+	for i, c := range sig {
+		text[2*i], text[2*i+1] = hexDigits[c>>4], hexDigits[c&0xf]
+	}
+	return string(text[:])
+}

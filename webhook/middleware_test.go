@@ -1,0 +1,88 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMiddlewareBody has a body with a key that occurs twice. JavaScript takes the last value as a whole, encoding/json
+// mixes the two. Someone on the way can add the first without touching what was signed.
+func TestMiddlewareBody(t *testing.T) {
+	const sent = `[{"webhookEvent":"new_signature_pdf_individual_viewed","documentId":"d","viewedBy":{"name":"Ann < B"}}]`
+	const received = `[{"webhookEvent":"new_signature_pdf_individual_viewed","documentId":"d","viewedBy":{"email":"planted@example.com"},"viewedBy":{"name":"Ann \u003c B"}}]`
+	type viewed []struct{ ViewedBy struct{ Name, Email string } }
+	var mixed viewed
+	require.NoError(t, json.Unmarshal([]byte(received), &mixed))
+	require.Equal(t, "planted@example.com", mixed[0].ViewedBy.Email, "what encoding/json reads from the bytes received")
+
+	for name, body := range map[string]string{"as sent": sent, "reformatted": received} {
+		t.Run(name, func(t *testing.T) {
+			r := webhooktest.NewRequest(target, secret, noon, []byte(sent))
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			r.TransferEncoding = []string{"chunked"}
+			original := r.Header.Clone()
+			passed := false
+			w := serveRequest(newVerifier(t, nil).Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				passed = true
+				got, err := io.ReadAll(r.Body)
+				require.NoError(t, err)
+				require.Equal(t, sent, string(got))
+				require.EqualValues(t, len(sent), r.ContentLength)
+				require.Equal(t, strconv.Itoa(len(sent)), r.Header.Get("Content-Length"))
+				require.Empty(t, r.TransferEncoding)
+
+				events, err := webhook.EventsFrom(r.Context())
+				require.NoError(t, err)
+				require.Equal(t, webhook.Signer{Name: "Ann < B"}, events[0].(*webhook.SignatureViewed).ViewedBy.Signer)
+				again, err := webhook.EventsFrom(r.Context())
+				require.NoError(t, err)
+				require.Same(t, events[0], again[0])
+
+				verified, ok := webhook.VerifiedFrom(r.Context())
+				require.True(t, ok)
+				require.Equal(t, sent, string(verified.Payload))
+				require.Equal(t, body != sent, verified.Reserialized)
+				w.WriteHeader(http.StatusAccepted)
+			})), r)
+			require.True(t, passed)
+			require.Equal(t, http.StatusAccepted, w.Code)
+			require.Equal(t, original, r.Header, "the caller's own request must not change")
+		})
+	}
+}
+
+func TestMiddlewareRefuses(t *testing.T) {
+	h := newVerifier(t, nil).Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a refused request came through")
+	}))
+	forged := webhooktest.NewRequest(target, "another secret", noon, []byte("[]"))
+	requireAnswer(t, serveRequest(h, forged), 401, `{"status":"unauthorized"}`)
+	get, err := http.NewRequest(http.MethodGet, target, http.NoBody)
+	require.NoError(t, err)
+	w := serveRequest(h, get)
+	requireAnswer(t, w, 405, `{"status":"method_not_allowed"}`)
+	require.Equal(t, "POST", w.Header().Get("Allow"))
+	requireAnswer(t, serve(h, strings.Repeat(" ", webhook.DefaultMaxBody+1)), 413, `{"status":"too_large"}`)
+}
+
+func TestEventsFrom(t *testing.T) {
+	_, err := webhook.EventsFrom(t.Context())
+	require.ErrorIs(t, err, webhook.ErrNoDelivery)
+	_, ok := webhook.VerifiedFrom(t.Context())
+	require.False(t, ok)
+
+	w := serve(newVerifier(t, nil).Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := webhook.EventsFrom(r.Context())
+		require.ErrorIs(t, err, webhook.ErrPayload)
+		w.WriteHeader(http.StatusTeapot)
+	})), "no JSON")
+	require.Equal(t, http.StatusTeapot, w.Code)
+}

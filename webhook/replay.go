@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"time"
+)
+
+// ReplayStore remembers which events were processed, so that a delivery that arrives twice runs nothing twice. The
+// service sends no id of an event or a delivery; events are known by a hash of their content.
+//
+// Use one store per handler, or give each handler's keys a prefix of their own: the same event may go to several
+// webhooks. Methods are called concurrently. They must end with ctx, which has a deadline of 5 seconds. An
+// implementation is checked by webhooktest.TestReplayStore. [MemoryReplayStore] serves a single process.
+type ReplayStore interface {
+	// Begin claims key for the caller and returns [ReplayFresh], in one step: of several calls at once only one may.
+	// The claim ends by itself after lease, so that a process that died does not hold it for ever. While the claim
+	// lasts, Begin returns [ReplayBusy]; after Done, until keep is over, [ReplayDone].
+	Begin(ctx context.Context, key ReplayKey, lease time.Duration) (ReplayState, error)
+
+	// Done records that the event was processed, and remembers it for keep. It does so even when the claim has ended
+	// meanwhile, or someone else holds it.
+	Done(ctx context.Context, key ReplayKey, keep time.Duration) error
+
+	// Abort ends the claim: the event was not processed, and the next Begin gets it. It changes nothing for a key that
+	// is done or unknown.
+	Abort(ctx context.Context, key ReplayKey) error
+}
+
+// ReplayState is what [ReplayStore.Begin] says about a key.
+type ReplayState int
+
+// The states of a key. The zero value is none of them.
+const (
+	ReplayFresh ReplayState = iota + 1 // the key was unknown; the caller has claimed it now
+	ReplayBusy                         // someone else has claimed it and is not done
+	ReplayDone                         // it was processed before
+)
+
+// ReplayKey identifies one event: the SHA-256 of its JSON as it was authenticated and, for the second and later of
+// equal elements of one delivery, of that and their number.
+type ReplayKey [sha256.Size]byte
+
+// String returns the key as 64 hexadecimal digits.
+func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
+
+// replayKeys makes the keys of one delivery's events, in order.
+type replayKeys struct {
+	seen map[ReplayKey]uint64 // nil when the delivery has one event only
+}
+
+func newReplayKeys(events int) replayKeys {
+	if events < 2 {
+		return replayKeys{}
+	}
+	return replayKeys{seen: make(map[ReplayKey]uint64, events)}
+}
+
+func (k replayKeys) next(source string) ReplayKey {
+	key := ReplayKey(sha256.Sum256([]byte(source)))
+	if k.seen == nil {
+		return key
+	}
+	ordinal := k.seen[key]
+	k.seen[key] = ordinal + 1
+	if ordinal == 0 {
+		return key
+	}
+	return sha256.Sum256(binary.BigEndian.AppendUint64(key[:], ordinal))
+}

@@ -1,0 +1,92 @@
+package webhook
+
+import (
+	"strings"
+	"time"
+)
+
+// maxTimestamp bounds the X-Timestamp header; the longest known form, RFC 3339 with nanoseconds, has 30 bytes.
+const maxTimestamp = 64
+
+// parse reads an X-Timestamp header. The signed string is timestamp + "." + body with no length in it, so one signature
+// covers every way to split that string at a full stop. A strict grammar leaves one way: a later split would put a
+// part of the body into the timestamp, an earlier one a part of the timestamp into the body.
+func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
+	if v.custom == nil {
+		t, ok := parseTimestamp(s)
+		if !ok {
+			return time.Time{}, errTimestampMalformed
+		}
+		return t, nil
+	}
+	if !unambiguous(s) {
+		return time.Time{}, errTimestampUnsafe
+	}
+	t, err := v.custom(s)
+	if err != nil {
+		return time.Time{}, errTimestampRefused
+	}
+	return t, nil
+}
+
+// unambiguous reports whether s can only be the timestamp that was signed, whatever form it has: a payload begins with
+// a bracket or a brace, so that a later split would take one into the timestamp; and the earlier split of a timestamp
+// with a fraction does not end in Z.
+func unambiguous(s string) bool {
+	if s == "" || len(s) > maxTimestamp {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '[' || c == '{' || c == '"' {
+			return false
+		}
+	}
+	return !strings.Contains(s, ".") || s[len(s)-1] == 'Z'
+}
+
+// parseTimestamp reads the known forms: 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same
+// years), RFC 3339 in UTC written with T and Z and up to nine digits of a fraction. Which of them the service sends is
+// not documented by the service; any digit less or more would be one that no current time has.
+func parseTimestamp(s string) (time.Time, bool) {
+	switch len(s) {
+	case 10:
+		n, ok := digits(s)
+		return time.Unix(n, 0), ok && s[0] != '0'
+	case 13:
+		n, ok := digits(s)
+		return time.UnixMilli(n), ok && s[0] != '0'
+	}
+	return parseRFC3339(s)
+}
+
+// parseRFC3339 exists beside time.Parse because that accepts more: a comma for the full stop, and one-digit hours.
+func parseRFC3339(s string) (time.Time, bool) {
+	const shape = "0000-00-00T00:00:00"
+	if len(s) < len(shape)+1 || len(s) > len(shape)+len(".123456789Z") || s[len(s)-1] != 'Z' {
+		return time.Time{}, false
+	}
+	for i := range len(shape) {
+		if c := s[i]; shape[i] == '0' && (c < '0' || c > '9') || shape[i] != '0' && c != shape[i] {
+			return time.Time{}, false
+		}
+	}
+	if fraction := s[len(shape) : len(s)-1]; fraction != "" {
+		if _, ok := digits(fraction[1:]); !ok || fraction[0] != '.' {
+			return time.Time{}, false
+		}
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t, err == nil
+}
+
+// digits reads s, of at most 18 bytes, as a decimal number; ok is false when a byte is not a digit or there is none.
+func digits(s string) (n int64, ok bool) {
+	for i := range len(s) {
+		d := s[i] - '0'
+		if d > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(d)
+	}
+	return n, s != ""
+}

@@ -1,0 +1,222 @@
+package webhook
+
+import (
+	"crypto/fips140"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// DefaultTolerance and DefaultMaxBody are what a [Verifier] uses where [VerifierOptions] leaves the field zero.
+const (
+	DefaultTolerance = 5 * time.Minute
+	DefaultMaxBody   = 1 << 20
+)
+
+// VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
+type VerifierOptions struct {
+	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes
+	// ([DefaultTolerance]); negative: timestamps are not compared with the clock, and a delivery once caught can be
+	// repeated for ever.
+	Tolerance time.Duration
+
+	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
+	Now func() time.Time
+
+	// RawOnly accepts a signature over exactly the bytes received and nothing else. By default a body that does not
+	// match is tried once more in the form that JavaScript's JSON.stringify(JSON.parse(body)) gives it, because that
+	// form is what the service signs, and proxies on the way may reformat JSON.
+	RawOnly bool
+
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB ([DefaultMaxBody]). A request whose body has
+	// arrived whole holds a few times its size, one that was only announced at most 64 KiB.
+	MaxBody int
+
+	// ParseTimestamp replaces the known forms of X-Timestamp (10-digit Unix seconds, 13-digit Unix milliseconds, RFC
+	// 3339 ending in Z), for the case that the service's format, which it does not document, is yet another. It should
+	// accept one exact form and nothing around it. It is called before the signature is checked, with at most 64
+	// printable ASCII characters without quotes, opening brackets and opening braces. A value with a full stop must end
+	// in Z; others are refused without a call. It must be safe for concurrent use; its error's text is not passed on.
+	ParseTimestamp func(string) (time.Time, error)
+}
+
+// Verifier checks that deliveries come from the service, are unaltered, and are recent. Make one with [NewVerifier]; it
+// is never changed afterwards and safe for concurrent use. Its secrets cannot be printed.
+type Verifier struct {
+	secrets   []*macPool
+	tolerance time.Duration // negative: not checked
+	now       func() time.Time
+	rawOnly   bool
+	maxBody   int
+	custom    func(string) (time.Time, error)
+}
+
+// Verified is what [Verifier.Verify] found out about a genuine delivery.
+type Verified struct {
+	// Payload is what was authenticated. Decode this, never the body: they differ when Reserialized is set. When it is
+	// not set, Payload is the very slice that Verify was given.
+	Payload []byte
+
+	// Timestamp is when the service signed the delivery. A repeated attempt has a new one.
+	Timestamp time.Time
+
+	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries
+	// match the new one, the old one can go.
+	Secret int
+
+	// Reserialized reports that the body matched only after it was put into JavaScript's form: something between the
+	// service and this process reformats JSON.
+	Reserialized bool
+}
+
+// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets; to rotate one without a gap,
+// give the new and the old. opts may be nil.
+//
+// It refuses, all at once: no secret; a secret that is empty or begins or ends with white space (a newline from a
+// file, most likely); one of fewer than 14 bytes in FIPS 140-only mode; a negative MaxBody.
+func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
+	if opts == nil {
+		opts = &VerifierOptions{}
+	}
+	v := &Verifier{
+		tolerance: opts.Tolerance,
+		now:       opts.Now,
+		rawOnly:   opts.RawOnly,
+		maxBody:   opts.MaxBody,
+		custom:    opts.ParseTimestamp,
+	}
+	if v.tolerance == 0 {
+		v.tolerance = DefaultTolerance
+	}
+	if v.now == nil {
+		v.now = time.Now
+	}
+	if v.maxBody == 0 {
+		v.maxBody = DefaultMaxBody
+	}
+	var mistakes []error
+	if v.maxBody < 0 {
+		mistakes = append(mistakes, fmt.Errorf("webhook: MaxBody is %d, want a number of bytes", v.maxBody))
+	}
+	if len(secrets) == 0 {
+		mistakes = append(mistakes, errors.New("webhook: no secret: give the one shown where the webhook was set up"))
+	}
+	for i, secret := range secrets {
+		if err := checkSecret(secret); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("webhook: secret %d %w", i, err))
+			continue
+		}
+		v.secrets = append(v.secrets, newMACPool(secret))
+	}
+	if len(mistakes) > 0 {
+		return nil, errors.Join(mistakes...)
+	}
+	return v, nil
+}
+
+func checkSecret(secret string) error {
+	switch {
+	case secret == "":
+		return errors.New("is empty")
+	case strings.TrimSpace(secret) != secret:
+		return errors.New("begins or ends with white space; trim it where it is read")
+	case fips140.Enforced() && len(secret) < 14:
+		return errors.New("has fewer than 14 bytes, too few for FIPS 140-only mode")
+	}
+	return nil
+}
+
+// Verify reports whether the service has sent body with this header, within the tolerance. The error matches one of
+// [ErrTooLarge], [ErrHeaderMissing], [ErrHeaderRepeated], [ErrHeaderMalformed], [ErrSignature] and [ErrTimestamp].
+//
+// It needs each of X-Signature and X-Timestamp exactly once, the signature as 64 lower-case hexadecimal digits. It
+// works out the signature before it looks at the clock, so that ErrTimestamp means "genuine, but late". The body need
+// not be JSON for it; [Parse] checks that.
+//
+// A body that matches as received costs no allocation. All secrets are tried on every delivery, so that the time taken
+// does not tell which one matched; the cost grows with their number.
+func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
+	if len(body) > v.maxBody {
+		return Verified{}, ErrTooLarge
+	}
+	var c claim
+	if err := v.readClaim(&c, header); err != nil {
+		return Verified{}, err
+	}
+	var scratch []byte
+	return v.verify(&c, body, &scratch)
+}
+
+// claim is what a delivery's headers say of it.
+type claim struct {
+	text      string // the timestamp as signed
+	at        time.Time
+	signature signature
+}
+
+func (v *Verifier) readClaim(c *claim, header http.Header) (err error) {
+	signatures, timestamps := header[SignatureHeader], header[TimestampHeader]
+	switch {
+	case len(signatures) == 0:
+		return errSignatureMissing
+	case len(timestamps) == 0:
+		return errTimestampMissing
+	case len(signatures) > 1:
+		return errSignatureRepeated
+	case len(timestamps) > 1:
+		return errTimestampRepeated
+	}
+	if !decodeSignature(&c.signature, signatures[0]) {
+		return errSignatureMalformed
+	}
+	c.text = timestamps[0]
+	c.at, err = v.parseTimestamp(c.text)
+	return err
+}
+
+// verify checks the claim against the body, then the clock. The normalised form, where it is needed, overwrites scratch.
+func (v *Verifier) verify(c *claim, body []byte, scratch *[]byte) (Verified, error) {
+	found := Verified{Payload: body, Timestamp: c.at}
+	if found.Secret = v.match(c, body); found.Secret < 0 {
+		if v.rawOnly {
+			return Verified{}, ErrSignature
+		}
+		normal, err := normalize((*scratch)[:0], body)
+		*scratch = normal
+		if err != nil || string(normal) == string(body) {
+			return Verified{}, ErrSignature
+		}
+		found.Payload, found.Reserialized = normal, true
+		if found.Secret = v.match(c, normal); found.Secret < 0 {
+			return Verified{}, ErrSignature
+		}
+	}
+	if v.tolerance >= 0 {
+		if age := v.now().Sub(c.at); age > v.tolerance || age < -v.tolerance {
+			return Verified{}, untimely(age)
+		}
+	}
+	return found, nil
+}
+
+// match returns the index of the first secret that gives the claimed signature over body, or -1. It compares in
+// constant time and goes through all secrets whichever matches.
+func (v *Verifier) match(c *claim, body []byte) int {
+	found := -1
+	for i := len(v.secrets) - 1; i >= 0; i-- {
+		sum := v.secrets[i].sum(c.text, body)
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], c.signature[:]), i, found)
+	}
+	return found
+}
+
+func untimely(age time.Duration) error {
+	age = age.Round(time.Second)
+	if age < 0 {
+		return fmt.Errorf("%w: %v ahead of the clock", ErrTimestamp, age.Abs())
+	}
+	return fmt.Errorf("%w: %v old", ErrTimestamp, age)
+}

@@ -1,0 +1,182 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/stretchr/testify/require"
+)
+
+// TestVerifyRecorded checks signatures that Node.js has made.
+func TestVerifyRecorded(t *testing.T) {
+	text, err := os.ReadFile("../testdata/signatures.json")
+	require.NoError(t, err)
+	var recorded []struct{ Name, Secret, Timestamp, Body, Signature string }
+	require.NoError(t, json.Unmarshal(text, &recorded))
+	require.NotEmpty(t, recorded)
+	for _, r := range recorded {
+		t.Run(r.Name, func(t *testing.T) {
+			header := http.Header{"X-Signature": {r.Signature}, "X-Timestamp": {r.Timestamp}}
+			at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) // all of them are within a second of it
+			v := newVerifier(t, &webhook.VerifierOptions{Now: func() time.Time { return at }, Tolerance: time.Second, RawOnly: true}, r.Secret)
+			got, err := v.Verify(header, []byte(r.Body))
+			require.NoError(t, err)
+			require.Equal(t, webhook.Verified{Payload: []byte(r.Body), Timestamp: got.Timestamp}, got)
+			if len(r.Timestamp) == 10 {
+				require.Equal(t, header, webhook.Sign(r.Secret, got.Timestamp, []byte(r.Body)))
+			}
+
+			_, err = v.Verify(header, []byte(r.Body+" "))
+			require.ErrorIs(t, err, webhook.ErrSignature)
+		})
+	}
+}
+
+func TestVerifyRefuses(t *testing.T) {
+	const body = `[{"webhookEvent":"new_form_response","respondentEmail":"ann@example.com"}]`
+	good := signed(secret, "1795176000", body)
+	signature := good["X-Signature"][0]
+	for name, c := range map[string]struct {
+		header http.Header
+		body   string
+		want   error
+		text   string
+	}{
+		"no signature":         {http.Header{"X-Timestamp": good["X-Timestamp"]}, body, webhook.ErrHeaderMissing, "X-Signature"},
+		"no timestamp":         {http.Header{"X-Signature": good["X-Signature"]}, body, webhook.ErrHeaderMissing, "X-Timestamp"},
+		"two signatures":       {header(signature, signature, "1795176000"), body, webhook.ErrHeaderRepeated, "X-Signature"},
+		"two timestamps":       {http.Header{"X-Signature": {signature}, "X-Timestamp": {"1795176000", "1795176000"}}, body, webhook.ErrHeaderRepeated, "X-Timestamp"},
+		"empty signature":      {header("", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
+		"upper-case signature": {header(strings.ToUpper(signature), "1795176000"), body, webhook.ErrHeaderMalformed, "lower-case"},
+		"short signature":      {header(signature[:62], "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
+		"long signature":       {header(signature+"00", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
+		"signature not hex":    {header(signature[:63]+"g", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
+		"prefixed signature":   {header("sha256="+signature, "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
+		"other signature":      {header("0"+signature[:63], "1795176000"), body, webhook.ErrSignature, ""},
+		"other timestamp":      {header(signature, "1795176001"), body, webhook.ErrSignature, ""},
+		"other body":           {good, strings.Replace(body, "ann", "bob", 1), webhook.ErrSignature, ""},
+		"body not JSON":        {good, "x", webhook.ErrSignature, ""},
+		"empty body":           {good, "", webhook.ErrSignature, ""},
+		"other secret":         {signed("another secret", "1795176000", body), body, webhook.ErrSignature, ""},
+		"late":                 {signed(secret, "1795175699", body), body, webhook.ErrTimestamp, "5m1s old"},
+		"early":                {signed(secret, "1795176301", body), body, webhook.ErrTimestamp, "5m1s ahead"},
+		"late and forged":      {signed("another secret", "1795175699", body), body, webhook.ErrSignature, ""},
+		"too large":            {good, body + strings.Repeat(" ", 200), webhook.ErrTooLarge, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: len(body) + 100})
+			got, err := v.Verify(c.header, []byte(c.body))
+			require.ErrorIs(t, err, c.want)
+			require.ErrorContains(t, err, c.text)
+			require.Zero(t, got)
+			for _, private := range []string{secret, signature, "ann@"} {
+				require.NotContains(t, err.Error(), private)
+			}
+		})
+	}
+}
+
+// header takes one or more signatures, then a timestamp.
+func header(values ...string) http.Header {
+	last := len(values) - 1
+	return http.Header{"X-Signature": values[:last], "X-Timestamp": values[last:]}
+}
+
+func TestVerifyTolerance(t *testing.T) {
+	for _, c := range []struct {
+		tolerance, off time.Duration
+		want           error
+	}{
+		{0, 5 * time.Minute, nil},
+		{0, -5 * time.Minute, nil},
+		{0, 5*time.Minute + time.Second, webhook.ErrTimestamp},
+		{0, -5*time.Minute - time.Second, webhook.ErrTimestamp},
+		{time.Second, time.Second, nil},
+		{time.Second, 2 * time.Second, webhook.ErrTimestamp},
+		{-1, 20 * 365 * 24 * time.Hour, nil},
+		{-1, -20 * 365 * 24 * time.Hour, nil},
+	} {
+		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, Tolerance: c.tolerance})
+		_, err := v.Verify(webhook.Sign(secret, noon.Add(c.off), []byte("[]")), []byte("[]"))
+		require.ErrorIs(t, err, c.want, "tolerance %v, timestamp %v off", c.tolerance, c.off)
+	}
+}
+
+// TestVerifyFarTimestamps has timestamps whose distance from the clock does not fit into a time.Duration.
+func TestVerifyFarTimestamps(t *testing.T) {
+	for _, timestamp := range []string{"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"} {
+		_, err := newVerifier(t, nil).Verify(signed(secret, timestamp, "[]"), []byte("[]"))
+		require.ErrorIs(t, err, webhook.ErrTimestamp, timestamp)
+	}
+}
+
+func TestVerifySecrets(t *testing.T) {
+	v := newVerifier(t, nil, "new-secret-0123456789", "old-secret-0123456789", "old-secret-0123456789")
+	for i, s := range []string{"new-secret-0123456789", "old-secret-0123456789"} {
+		got, err := v.Verify(signed(s, "1795176000", "[]"), []byte("[]"))
+		require.NoError(t, err)
+		require.Equal(t, i, got.Secret)
+	}
+}
+
+func TestVerifyReserialized(t *testing.T) {
+	const sent = `[{"1":1,"name":"A & B <c>","page":0.1}]`
+	const received = "[ {\"name\":\"A \\u0026 B <c>\",\n\t\"page\":1e-1,\"1\":1.0} ]\n"
+	h := signed(secret, "1795176000", sent)
+	got, err := newVerifier(t, nil).Verify(h, []byte(received))
+	require.NoError(t, err)
+	require.Equal(t, webhook.Verified{Payload: []byte(sent), Timestamp: noon.Local(), Reserialized: true}, got)
+
+	_, err = newVerifier(t, &webhook.VerifierOptions{Now: atNoon, RawOnly: true}).Verify(h, []byte(received))
+	require.ErrorIs(t, err, webhook.ErrSignature)
+}
+
+func TestNewVerifierRefuses(t *testing.T) {
+	_, err := webhook.NewVerifier(nil, nil)
+	require.ErrorContains(t, err, "no secret")
+
+	_, err = webhook.NewVerifier([]string{"fine-0123456789", "", "whsec_x \n", "\u00a0whsec_y"}, &webhook.VerifierOptions{MaxBody: -1})
+	require.ErrorContains(t, err, "secret 1 is empty")
+	require.ErrorContains(t, err, "secret 2 begins or ends with white space")
+	require.ErrorContains(t, err, "secret 3 begins or ends with white space")
+	require.ErrorContains(t, err, "MaxBody is -1")
+	require.NotContains(t, err.Error(), "whsec")
+}
+
+// TestFIPSOnly runs itself once more in FIPS 140-only mode, where crypto/hmac panics on short keys.
+func TestFIPSOnly(t *testing.T) {
+	if os.Getenv("GODEBUG") != "fips140=only" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFIPSOnly$", "-test.v")
+		cmd.Env = append(os.Environ(), "GODEBUG=fips140=only")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "--- PASS: TestFIPSOnly")
+		return
+	}
+	_, err := webhook.NewVerifier([]string{"13 bytes long"}, nil)
+	require.ErrorContains(t, err, "fewer than 14 bytes")
+	_, err = newVerifier(t, nil, "14 bytes long.").Verify(webhook.Sign("14 bytes long.", noon, []byte("[]")), []byte("[]"))
+	require.NoError(t, err)
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	v := newVerifier(t, nil)
+	_, err := v.Verify(webhook.Sign(secret, noon, nil), nil) // fills the pool of keyed hashes
+	require.NoError(t, err)
+	h := webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil)
+	for _, value := range []any{v, *v, h, *h} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
+			text := fmt.Sprintf(verb, value)
+			require.NotContains(t, text, secret, verb)
+			require.NotContains(t, text, fmt.Sprintf("%x", secret), verb)
+			require.NotContains(t, text, strings.Trim(fmt.Sprint([]byte(secret)), "[]"), verb)
+		}
+	}
+}
