@@ -234,3 +234,13 @@ func (tx *Tx) Messages(recordID string) []signing.Message {
 	}
 	return values(tx.s.messages.byRecord[recordID])
 }
+
+// Matches reports whether the filters select a record with these properties, wherever it is in the list.
+func (q Query) Matches(workspaceID, name string, status signing.Status, archived bool, createdAt time.Time) bool {
+	return q.WorkspaceID == workspaceID &&
+		(q.Status == "" || q.Status == status) &&
+		(q.Archived == nil || *q.Archived == archived) &&
+		(q.From.IsZero() || !createdAt.Before(q.From)) &&
+		(q.To.IsZero() || !createdAt.After(q.To)) &&
+		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
+}
