@@ -1,0 +1,151 @@
+package refserver
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// AuthorEmail is the address of the workspace's owner, and the author of records that name none.
+const AuthorEmail = "author@example.com"
+
+// SignerIP is the address from which signers act that do not come through their signing link.
+const SignerIP = "192.0.2.1"
+
+// AddTemplate adds a template to the workspace and returns its id.
+func (s *Server) AddTemplate(t signing.Template) string {
+	t.ID, t.WorkspaceID, t.CreatedAt = s.ids.UUID(), s.WorkspaceID, s.Now()
+	t.UpdatedAt = t.CreatedAt
+	s.store.Update(func(tx *store.Tx) error {
+		w, _ := tx.Workspace(s.WorkspaceID)
+		t.OwnerID = w.OwnerID
+		tx.PutTemplate(t)
+		return nil
+	})
+	return t.ID
+}
+
+// AddForm adds a form to the workspace and returns its id. Its fields get ids, q1 and on, unless they have some.
+func (s *Server) AddForm(f signing.Form) string {
+	f.ID, f.WorkspaceID, f.CreatedAt = s.ids.UUID(), s.WorkspaceID, s.Now()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutForm(f)
+		return nil
+	})
+	return f.ID
+}
+
+// AddDocument adds a PDF document to the workspace, sends it unless draft, and returns its id.
+func (s *Server) AddDocument(d signing.Document, draft bool) (string, error) {
+	d.Kind, d.WorkspaceID = signing.KindPDF, s.WorkspaceID
+	now := s.Now()
+	err := s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		d.OwnerID = w.OwnerID
+		c, err := signing.Create(d, s.ids, now)
+		if err != nil {
+			return err
+		}
+		tx.Apply(c)
+		d.ID = c.Document.ID
+		if draft {
+			return nil
+		}
+		if c, err = c.Document.Send(now); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	return d.ID, err
+}
+
+// Act runs a command on a document of either kind, at the service's time.
+func (s *Server) Act(documentID string, command func(signing.Document, time.Time) (signing.Change, error)) error {
+	now := s.Now()
+	if err := s.store.ExpireDue(now); err != nil {
+		return err
+	}
+	_, err := s.store.Act(documentID, func(d signing.Document) (signing.Change, error) { return command(d, now) })
+	return err
+}
+
+// Submit submits a form, whose answers are given by question, and returns the new response.
+func (s *Server) Submit(formID, respondentEmail string, answers map[string]string) (signing.FormResponse, error) {
+	var c signing.Change
+	err := s.store.Update(func(tx *store.Tx) error {
+		form, err := tx.Form(formID)
+		if err != nil {
+			return err
+		}
+		p := signing.SubmitParams{RespondentEmail: respondentEmail}
+		if p.Answers, err = byField(form, answers); err != nil {
+			return err
+		}
+		if c, err = form.Submit(p, s.ids, s.Now()); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	if err != nil {
+		return signing.FormResponse{}, err
+	}
+	return *c.Response, nil
+}
+
+// byField turns answers by question into answers by field, in the form's order.
+func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer, error) {
+	var out []signing.FormAnswer
+	for _, f := range form.Fields {
+		if a, ok := answers[f.Question]; ok {
+			out = append(out, signing.FormAnswer{FieldID: f.ID, Answer: a})
+		}
+	}
+	if len(out) == len(answers) {
+		return out, nil
+	}
+	known := make([]string, len(form.Fields))
+	for i, f := range form.Fields {
+		known[i] = strconv.Quote(f.Question)
+	}
+	for q := range answers {
+		if !slices.ContainsFunc(form.Fields, func(f signing.FormField) bool { return f.Question == q }) {
+			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %q; it asks %s", q, strings.Join(known, ", "))}
+		}
+	}
+	return out, nil
+}
+
+// Message is mail that the service would have sent, with the link in it, which is a secret.
+type Message struct {
+	signing.Message
+	Link string // empty without one
+}
+
+// Messages returns all mail, oldest first.
+func (s *Server) Messages() []Message {
+	s.store.ExpireDue(s.Now())
+	var all []Message
+	s.store.View(func(tx *store.Tx) error {
+		for _, m := range tx.Messages("") {
+			link := ""
+			if _, err := tx.Form(m.DocumentID); m.Token != "" && err == nil {
+				link = s.links.Form(m.Token)
+			} else if m.Token != "" {
+				link = s.links.Sign(m.Token)
+			}
+			all = append(all, Message{m, link})
+		}
+		return nil
+	})
+	return all
+}

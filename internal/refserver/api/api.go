@@ -1,0 +1,264 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// MaxBody is the largest request body that is read.
+const MaxBody = 10 << 20
+
+// Options are what an API needs. Store, IDs and Now are required.
+type Options struct {
+	Store     *store.Store
+	IDs       *signing.IDs
+	Now       func() time.Time
+	Links     signing.Links // for the URLs in answers
+	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
+	Profile   Profile
+
+	// Intercept, if it is set, stands around the work of every authenticated request whose body could be read: it calls work
+	// at most once, or answers itself. To do the work and drop the answer it calls work with a writer of its own and then
+	// panics with http.ErrAbortHandler. A reminder has been counted by then, and stays counted unless the status written is
+	// 429. Intercept is called concurrently.
+	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
+
+	// Log, if it is set, gets the record of every request once it is answered, concurrently.
+	Log func(Record)
+}
+
+// API is the handler of the service's public interface. It is safe for concurrent use.
+type API struct {
+	Options
+	arrivals sync.Mutex // orders the arrivals of reminders
+}
+
+// New returns the handler.
+func New(o Options) *API {
+	if o.Reminders == nil {
+		o.Reminders = SlidingWindow(DefaultReminders, DefaultReminderWindow)
+	}
+	o.Profile = o.Profile.withDefaults()
+	return &API{Options: o}
+}
+
+// Call is one request on its way through the service.
+type Call struct {
+	Operation  Operation
+	DocumentID string // documentId, templateId, formId or respondentDocumentId, the first that was sent; unchecked
+	ResponseID string // responseId; unchecked
+
+	route       *route
+	record      *Record
+	now         time.Time
+	key         string
+	workspaceID string
+	input       input
+}
+
+// Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
+func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text) }
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &Call{now: a.Now()}
+	c.record = newRecord(r, c.now)
+	aw := &answerWriter{ResponseWriter: w}
+	lost := true // until the end is reached: Intercept panics to drop an answer
+	defer func() { a.finish(c, aw, lost) }()
+	if err := a.admit(c, aw, r); err != nil {
+		a.fail(c, aw, err)
+	} else if a.Intercept != nil {
+		a.Intercept(aw, r, c, func(w http.ResponseWriter) { a.work(c, w) })
+	} else {
+		a.work(c, aw)
+	}
+	lost = false
+}
+
+// admit takes a request through every step before the work.
+func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
+	var err error
+	c.route, err = match(r)
+	if c.route != nil {
+		c.Operation, c.record.Operation = c.route.op, c.route.op
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.authenticate(c, r); err != nil {
+		return err
+	}
+	if err := a.arrive(c); err != nil {
+		return err
+	}
+	return c.read(w, r)
+}
+
+// authenticate finds the workspace that the request's key acts for.
+func (a *API) authenticate(c *Call, r *http.Request) error {
+	c.key = r.Header.Get("x-api-key")
+	if c.key == "" {
+		c.record.Missing = append(c.record.Missing, "x-api-key")
+		return &forbidden{rule: "api key", message: "The header x-api-key is missing"}
+	}
+	known := false
+	if err := a.Store.View(func(tx *store.Tx) error {
+		c.workspaceID, known = tx.WorkspaceOf(c.key)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if !known {
+		return &forbidden{rule: "api key", message: "The API key is not valid"}
+	}
+	if id := r.Header.Get("workspaceid"); id != "" && id != c.workspaceID {
+		return &forbidden{rule: "workspace", message: "The header workspaceid names another workspace than that of the API key"}
+	}
+	c.record.WorkspaceID = c.workspaceID
+	return nil
+}
+
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order.
+func (a *API) arrive(c *Call) error {
+	if c.Operation != SendReminder {
+		return nil
+	}
+	a.arrivals.Lock()
+	defer a.arrivals.Unlock()
+	c.now = a.Now()
+	c.record.At = c.now
+	wait, ok := a.Reminders.Take(c.key, c.now)
+	if !ok {
+		return &limited{limit: a.Reminders, wait: wait}
+	}
+	c.record.Counted = true
+	return nil
+}
+
+// read reads the request's inputs.
+func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
+	c.record.Query = r.URL.Query()
+	if c.route.inputs&inQuery != 0 {
+		c.input.query = c.record.Query
+	}
+	if c.route.inputs&inBody != 0 {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+		var over *http.MaxBytesError
+		if errors.As(err, &over) {
+			return &tooLarge{}
+		}
+		if err != nil {
+			return &badInput{problems: []string{"The body could not be read to its end"}}
+		}
+		c.record.Body = body
+		if err := c.decodeBody(body, r.Header.Get("Content-Type")); err != nil {
+			return err
+		}
+	}
+	c.noteInputs()
+	c.DocumentID, c.ResponseID = c.input.peekFirst("documentId", "templateId", "formId", "respondentDocumentId"), c.input.peekFirst("responseId")
+	return nil
+}
+
+// decodeBody accepts no body at all where the inputs may be in the query too.
+func (c *Call) decodeBody(body []byte, contentType string) error {
+	if len(body) == 0 && c.route.inputs&inQuery != 0 {
+		return nil
+	}
+	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {
+		return &wrongMedia{got: contentType}
+	}
+	return c.input.decode(body)
+}
+
+// work runs the operation and writes its answer.
+func (a *API) work(c *Call, w http.ResponseWriter) {
+	if err := a.Store.ExpireDue(c.now); err != nil {
+		a.fail(c, w, err)
+		return
+	}
+	answer, err := c.route.work(a, c)
+	if err != nil {
+		a.fail(c, w, err)
+		return
+	}
+	body, err := marshal(answer)
+	if err == nil && a.Profile.rewrites() {
+		body, err = a.Profile.rewrite(c.Operation, body)
+	}
+	if err != nil {
+		a.fail(c, w, err)
+		return
+	}
+	write(w, http.StatusOK, body)
+}
+
+// fail answers with an error.
+func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
+	f := failureOf(err)
+	if f.code == codeInvalidStatus {
+		f.status = a.Profile.RefusalStatus
+	}
+	c.record.Rule, c.record.Code, c.record.Message = f.rule, f.code, f.message
+	if f.header[0] != "" {
+		w.Header().Set(f.header[0], f.header[1])
+	}
+	body, err := marshal(errorBody{Message: f.message, Code: f.code})
+	if err != nil {
+		panic(err) // two strings always encode
+	}
+	write(w, f.status, body)
+}
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	w.Write(body) // a client that is gone is no concern of the service
+}
+
+// finish settles what a reminder counts for and hands the record to the log.
+func (a *API) finish(c *Call, w *answerWriter, lost bool) {
+	c.record.Status, c.record.AnswerLost = w.status, lost
+	refused := w.status >= 400 && w.status < 500
+	if c.record.Counted && (w.status == http.StatusTooManyRequests || refused && a.Profile.FreeRefusedReminders) {
+		a.arrivals.Lock()
+		a.Reminders.Return(c.key, c.record.At)
+		a.arrivals.Unlock()
+		c.record.Counted = false
+	}
+	if a.Log != nil {
+		a.Log(*c.record)
+	}
+}
+
+// answerWriter remembers the status. Unwrap lets http.ResponseController, and so faults, reach the connection.
+type answerWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *answerWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *answerWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

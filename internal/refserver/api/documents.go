@@ -1,0 +1,224 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+const (
+	typePDF      = "PDF"
+	typeTemplate = "PDF_TEMPLATE"
+	typeForm     = "FORM_TEMPLATE"
+
+	maxLimit = 100     // of a page of documents
+	maxPage  = 1 << 31 // no list is longer; keeps page times limit from overflowing
+)
+
+// listDocuments answers GET /get-documents.
+func (a *API) listDocuments(c *Call) (any, error) {
+	q, documentType, id := a.documentQuery(c)
+	if err := c.inputError(); err != nil {
+		return nil, err
+	}
+	body := documentsBody{Message: "Documents fetched successfully"}
+	total := 0
+	err := a.Store.View(func(tx *store.Tx) error {
+		body.FormCount = tx.CountForms(c.workspaceID)
+		if documentType == typeTemplate {
+			var templates []signing.Template
+			templates, total = oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
+			body.Documents = a.templateBodies(tx, templates)
+			return nil
+		}
+		var documents []signing.Document
+		documents, total = oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
+		body.Documents = a.documentBodies(documents)
+		return nil
+	})
+	body.DocumentsCount = total
+	if a.Profile.CountPage {
+		body.DocumentsCount = len(body.Documents)
+	}
+	body.Pagination = pagination(q.Page, total)
+	body.Pagination.TotalDocuments = &total
+	return body, err
+}
+
+// documentQuery reads the filters, the paging and the sorting of a list of documents.
+func (a *API) documentQuery(c *Call) (q store.Query, documentType, id string) {
+	in := &c.input
+	documentType = in.oneOf("documentType", typePDF, typeTemplate)
+	id = in.uuid("documentId")
+	q = store.Query{
+		WorkspaceID: c.workspaceID,
+		Status:      a.statusFilter(in, documentType),
+		From:        in.instant("dateFrom"),
+		To:          in.instant("dateTo"),
+		Text:        in.text("query"),
+		Page:        a.page(in, maxLimit),
+	}
+	if !q.From.IsZero() && !q.To.IsZero() && q.From.After(q.To) {
+		in.problem("dateFrom must not be after dateTo")
+	}
+	if in.text("archive") != "" {
+		q.Archived = new(in.oneOf("archive", "true", "false") == "true")
+	}
+	q.Ascending = in.oneOf("sortOrder", "desc", "asc") == "asc"
+	return q, documentType, id
+}
+
+func (a *API) statusFilter(in *input, documentType string) signing.Status {
+	s := in.text("status")
+	if s == "" {
+		return ""
+	}
+	if documentType == typeTemplate {
+		in.problem("status must not be given with documentType %s", typeTemplate)
+		return ""
+	}
+	var spelled []string
+	for _, status := range signing.Statuses {
+		if a.statusText(status) == s {
+			return status
+		}
+		spelled = append(spelled, a.statusText(status))
+	}
+	in.problem("status must be one of %s", strings.Join(spelled, ", "))
+	return ""
+}
+
+// statusText is the status as the service spells it.
+func (a *API) statusText(s signing.Status) string {
+	if s == signing.StatusPending {
+		return a.Profile.InProgress
+	}
+	return string(s)
+}
+
+// page reads page and limit. Only lists of documents have a documented maximum.
+func (a *API) page(in *input, most int) store.Page {
+	page, limit := in.number("page", 1, 1, maxPage), in.number("limit", min(a.Profile.PageSize, most), 1, most)
+	return store.Page{Offset: (page - 1) * limit, Limit: limit}
+}
+
+func pagination(p store.Page, total int) *paginationBody {
+	return &paginationBody{CurrentPage: p.Offset/p.Limit + 1, TotalPages: (total + p.Limit - 1) / p.Limit}
+}
+
+// oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.
+func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) ([]T, int), matches func(*T, store.Query) bool) ([]T, int) {
+	if id == "" {
+		return list(q)
+	}
+	v, err := get(id)
+	if err != nil || !matches(&v, q) {
+		return nil, 0
+	}
+	if q.Offset > 0 {
+		return nil, 1
+	}
+	return []T{v}, 1
+}
+
+func documentMatches(d *signing.Document, q store.Query) bool {
+	return d.Kind == signing.KindPDF && q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
+}
+
+func templateMatches(t *signing.Template, q store.Query) bool {
+	return q.Matches(t.WorkspaceID, t.Name, "", t.Archived, t.CreatedAt)
+}
+
+func (a *API) documentBodies(documents []signing.Document) []documentBody {
+	out := make([]documentBody, len(documents))
+	for i := range documents {
+		d := &documents[i]
+		out[i] = documentBody{
+			DocumentID: d.ID, DocumentName: d.Name, DocumentURL: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
+			AuthorEmail: d.AuthorEmail, Status: a.statusText(d.Status), SigningType: typePDF,
+			IsSigningOrder: d.Ordered, IsArchived: d.Archived, IsAllSigned: d.AllSigned(), Signers: signerBodies(d),
+			CreatedAt: timeText(d.CreatedAt), UpdatedAt: timeText(d.UpdatedAt),
+		}
+	}
+	return out
+}
+
+// finishedURL is empty until the document is completed.
+func (a *API) finishedURL(d *signing.Document) string {
+	if d.CompletedAt.IsZero() {
+		return ""
+	}
+	return a.Links.Finished(d.ID)
+}
+
+// voidDocument answers POST /void-document.
+func (a *API) voidDocument(c *Call) (any, error) {
+	change, err := a.act(c, func(d signing.Document) (signing.Change, error) { return d.Void(c.now) })
+	if err != nil {
+		return nil, err
+	}
+	body := actBody{Message: "Document voided successfully", DocumentID: c.DocumentID, Status: a.statusText(change.Document.Status)}
+	if !change.Changed() {
+		body.Message = "Document is already voided"
+	}
+	return body, nil
+}
+
+// sendReminder answers POST /send-reminder. Its arrival was counted before.
+func (a *API) sendReminder(c *Call) (any, error) {
+	change, err := a.act(c, func(d signing.Document) (signing.Change, error) { return d.Remind(c.now) })
+	if err != nil {
+		return nil, err
+	}
+	body := actBody{
+		Message: "Reminder sent successfully", DocumentID: c.DocumentID, Status: a.statusText(change.Document.Status),
+		RemindersSent: new(len(change.Messages)),
+	}
+	if len(change.Messages) == 0 {
+		body.Message = "No signer is pending"
+	}
+	return body, nil
+}
+
+// act reads which document is meant and runs the command on it.
+func (a *API) act(c *Call, command func(signing.Document) (signing.Change, error)) (signing.Change, error) {
+	ref, err := c.documentRef()
+	if err != nil {
+		return signing.Change{}, err
+	}
+	return a.Store.Act(ref.id, func(d signing.Document) (signing.Change, error) {
+		if !ref.names(&d) {
+			return signing.Change{}, &store.Missing{What: "document", ID: ref.id}
+		}
+		return command(d)
+	})
+}
+
+// documentRef reads which document a request is about.
+func (c *Call) documentRef() (documentRef, error) {
+	in := &c.input
+	id := in.given("documentId", in.uuid("documentId"))
+	ref := documentRef{workspaceID: c.workspaceID, kind: signing.KindPDF, id: id}
+	switch documentType := in.require("documentType"); documentType {
+	case "", typePDF:
+	case typeTemplate:
+		ref.kind, ref.templateID = signing.KindTemplate, id
+		ref.id = in.given("responseId", in.objectID("responseId"))
+	default:
+		in.problem("documentType must be %s or %s", typePDF, typeTemplate)
+	}
+	return ref, c.inputError()
+}
+
+// documentRef is what a request names a document by.
+type documentRef struct {
+	workspaceID string
+	kind        signing.Kind
+	id          string
+	templateID  string
+}
+
+func (r documentRef) names(d *signing.Document) bool {
+	return d.WorkspaceID == r.workspaceID && d.Kind == r.kind && d.TemplateID == r.templateID
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"math"
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// listResponses answers GET /get-form-responses.
+func (a *API) listResponses(c *Call) (any, error) {
+	in := &c.input
+	formID, responseID := in.text("formId"), strings.ToLower(in.text("responseId"))
+	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) {
+		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
+	}
+	if formID == "" && responseID == "" {
+		in.oneIsRequired("formId", "responseId")
+	}
+	if formID == "" && responseID != "" && (in.text("page") != "" || in.text("limit") != "") {
+		in.problem("page and limit must not be given with a responseId alone")
+	}
+	page := a.page(in, math.MaxInt32)
+	if err := c.inputError(); err != nil {
+		return nil, err
+	}
+	var body responsesBody
+	err := a.Store.View(func(tx *store.Tx) error {
+		responses, total, err := formResponses(tx, c.workspaceID, formID, responseID, &page)
+		body.Responses = a.responseBodies(responses)
+		body.Pagination = *pagination(page, total)
+		body.Pagination.TotalResponses = &total
+		body.Pagination.HasNext = new(page.Offset+len(responses) < total)
+		body.Pagination.HasPrevious = new(page.Offset > 0)
+		return err
+	})
+	return body, err
+}
+
+// formResponses finds the one response asked for, whatever the page, or a page of the form's responses.
+func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *store.Page) ([]signing.FormResponse, int, error) {
+	if formID != "" {
+		if f, err := tx.Form(formID); err != nil || f.WorkspaceID != workspaceID {
+			return nil, 0, &store.Missing{What: "form", ID: formID}
+		}
+	}
+	if responseID == "" {
+		responses, total := tx.Responses(formID, *page)
+		return responses, total, nil
+	}
+	*page = store.Page{Limit: 1}
+	r, err := tx.Response(responseID)
+	if err != nil || r.WorkspaceID != workspaceID || formID != "" && r.FormID != formID {
+		return nil, 0, &store.Missing{What: "response", ID: responseID}
+	}
+	return []signing.FormResponse{r}, 1, nil
+}
+
+func (a *API) responseBodies(responses []signing.FormResponse) []responseBody {
+	out := make([]responseBody, len(responses))
+	for i, r := range responses {
+		out[i] = responseBody{
+			ResponseID: r.ObjectID, FormResponseID: r.ID, FormID: r.FormID, SubmittedAt: timeText(r.SubmittedAt),
+			RespondentEmail: r.RespondentEmail, FinishedPDFURL: a.Links.Finished(r.ID), Answers: make([]answerBody, len(r.Answers)),
+		}
+		for j, answer := range r.Answers {
+			out[i].Answers[j] = answerBody{ID: answer.FieldID, Question: answer.Question, Answer: answer.Answer}
+		}
+	}
+	return out
+}

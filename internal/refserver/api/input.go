@@ -1,0 +1,262 @@
+package api
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// object is a JSON object. Its field names are compared exactly, as JavaScript does and encoding/json's structs do not.
+type object map[string]json.RawMessage
+
+// input collects what is wrong with a request while it reads the request's fields, so that one answer names every mistake.
+type input struct {
+	query    url.Values
+	body     object
+	problems []string
+	missing  []string
+}
+
+// decode reads the body: one JSON object and nothing after it.
+func (in *input) decode(body []byte) error {
+	if len(body) == 0 {
+		return &badInput{problems: []string{"The body is empty: it must be a JSON object"}}
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if err := dec.Decode(&in.body); err != nil {
+		return &badInput{problems: []string{"The body is not a JSON object: " + jsonProblem(err)}}
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return &badInput{problems: []string{"The body has something after its JSON object"}}
+	}
+	if in.body == nil {
+		return &badInput{problems: []string{"The body is null: it must be a JSON object"}}
+	}
+	return nil
+}
+
+// jsonProblem says where, but not what the body holds.
+func jsonProblem(err error) string {
+	switch err := err.(type) {
+	case *json.SyntaxError:
+		return fmt.Sprintf("syntax error at byte %d", err.Offset)
+	case *json.UnmarshalTypeError:
+		return "it is a " + err.Value
+	}
+	return "it ends too early"
+}
+
+func (in *input) problem(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(in.problems, text) {
+		in.problems = append(in.problems, text)
+	}
+}
+
+// inputError returns what was wrong with the inputs read so far, if anything was.
+func (c *Call) inputError() error {
+	c.record.Missing = append(c.record.Missing, c.input.missing...)
+	if len(c.input.problems) == 0 {
+		return nil
+	}
+	return &badInput{problems: c.input.problems}
+}
+
+// noteInputs records the inputs that are ignored.
+func (c *Call) noteInputs() {
+	c.record.noteUnknown("query parameter", slices.Collect(maps.Keys(c.record.Query)), queryNames(c.route))
+	if c.route.inputs&inBody != 0 {
+		c.record.noteUnknown("body field", slices.Collect(maps.Keys(c.input.body)), c.route.known)
+	}
+}
+
+func queryNames(r *route) []string {
+	if r.inputs&inQuery == 0 {
+		return nil
+	}
+	return r.known
+}
+
+// peekFirst returns the first of the named inputs that is there, from query or body, without judging it.
+func (in *input) peekFirst(names ...string) string {
+	for _, name := range names {
+		if v := in.query.Get(name); v != "" {
+			return v
+		}
+		var s string
+		if json.Unmarshal(in.body[name], &s) == nil && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// text returns a text input from the query or the body, empty when there is none. When both places, or one place twice, have
+// different values nobody can tell which was meant: a problem.
+func (in *input) text(name string) string {
+	values := slices.Clone(in.query[name])
+	if s, ok := in.body.text(in, name, name); ok {
+		values = append(values, s)
+	}
+	values = slices.DeleteFunc(values, func(s string) bool { return s == "" })
+	if values = slices.Compact(values); len(values) > 1 {
+		in.problem("%s is given twice with different values", name)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+// require returns a text input that must be there.
+func (in *input) require(name string) string { return in.given(name, in.text(name)) }
+
+func (in *input) absent(name string) {
+	in.missing = append(in.missing, name)
+	in.problem("%s is required", name)
+}
+
+// uuid returns a text input that must be a UUID if it is there, in lower case.
+func (in *input) uuid(name string) string {
+	s := strings.ToLower(in.text(name))
+	if s != "" && !isUUID(s) {
+		in.problem("%s must be a UUID", name)
+	}
+	return s
+}
+
+// objectID returns a text input that must have the shape of an ObjectId if it is there, in lower case.
+func (in *input) objectID(name string) string {
+	s := strings.ToLower(in.text(name))
+	if s != "" && !isObjectID(s) {
+		in.problem("%s must have 24 hexadecimal digits", name)
+	}
+	return s
+}
+
+// given returns an input that another method has read, and notes it as missing if it is empty.
+func (in *input) given(name, value string) string {
+	if value == "" {
+		in.absent(name)
+	}
+	return value
+}
+
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+func isObjectID(s string) bool {
+	_, err := hex.DecodeString(s)
+	return len(s) == 24 && err == nil
+}
+
+// oneOf returns a text input that must be one of the values; the first is the default.
+func (in *input) oneOf(name string, values ...string) string {
+	s := in.text(name)
+	if s == "" {
+		return values[0]
+	}
+	if !slices.Contains(values, s) {
+		in.problem("%s must be %s", name, strings.Join(values, " or "))
+	}
+	return s
+}
+
+// number returns an integer input from least to most, or fallback when there is none.
+func (in *input) number(name string, fallback, least, most int) int {
+	s := in.text(name)
+	if s == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(s)
+	switch {
+	case err != nil:
+		in.problem("%s must be a whole number", name)
+	case n < least:
+		in.problem("%s must be at least %d", name, least)
+	case n > most:
+		in.problem("%s must be at most %d", name, most)
+	default:
+		return n
+	}
+	return fallback
+}
+
+// instant returns a time input, zero when there is none. The format is not documented by the service; any RFC 3339 time is
+// taken.
+func (in *input) instant(name string) time.Time {
+	s := in.text(name)
+	if s == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		in.problem("%s must be a time as in 2006-01-02T15:04:05.000Z", name)
+	}
+	return t
+}
+
+// text returns a text field; at is its name in problems. A null is like a missing field.
+func (o object) text(in *input, name, at string) (string, bool) {
+	raw, ok := o[name]
+	if !ok || string(raw) == "null" {
+		return "", false
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		in.problem("%s must be a string", at)
+		return "", false
+	}
+	return s, true
+}
+
+// require returns a text field that must be there and not be blank.
+func (o object) require(in *input, name, at string) string {
+	s, ok := o.text(in, name, at)
+	if strings.TrimSpace(s) == "" && (ok || o[name] == nil || string(o[name]) == "null") {
+		in.absent(at)
+	}
+	return s
+}
+
+// objects returns an array of objects, nil when there is none.
+func (o object) objects(in *input, name string) []object {
+	raw, ok := o[name]
+	if !ok || string(raw) == "null" {
+		return nil
+	}
+	var list []object
+	if json.Unmarshal(raw, &list) != nil || slices.ContainsFunc(list, func(e object) bool { return e == nil }) {
+		in.problem("%s must be an array of objects", name)
+		return nil
+	}
+	return list
+}
+
+// object returns a field that is an object; false when there is none.
+func (o object) object(in *input, name string) (object, bool) {
+	raw, ok := o[name]
+	if !ok || string(raw) == "null" {
+		return nil, false
+	}
+	var v object
+	if json.Unmarshal(raw, &v) != nil {
+		in.problem("%s must be an object", name)
+		return nil, false
+	}
+	return v, true
+}
+
+// oneIsRequired says that neither of two inputs was there.
+func (in *input) oneIsRequired(a, b string) {
+	in.missing = append(in.missing, a+" or "+b)
+	in.problem("%s or %s is required", a, b)
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
+// holds no API key. Its String holds no value that the client sent, so it can be printed anywhere.
+type Record struct {
+	At          time.Time // when it arrived, by the service's clock
+	Operation   Operation // empty: the path is none of the service's
+	Method      string
+	Path        string
+	WorkspaceID string // of the key; empty: not authenticated
+	RequestID   string // x-request-id, as sent
+	Header      http.Header
+	Query       url.Values
+	Body        []byte   // as received; nil when it was not read
+	Missing     []string // required inputs that were not there
+	Notes       []string // what was ignored, and other hints
+	Rule        string   // that refused it; empty: none
+	Status      int      // of the answer; 0: none was written
+	Code        string   // of an error answer
+	Message     string   // of an error answer
+	Counted     bool     // a reminder that counts towards the limit
+	AnswerLost  bool     // the work may be done, but the client did not get the answer
+}
+
+// String is one line: operation, status, and what led to it.
+func (r Record) String() string {
+	name := string(r.Operation)
+	if name == "" {
+		name = fmt.Sprintf("%.16q %.64q", r.Method, r.Path)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.Status)
+	if r.Rule != "" {
+		fmt.Fprintf(&b, " %s (rule: %s)", r.Code, r.Rule)
+	}
+	if len(r.Missing) > 0 {
+		fmt.Fprintf(&b, ", missing %s", strings.Join(r.Missing, ", "))
+	}
+	for _, note := range r.Notes {
+		b.WriteString(", " + note)
+	}
+	if r.AnswerLost {
+		b.WriteString(", answer lost")
+	}
+	return b.String()
+}
+
+// newRecord begins the record of a request.
+func newRecord(r *http.Request, at time.Time) *Record {
+	header := r.Header.Clone()
+	if header.Get("x-api-key") != "" {
+		header.Set("x-api-key", "(hidden)")
+	}
+	header.Del("Authorization")
+	header.Del("Cookie")
+	return &Record{
+		At: at, Method: r.Method, Path: r.URL.Path, Header: header, RequestID: r.Header.Get("x-request-id"),
+	}
+}
+
+// noteUnknown notes the inputs that no operation of this name has.
+func (r *Record) noteUnknown(where string, names []string, known []string) {
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			r.Notes = append(r.Notes, fmt.Sprintf("ignored %s %.32q%s", where, name, meant(name, known)))
+		}
+	}
+}
+
+func meant(name string, known []string) string {
+	name = name[:min(len(name), 64)]
+	for _, k := range known {
+		if strings.EqualFold(k, name) || distance(k, name) <= 2 {
+			return fmt.Sprintf(" (did you mean %s?)", k)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+const dataURL = "data:application/pdf;base64,"
+
+// send answers POST /pdf-template-lambda, for templates and forms.
+func (a *API) send(c *Call) (any, error) {
+	in := &c.input
+	signingType := in.require("signingType")
+	if signingType != "" && signingType != typeTemplate && signingType != typeForm {
+		in.problem("signingType must be %s or %s", typeTemplate, typeForm)
+	}
+	id := in.given("documentId", in.uuid("documentId"))
+	p := sendParams(in, signingType)
+	if err := c.inputError(); err != nil {
+		return nil, err
+	}
+	if signingType == typeForm {
+		return a.sendForm(c, id, p)
+	}
+	return a.sendTemplate(c, id, p)
+}
+
+// sendTemplate makes a document from the template and sends it.
+func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error) {
+	var change signing.Change
+	err := a.Store.Update(func(tx *store.Tx) error {
+		t, err := tx.Template(id)
+		if err != nil || t.WorkspaceID != c.workspaceID {
+			return &store.Missing{What: "template", ID: id}
+		}
+		c.noteVariables(t, p.Variables)
+		if change, err = t.Instantiate(p, a.IDs, c.now); err != nil {
+			return err
+		}
+		tx.Apply(change)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := change.Document
+	body := sentBody{
+		Message: "Document sent successfully", TemplateID: id, CreatedDocumentID: d.ID, CreatedDocumentStatus: a.statusText(d.Status),
+	}
+	for _, s := range d.Signers {
+		body.Signers = append(body.Signers, sentSignerBody{
+			SignerID: s.ID, Email: s.Email, Name: s.Name, Status: string(s.Status()), RoleTitle: s.RoleTitle, SentURL: a.Links.Sign(s.Token),
+		})
+	}
+	return body, nil
+}
+
+// noteVariables notes the variables that the template does not have. Whether the service refuses them is not documented.
+func (c *Call) noteVariables(t signing.Template, given []signing.Variable) {
+	var names []string
+	for _, v := range given {
+		names = append(names, v.Name)
+	}
+	c.record.noteUnknown("custom variable", names, t.Variables)
+}
+
+// sendForm writes to the receivers.
+func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
+	err := a.Store.Update(func(tx *store.Tx) error {
+		f, err := tx.Form(id)
+		if err != nil || f.WorkspaceID != c.workspaceID {
+			return &store.Missing{What: "form", ID: id}
+		}
+		change, err := f.Send(p, a.IDs, c.now)
+		if err != nil {
+			return err
+		}
+		tx.Apply(change)
+		return nil
+	})
+	return messageBody{Message: "Form sent successfully"}, err
+}
+
+// sendParams reads what templates and forms have in common.
+func sendParams(in *input, signingType string) signing.SendParams {
+	p := signing.SendParams{Receivers: receivers(in, signingType), PDF: pdfData(in, signingType)}
+	if mail, ok := in.body.object(in, "mailData"); ok {
+		p.Mail.Subject, _ = mail.text(in, "subject", "mailData.subject")
+		p.Mail.Message, _ = mail.text(in, "message", "mailData.message")
+	}
+	for i, v := range in.body.objects(in, "customVariables") {
+		at := fmt.Sprintf("customVariables[%d].", i)
+		value, _ := v.text(in, "varValue", at+"varValue")
+		p.Variables = append(p.Variables, signing.Variable{Name: v.require(in, "varName", at+"varName"), Value: value})
+	}
+	return p
+}
+
+func receivers(in *input, signingType string) []signing.Receiver {
+	if raw, ok := in.body["receiversList"]; !ok || string(raw) == "null" {
+		in.absent("receiversList")
+		return nil
+	}
+	var out []signing.Receiver
+	for i, o := range in.body.objects(in, "receiversList") {
+		at := fmt.Sprintf("receiversList[%d].", i)
+		r := signing.Receiver{Name: o.require(in, "name", at+"name"), Email: o.require(in, "email", at+"email")}
+		if signingType == typeTemplate {
+			r.RoleTitle = o.require(in, "roleTitle", at+"roleTitle")
+		}
+		r.RoleColour, _ = o.text(in, "roleColour", at+"roleColour")
+		r.Subject, _ = o.text(in, "subject", at+"subject")
+		r.Message, _ = o.text(in, "message", at+"message")
+		out = append(out, r)
+	}
+	return out
+}
+
+// pdfData reads the PDF that replaces the template's own.
+func pdfData(in *input, signingType string) []byte {
+	s, ok := in.body.text(in, "pdfData", "pdfData")
+	if !ok {
+		return nil
+	}
+	if signingType == typeForm {
+		in.problem("pdfData must not be given with signingType %s", typeForm)
+		return nil
+	}
+	encoded, ok := strings.CutPrefix(s, dataURL)
+	if !ok {
+		in.problem("pdfData must begin with %s", dataURL)
+		return nil
+	}
+	pdf, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(pdf) == 0 {
+		in.problem("pdfData must hold the PDF in standard base64 with padding")
+	}
+	return pdf
+}

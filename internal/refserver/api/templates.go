@@ -1,0 +1,120 @@
+package api
+
+import (
+	"math"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// maxOverview is how many of a template's documents its entry in a list shows, newest first; totalRespondants counts all.
+// Whether the service shows a part only is not documented.
+const maxOverview = 100
+
+// templateBodies are the templates as entries of a list of documents.
+func (a *API) templateBodies(tx *store.Tx, templates []signing.Template) []documentBody {
+	out := make([]documentBody, len(templates))
+	for i := range templates {
+		t := &templates[i]
+		respondents, total := tx.Respondents(t.ID, store.Page{Limit: maxOverview})
+		signed := tx.CountRespondents(t.ID, signing.StatusSigned) + tx.CountRespondents(t.ID, signing.StatusPaid)
+		status := signing.StatusDraft
+		if total > 0 {
+			status = signing.StatusPending
+		}
+		out[i] = documentBody{
+			DocumentID: t.ID, DocumentName: t.Name, DocumentURL: a.Links.Document(t.ID), AuthorEmail: t.AuthorEmail,
+			Status: a.statusText(status), SigningType: typeTemplate, IsSigningOrder: t.Ordered, IsArchived: t.Archived,
+			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(respondents)),
+			TotalRespondants: &total, TotalSignedRespondants: &signed,
+			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(t.UpdatedAt),
+		}
+	}
+	return out
+}
+
+func roleBodies(t *signing.Template) []roleBody {
+	out := make([]roleBody, len(t.Roles))
+	for i, role := range t.Roles {
+		out[i] = roleBody{RoleTitle: role.Title, RoleColour: role.Colour}
+	}
+	return out
+}
+
+func (a *API) overviews(documents []signing.Document) []respondentOverview {
+	out := make([]respondentOverview, len(documents))
+	for i := range documents {
+		d := &documents[i]
+		out[i] = respondentOverview{
+			RespondentDocumentID: d.ID, Status: a.statusText(d.Status), CreatedAt: timeText(d.CreatedAt), Signers: signerBodies(d),
+		}
+	}
+	return out
+}
+
+// listRespondents answers GET /get-template-respondent.
+func (a *API) listRespondents(c *Call) (any, error) {
+	in := &c.input
+	templateID, documentID := in.uuid("templateId"), in.objectID("respondentDocumentId")
+	if templateID == "" && documentID == "" {
+		in.oneIsRequired("templateId", "respondentDocumentId")
+	}
+	page := a.page(in, math.MaxInt32)
+	if err := c.inputError(); err != nil {
+		return nil, err
+	}
+	var body respondentsBody
+	err := a.Store.View(func(tx *store.Tx) error {
+		documents, total, err := respondents(tx, c.workspaceID, templateID, documentID, &page)
+		body.Respondents = a.respondentBodies(tx, documents)
+		body.Pagination = *pagination(page, total)
+		return err
+	})
+	return body, err
+}
+
+// respondents finds the one document asked for, whatever the page, or a page of the template's documents.
+func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]signing.Document, int, error) {
+	if templateID != "" {
+		if t, err := tx.Template(templateID); err != nil || t.WorkspaceID != workspaceID {
+			return nil, 0, &store.Missing{What: "template", ID: templateID}
+		}
+	}
+	if documentID == "" {
+		documents, total := tx.Respondents(templateID, *page)
+		return documents, total, nil
+	}
+	*page = store.Page{Limit: 1}
+	d, err := tx.Document(documentID)
+	if err != nil || d.Kind != signing.KindTemplate || d.WorkspaceID != workspaceID || templateID != "" && d.TemplateID != templateID {
+		return nil, 0, &store.Missing{What: "document", ID: documentID}
+	}
+	return []signing.Document{d}, 1, nil
+}
+
+func (a *API) respondentBodies(tx *store.Tx, documents []signing.Document) []respondentBody {
+	out := make([]respondentBody, len(documents))
+	for i := range documents {
+		d := &documents[i]
+		out[i] = respondentBody{
+			RespondentDocumentID: d.ID, TemplateID: d.TemplateID, OwnerID: d.OwnerID, Status: a.statusText(d.Status),
+			CreatedAt: timeText(d.CreatedAt), PDFLink: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
+			Signers: signerBodies(d), History: history(d, tx.Audit(d.ID)),
+		}
+	}
+	return out
+}
+
+// history is what the signers did, from the audit trail.
+func history(d *signing.Document, trail []signing.AuditEntry) []historyBody {
+	words := map[signing.Action]string{
+		signing.ActionView: "VIEWED", signing.ActionSign: "SIGNED", signing.ActionComplete: "SIGNED", signing.ActionDecline: "DECLINED",
+	}
+	out := []historyBody{}
+	for _, e := range trail {
+		if word, ok := words[e.Action]; ok {
+			out = append(out, historyBody{Action: word, Email: d.Signers[d.SignerIndex(e.Actor)].Email, CreatedAt: timeText(e.At)})
+		}
+	}
+	return out
+}

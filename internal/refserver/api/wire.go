@@ -1,0 +1,184 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// What the service writes, field by field. Spelling mistakes are the service's own.
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func timeText(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+type errorBody struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+}
+
+type documentsBody struct {
+	Message        string          `json:"message"`
+	Documents      []documentBody  `json:"documents"`
+	DocumentsCount int             `json:"documentsCount"`
+	FormCount      int             `json:"formCount"`
+	Pagination     *paginationBody `json:"pagination,omitempty"`
+}
+
+type paginationBody struct {
+	CurrentPage    int   `json:"currentPage"`
+	TotalPages     int   `json:"totalPages"`
+	TotalDocuments *int  `json:"totalDocuments,omitempty"`
+	TotalResponses *int  `json:"totalResponses,omitempty"`
+	HasNext        *bool `json:"hasNextPage,omitempty"`
+	HasPrevious    *bool `json:"hasPreviousPage,omitempty"`
+}
+
+type documentBody struct {
+	DocumentID     string `json:"documentId"`
+	DocumentName   string `json:"documentName"`
+	DocumentURL    string `json:"documentUrl"`
+	FinishedPDFURL string `json:"finishedPdfUrl,omitempty"`
+	AuthorEmail    string `json:"authorEmail"`
+	Status         string `json:"status"`
+	SigningType    string `json:"signingType"`
+	IsSigningOrder bool   `json:"isSigningOrder"`
+	IsArchived     bool   `json:"isArchived"`
+	IsAllSigned    bool   `json:"isAllSigned"`
+
+	Signers []signerBody `json:"signers,omitempty"` // of a PDF
+
+	Roles                  []roleBody            `json:"roles,omitempty"` // of a template, as is all that follows
+	TemplateRespondents    *[]respondentOverview `json:"templateRespondents,omitempty"`
+	TotalRespondants       *int                  `json:"totalRespondants,omitempty"`
+	TotalSignedRespondants *int                  `json:"totalSignedRespondants,omitempty"`
+
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// signerBody is a signer of either kind: one of a PDF has signerIp, one of a template has roleTitle and signerId.
+type signerBody struct {
+	RoleTitle      *string `json:"roleTitle,omitempty"`
+	Email          string  `json:"email"`
+	Name           string  `json:"name"`
+	Status         string  `json:"status"`
+	SignerID       string  `json:"signerId,omitempty"`
+	SignerIP       *string `json:"signerIp,omitempty"`
+	HasDeclined    bool    `json:"hasDeclined"`
+	SigningOrderNo int     `json:"signingOrderNo"`
+}
+
+func signerBodies(d *signing.Document) []signerBody {
+	out := make([]signerBody, len(d.Signers))
+	for i := range d.Signers {
+		s := &d.Signers[i]
+		out[i] = signerBody{
+			Email: s.Email, Name: s.Name, Status: string(s.Status()), HasDeclined: s.HasDeclined(), SigningOrderNo: s.Order,
+		}
+		if d.Kind == signing.KindTemplate {
+			out[i].RoleTitle, out[i].SignerID = &s.RoleTitle, s.ID
+		} else {
+			out[i].SignerIP = &s.IP
+		}
+	}
+	return out
+}
+
+type roleBody struct {
+	RoleTitle  string `json:"roleTitle"`
+	RoleColour string `json:"roleColour"`
+}
+
+type respondentOverview struct {
+	RespondentDocumentID string       `json:"respondentDocumentId"`
+	Status               string       `json:"status"`
+	CreatedAt            string       `json:"createdAt"`
+	Signers              []signerBody `json:"signers"`
+}
+
+type actBody struct {
+	Message       string `json:"message"`
+	DocumentID    string `json:"documentId"`
+	Status        string `json:"status"`
+	RemindersSent *int   `json:"remindersSent,omitempty"`
+}
+
+type messageBody struct {
+	Message string `json:"message"`
+}
+
+type sentBody struct {
+	Message               string           `json:"message"`
+	TemplateID            string           `json:"templateId"`
+	CreatedDocumentID     string           `json:"createdDocumentId"`
+	CreatedDocumentStatus string           `json:"createdDocumentStatus"`
+	Signers               []sentSignerBody `json:"signers"`
+}
+
+type sentSignerBody struct {
+	SignerID  string `json:"signerId"`
+	Email     string `json:"email"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	RoleTitle string `json:"roleTitle"`
+	SentURL   string `json:"sentUrl"`
+}
+
+type respondentsBody struct {
+	Respondents []respondentBody `json:"respondents"`
+	Pagination  paginationBody   `json:"pagination"`
+}
+
+type respondentBody struct {
+	RespondentDocumentID string        `json:"respondentDocumentId"`
+	TemplateID           string        `json:"templateId"`
+	OwnerID              string        `json:"ownerId"`
+	Status               string        `json:"status"`
+	CreatedAt            string        `json:"createdAt"`
+	PDFLink              string        `json:"pdfLink"`
+	FinishedPDFURL       string        `json:"finishedPdfUrl,omitempty"`
+	Signers              []signerBody  `json:"signers"`
+	History              []historyBody `json:"history"`
+}
+
+// historyBody is one act of a signer. What an entry holds is not documented by the service.
+type historyBody struct {
+	Action    string `json:"action"`
+	Email     string `json:"email"`
+	CreatedAt string `json:"createdAt"`
+}
+
+type responsesBody struct {
+	Responses  []responseBody `json:"responses"`
+	Pagination paginationBody `json:"pagination"`
+}
+
+type responseBody struct {
+	ResponseID      string       `json:"responseId"`
+	FormResponseID  string       `json:"formResponseId"`
+	FormID          string       `json:"formId"`
+	SubmittedAt     string       `json:"submittedAt"`
+	RespondentEmail string       `json:"respondentEmail"`
+	FinishedPDFURL  string       `json:"finishedPdfUrl"`
+	Answers         []answerBody `json:"answers"`
+}
+
+type answerBody struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// marshal prints JSON without the escapes for <, > and & that only HTML needs.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

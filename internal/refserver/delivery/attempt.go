@@ -1,0 +1,140 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Request is one attempt as it is about to be made.
+type Request struct {
+	Webhook   store.Webhook
+	Delivery  store.Delivery
+	Timestamp string
+	Body      []byte
+	Header    http.Header
+}
+
+// Seal sets the headers of a genuine delivery: x-timestamp, and x-signature over the body with the webhook's secret.
+func (r *Request) Seal() {
+	r.Header = http.Header{}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "signforms-refserver")
+	r.Header.Set("X-Timestamp", r.Timestamp)
+	r.Header.Set("X-Signature", Sign(r.Webhook.Secret, r.Timestamp, r.Body))
+}
+
+// maxAnswer bounds how much of an endpoint's answer is read and logged.
+const maxAnswer = 4 << 10
+
+// NewHTTPClient returns a client fit for a sender: no redirects, no cookies. The caller closes its idle connections.
+func NewHTTPClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// deliver makes one attempt to deliver and reports what came of it.
+func (s *Sender) deliver(ctx context.Context, id string) {
+	var d store.Delivery
+	var hook store.Webhook
+	err := s.Store.View(func(tx *store.Tx) (err error) {
+		if d, err = tx.Delivery(id); err == nil {
+			hook, err = tx.Webhook(d.WebhookID)
+		}
+		return err
+	})
+	if err != nil || hook.Disabled {
+		s.report(id, nil)
+		return
+	}
+	if d.Body == nil {
+		d.Body = Body(d.Events[0], s.Links, Form{Object: hook.Bare})
+	}
+	r := &Request{Webhook: hook, Delivery: d, Timestamp: s.Stamp(), Body: d.Body}
+	r.Seal()
+	if s.Tamper != nil {
+		s.Tamper(r)
+	}
+	a := s.post(ctx, r)
+	s.report(id, func(d *store.Delivery) {
+		d.Body = r.Delivery.Body
+		d.Attempts = append(d.Attempts[:len(d.Attempts):len(d.Attempts)], a)
+	})
+}
+
+// post makes one request: within [AttemptTimeout], redirects not followed, the answer read in part.
+func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
+	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
+	defer cancel()
+	a = store.Attempt{At: s.Now(), URL: r.Webhook.URL, RequestHeader: maps.Clone(r.Header)}
+	defer func() { a.Took = s.Now().Sub(a.At) }()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Webhook.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		a.Error = err.Error()
+		return a
+	}
+	req.Header = r.Header
+	resp, err := s.Client.Do(req)
+	if err != nil {
+		a.Error = reason(ctx, err)
+		return a
+	}
+	defer resp.Body.Close()
+	a.StatusCode, a.ResponseHeader = resp.StatusCode, resp.Header
+	if a.ResponseBody, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+		a.Error = reason(ctx, err)
+	}
+	return a
+}
+
+func reason(ctx context.Context, err error) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "no whole answer within " + AttemptTimeout.String()
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // the attempt names its URL already
+	}
+	return err.Error()
+}
+
+// report stores what became of a claimed delivery: delivered, due again, dead, or cancelled when its webhook is gone.
+func (s *Sender) report(id string, attempt func(*store.Delivery)) {
+	now := s.Now()
+	s.Store.Update(func(tx *store.Tx) error {
+		d, err := tx.Delivery(id)
+		if err != nil {
+			return err
+		}
+		if attempt != nil {
+			attempt(&d)
+		}
+		d.Status, d.NextAttemptAt = outcome(d, now)
+		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
+			d.Status = store.DeliveryCancelled
+		}
+		tx.PutDelivery(d)
+		return nil
+	})
+}
+
+// outcome judges the last attempt: any 2xx is a success, whatever becomes of the answer's body.
+func outcome(d store.Delivery, now time.Time) (store.DeliveryStatus, time.Time) {
+	if n := len(d.Attempts); n > 0 {
+		if last := d.Attempts[n-1]; last.StatusCode/100 == 2 {
+			return store.DeliveryDelivered, time.Time{}
+		}
+	}
+	if wait, more := NextWait(len(d.Attempts)); more {
+		return store.DeliveryPending, now.Add(wait)
+	}
+	return store.DeliveryDead, time.Time{}
+}

@@ -1,0 +1,84 @@
+package delivery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+var links = signing.Links{Base: "https://service.test"}
+
+func document(kind signing.Kind) *signing.Document {
+	at := time.Date(2026, 11, 19, 7, 0, 0, 5_000_000, time.UTC)
+	return &signing.Document{
+		ID: "d1", TemplateID: "t1", Kind: kind, Name: `A & B <c> "d"` + " \u2028 é 😀", AuthorEmail: "olga@example.com", Ordered: true,
+		Signers: []signing.Signer{
+			{ID: "s1", Token: "secret-token", Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer & Co", Order: 1, IP: "203.0.113.7", ViewedAt: at, SignedAt: at},
+			{ID: "s2", Token: "secret-token", Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller", Order: 2, DeclinedAt: at},
+		},
+		Fields: []signing.FieldValue{{Kind: "contact_field", Page: 1, Label: "Buyer & Co", Value: "+41 <0>"}, {Kind: "date", Page: 12, Label: "[1]", Value: ""}},
+	}
+}
+
+func TestBodyOfEachEvent(t *testing.T) {
+	const (
+		name      = `"documentName":"A & B <c> \"d\"` + " \u2028 é 😀" + `",`
+		pdf       = name + `"documentId":"d1","documentUrl":"https://service.test/documents/d1.pdf","authorEmail":"olga@example.com",`
+		template  = name + `"documentId":"t1","documentUrl":"https://service.test/documents/d1.pdf","authorEmail":"olga@example.com",`
+		finished  = `"finishedPdfUrl":"https://service.test/finished/d1.pdf",`
+		annPDF    = `"email":"ann@example.com","name":"Ann","status":"SIGNED","signerIp":"203.0.113.7","hasDeclined":false`
+		benPDF    = `"email":"ben@example.com","name":"Ben","status":"PENDING","signerIp":"","hasDeclined":true`
+		annRole   = `"roleTitle":"Buyer & Co","email":"ann@example.com","name":"Ann","status":"SIGNED","signerId":"s1","hasDeclined":false`
+		benRole   = `"roleTitle":"Seller","email":"ben@example.com","name":"Ben","status":"PENDING","signerId":"s2","hasDeclined":true`
+		one, two  = `,"signingOrderNo":1`, `,"signingOrderNo":2`
+		moment    = `"2026-11-19T07:00:00.005Z"`
+		dynamic   = `"contact_field(page1)[Buyer & Co]":"+41 <0>","date(page12)[[1]]":""`
+		pdfBoth   = `"signers":[{` + annPDF + one + `},{` + benPDF + two + `}]`
+		roleBoth  = `"signers":[{` + annRole + one + `},{` + benRole + two + `}]`
+		isOrdered = `"isSigningOrder":true,`
+	)
+	for _, c := range []struct {
+		event signing.EventType
+		kind  signing.Kind
+		want  string
+	}{
+		{signing.EventSignatureViewed, signing.KindPDF, pdf + `"signers":[{` + annPDF + `},{` + benPDF + `}],"viewedBy":{` + annPDF + `,"viewedAt":` + moment + `}`},
+		{signing.EventSignatureSigned, signing.KindPDF, pdf + isOrdered + pdfBoth + `,"signedBy":{` + annPDF + one + `,"signedAt":` + moment + `}`},
+		{signing.EventSignatureCompleted, signing.KindPDF, pdf + finished + pdfBoth + `,` + dynamic},
+		{signing.EventTemplateViewed, signing.KindTemplate, template + `"signers":[{` + annRole + `},{` + benRole + `}],"viewedBy":{` + annRole + one + `,"viewedAt":` + moment + `}`},
+		{signing.EventTemplateSigned, signing.KindTemplate, template + isOrdered + roleBoth + `,"signedBy":{` + annRole + one + `,"signedAt":` + moment + `}`},
+		{signing.EventTemplateResponse, signing.KindTemplate, template + finished + roleBoth + `,` + dynamic},
+	} {
+		t.Run(string(c.event), func(t *testing.T) {
+			e := signing.Event{Type: c.event, Document: document(c.kind), Signer: 0}
+			typed := `"webhookEvent":"` + string(c.event) + `",`
+			require.Equal(t, `[{`+typed+c.want+`}]`, string(delivery.Body(e, links, delivery.Form{})))
+			require.Equal(t, `{`+typed+c.want+`}`, string(delivery.Body(e, links, delivery.Form{Object: true})))
+			require.Equal(t, `[{`+c.want+`}]`, string(delivery.Body(e, links, delivery.Form{OmitType: true})))
+		})
+	}
+}
+
+func TestBodyOfAFormResponse(t *testing.T) {
+	form := &signing.Form{ID: "f1", Title: "Intake"}
+	e := signing.Event{Type: signing.EventFormResponse, Signer: -1, Form: form, Response: &signing.FormResponse{ID: "r1", RespondentEmail: "ann@example.com"}}
+	require.Equal(t, `[{"webhookEvent":"new_form_response","formId":"f1","formResponseId":"r1","formTitle":"Intake",`+
+		`"finishedPdfUrl":"https://service.test/finished/r1.pdf","respondentEmail":"ann@example.com","response":[]}]`,
+		string(delivery.Body(e, links, delivery.Form{})))
+
+	e.Response.Answers = []signing.FormAnswer{{FieldID: "q1", Question: "Why?", Answer: "a\nb"}, {FieldID: "q2"}}
+	require.Contains(t, string(delivery.Body(e, links, delivery.Form{})),
+		`"response":[{"id":"q1","question":"Why?","answer":"a\nb"},{"id":"q2","question":"","answer":""}]`)
+}
+
+func TestBodiesCarrySeveralEvents(t *testing.T) {
+	form := &signing.Form{ID: "f1"}
+	e := signing.Event{Type: signing.EventFormResponse, Form: form, Response: &signing.FormResponse{ID: "r1"}}
+	one := string(delivery.Body(e, links, delivery.Form{Object: true}))
+	require.Equal(t, "["+one+","+one+"]", string(delivery.Bodies([]signing.Event{e, e}, links, delivery.Form{})))
+	require.Equal(t, "[]", string(delivery.Bodies(nil, links, delivery.Form{})))
+}

@@ -1,0 +1,199 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// ErrClosed is the error of waiting for a sender that has stopped.
+var ErrClosed = errors.New("the webhook sender has stopped")
+
+// Config is what a [Sender] works with. All fields are required but Tamper.
+type Config struct {
+	Store  *store.Store
+	Client *http.Client
+	Links  signing.Links
+	Now    func() time.Time // the service's clock: when deliveries fall due, and the times of the log
+	Frozen bool             // Now only moves by advances, each followed by Wake
+	Stamp  func() string    // the x-timestamp of an attempt made now
+	Tamper func(*Request)   // may change what goes out; nil: nothing does
+}
+
+// Sender posts the deliveries that fall due, one at a time and in order for each webhook, side by side for different
+// webhooks. Start it with Run; everything else may be called from any goroutine.
+type Sender struct {
+	Config
+	wake    chan struct{}
+	workers sync.WaitGroup
+
+	mu     sync.Mutex
+	lanes  map[string]*lane // by webhook id; only those with work
+	active int              // claimed and not yet reported
+	idle   chan struct{}    // closed, and replaced, when active falls or stays at 0
+	closed bool
+}
+
+// lane is the queue of one webhook.
+type lane struct {
+	queue  []string // delivery ids
+	cancel context.CancelFunc
+}
+
+// NewSender returns a sender that does nothing until [Sender.Run].
+func NewSender(c Config) *Sender {
+	return &Sender{Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), idle: make(chan struct{})}
+}
+
+// Run sends until ctx ends, and returns when no attempt is under way any more.
+func (s *Sender) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		s.claim(ctx)
+		if at, ok := s.nextDue(); ok && !s.Frozen {
+			timer.Reset(max(at.Sub(s.Now()), 0))
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.Store.Enqueued():
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
+	s.workers.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	close(s.idle)
+}
+
+// Wake makes the sender look at the clock again, after it was moved.
+func (s *Sender) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Settle returns when no delivery is due or under way; deliveries that wait for a later time do not count. It returns
+// ctx's error when that ends first, and [ErrClosed] after Run has returned.
+func (s *Sender) Settle(ctx context.Context) error {
+	for {
+		idle, err := s.busy()
+		if idle == nil || err != nil {
+			return err
+		}
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed.
+func (s *Sender) busy() (<-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, waiting := s.nextDue()
+	switch {
+	case s.active == 0 && (!waiting || at.After(s.Now())):
+		return nil, nil
+	case s.closed:
+		return nil, ErrClosed
+	}
+	return s.idle, nil
+}
+
+func (s *Sender) nextDue() (at time.Time, ok bool) {
+	s.Store.View(func(tx *store.Tx) error {
+		at, ok = tx.NextDeliveryAt()
+		return nil
+	})
+	return at, ok
+}
+
+// Stop ends the attempt that is under way for the webhook and what is queued behind it. Call it after the webhook was
+// disabled or deleted.
+func (s *Sender) Stop(webhookID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lanes[webhookID]; l != nil {
+		l.cancel()
+	}
+}
+
+// claim takes everything that is due and puts it into the lanes. s.mu is held over the transaction, so that busy never
+// sees a delivery neither due nor active.
+func (s *Sender) claim(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var due []store.Delivery
+	s.Store.Update(func(tx *store.Tx) error {
+		due = tx.Due(s.Now(), maxClaim)
+		for _, d := range due {
+			d.Status = store.DeliverySending
+			tx.PutDelivery(d)
+		}
+		return nil
+	})
+	for _, d := range due {
+		s.active++
+		if l := s.lanes[d.WebhookID]; l != nil {
+			l.queue = append(l.queue, d.ID)
+			continue
+		}
+		l := &lane{queue: []string{d.ID}, cancel: func() {}}
+		s.lanes[d.WebhookID] = l
+		s.workers.Go(func() { s.drain(ctx, d.WebhookID, l) })
+	}
+	if len(due) == maxClaim {
+		s.Wake()
+	}
+	if s.active == 0 {
+		s.signalIdle() // what was due may have been cancelled instead
+	}
+}
+
+// maxClaim bounds how long one claim keeps the store.
+const maxClaim = 256
+
+// drain works through a lane until it is empty.
+func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
+	for {
+		s.mu.Lock()
+		if len(l.queue) == 0 {
+			delete(s.lanes, webhookID)
+			s.mu.Unlock()
+			return
+		}
+		id := l.queue[0]
+		l.queue = l.queue[1:]
+		attempt, cancel := context.WithCancel(ctx)
+		l.cancel = cancel
+		s.mu.Unlock()
+
+		s.deliver(attempt, id)
+		cancel()
+		s.done()
+	}
+}
+
+func (s *Sender) done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active--; s.active == 0 {
+		s.signalIdle()
+	}
+}
+
+func (s *Sender) signalIdle() {
+	close(s.idle)
+	s.idle = make(chan struct{})
+}

@@ -1,0 +1,51 @@
+package refserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+)
+
+// handler serves the links that signers follow, and else the API. It is not a ServeMux because that redirects paths it
+// finds unclean, where the API says what was probably meant.
+func (s *Server) handler() http.Handler {
+	service := api.New(api.Options{
+		Store: s.store, IDs: s.ids, Now: s.Now, Links: s.links, Profile: s.options.Profile, Log: s.requests.add,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token, ok := strings.CutPrefix(r.URL.Path, "/sign/"); ok {
+			s.openSigningLink(w, r, token)
+			return
+		}
+		service.ServeHTTP(w, r)
+	})
+}
+
+// Requests returns the newest 100,000 API requests, in the order in which they were answered.
+func (s *Server) Requests() []api.Record { return s.requests.all() }
+
+// requestLog keeps the newest requests, so that a service that runs for long does not grow without end.
+type requestLog struct {
+	mu      sync.Mutex
+	records []api.Record
+}
+
+const maxRequests = 100_000
+
+func (l *requestLog) add(r api.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.records) >= 2*maxRequests {
+		l.records = slices.Clone(l.records[maxRequests:])
+	}
+	l.records = append(l.records, r)
+}
+
+func (l *requestLog) all() []api.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.records[max(0, len(l.records)-maxRequests):])
+}

@@ -1,0 +1,168 @@
+package refserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// Network is a network in memory: names instead of ports, pipes instead of sockets. Every wait in it is on a channel, so
+// that client, service and receiver can run inside a testing/synctest bubble. It is safe for concurrent use.
+type Network struct {
+	mu        sync.Mutex
+	listeners map[string]*listener
+	conns     map[net.Conn]struct{}
+	servers   []*serving
+	transport *http.Transport
+	closed    bool
+}
+
+// NewNetwork returns a network without any listener. The caller closes it.
+func NewNetwork() *Network {
+	n := &Network{listeners: make(map[string]*listener), conns: make(map[net.Conn]struct{})}
+	n.transport = &http.Transport{DialContext: n.DialContext, MaxIdleConnsPerHost: 16}
+	return n
+}
+
+// Transport returns the HTTP transport that dials within this network and nowhere else.
+func (n *Network) Transport() *http.Transport { return n.transport }
+
+// DialContext connects to the listener of addr's host; the port is ignored. A name that nobody serves is refused at once.
+func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	l := n.listeners[host]
+	n.mu.Unlock()
+	if l == nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: errors.New("connection refused: nobody serves this name")}
+	}
+	near, far := net.Pipe()
+	client, server := n.track(near), n.track(far)
+	select {
+	case l.accept <- server:
+		return client, nil
+	case <-l.done:
+		err = net.ErrClosed
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	client.Close()
+	server.Close()
+	return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: err}
+}
+
+// Listen returns a listener for host, which must not be served yet.
+func (n *Network) Listen(host string) (net.Listener, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, net.ErrClosed
+	}
+	if n.listeners[host] != nil {
+		return nil, fmt.Errorf("%q is already served in this network", host)
+	}
+	l := &listener{network: n, host: host, accept: make(chan net.Conn), done: make(chan struct{})}
+	n.listeners[host] = l
+	return l, nil
+}
+
+// Serve serves h under the name host until the network is closed, and returns its URL, "http://" + host.
+func (n *Network) Serve(host string, h http.Handler) (string, error) {
+	l, err := n.Listen(host)
+	if err != nil {
+		return "", err
+	}
+	n.mu.Lock()
+	n.servers = append(n.servers, serve(l, h))
+	n.mu.Unlock()
+	return "http://" + host, nil
+}
+
+// Close ends every server, listener and connection of the network. It may be called more than once.
+func (n *Network) Close() {
+	n.mu.Lock()
+	n.closed = true
+	servers, listeners, conns := n.servers, n.listeners, n.conns
+	n.servers, n.listeners, n.conns = nil, nil, nil
+	n.mu.Unlock()
+	for _, l := range listeners {
+		l.Close()
+	}
+	n.transport.CloseIdleConnections()
+	for c := range conns {
+		c.Close()
+	}
+	for _, s := range servers {
+		s.close()
+	}
+}
+
+func (n *Network) track(c net.Conn) net.Conn {
+	t := &trackedConn{Conn: c, network: n}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		c.Close()
+		return t
+	}
+	n.conns[t] = struct{}{}
+	return t
+}
+
+type trackedConn struct {
+	net.Conn
+	network *Network
+}
+
+func (c *trackedConn) Close() error {
+	c.network.mu.Lock()
+	delete(c.network.conns, net.Conn(c))
+	c.network.mu.Unlock()
+	return c.Conn.Close()
+}
+
+type listener struct {
+	network *Network
+	host    string
+	accept  chan net.Conn
+	done    chan struct{}
+	once    sync.Once
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.accept:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	l.once.Do(func() {
+		close(l.done)
+		l.network.mu.Lock()
+		delete(l.network.listeners, l.host)
+		l.network.mu.Unlock()
+	})
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return memoryAddr(l.host) }
+
+type memoryAddr string
+
+func (memoryAddr) Network() string  { return "memory" }
+func (a memoryAddr) String() string { return string(a) }
+
+func (n *Network) isClosed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.closed
+}

@@ -1,0 +1,76 @@
+package refserver_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+)
+
+func TestNetworkServesInsideABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := refserver.NewNetwork()
+		url, err := network.Serve("echo.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Hour)
+			io.Copy(w, r.Body)
+		}))
+		require.NoError(t, err)
+		require.Equal(t, "http://echo.test", url)
+		_, err = network.Serve("echo.test", http.NotFoundHandler())
+		require.EqualError(t, err, `"echo.test" is already served in this network`)
+
+		start := time.Now()
+		client := &http.Client{Transport: network.Transport()}
+		body := strings.Repeat("a long body ", 100_000)
+		resp, err := client.Post(url, "text/plain", strings.NewReader(body))
+		require.NoError(t, err)
+		got, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, len(body), len(got))
+		require.Equal(t, time.Hour, time.Since(start))
+
+		network.Close()
+		network.Close()
+		_, err = client.Post(url, "text/plain", nil)
+		require.ErrorContains(t, err, "connection refused: nobody serves this name")
+	})
+}
+
+func TestNetworkCloseEndsWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := refserver.NewNetwork()
+		url, err := network.Serve("slow.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+		}))
+		require.NoError(t, err)
+		failed := make(chan error)
+		go func() {
+			_, err := (&http.Client{Transport: network.Transport()}).Get(url)
+			failed <- err
+		}()
+		synctest.Wait()
+		network.Close()
+		require.Error(t, <-failed)
+	}) // the bubble itself fails the test when a goroutine is left
+}
+
+func TestNetworkDialEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := refserver.NewNetwork()
+		defer network.Close()
+		_, err := network.Listen("nobody.accepts")
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err = network.DialContext(ctx, "tcp", "nobody.accepts:80")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}

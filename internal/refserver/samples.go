@@ -1,0 +1,105 @@
+package refserver
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// TestWebhook sends one array with a sample event per tracked document to the webhook alone; one that tracks everything
+// gets a single sample of a made-up document. Tests of an unchanged webhook send the same bytes each time.
+func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
+	now := s.Now()
+	err = s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Webhook(webhookID)
+		if err != nil {
+			return err
+		}
+		sources := w.Sources
+		if len(sources) == 0 {
+			sources = []string{sampleID(w.ID)}
+		}
+		var events []signing.Event
+		for _, id := range sources {
+			events = append(events, sample(tx, w, id))
+		}
+		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.UntypedSamples})
+		deliveryID = tx.Enqueue(store.Delivery{
+			WebhookID: w.ID, Events: events, Test: true, Body: body, NextAttemptAt: now, CreatedAt: now,
+		}).ID
+		return nil
+	})
+	return deliveryID, err
+}
+
+// sample is the final event of the webhook's family, as it would be for the document, template or form with the id.
+func sample(tx *store.Tx, w store.Webhook, id string) signing.Event {
+	e := signing.Event{WorkspaceID: w.WorkspaceID, SourceID: id, Signer: -1}
+	switch w.Family {
+	case signing.FamilyFormResponse:
+		e.Type = signing.EventFormResponse
+		e.Form, e.Response = sampleResponse(tx, id)
+	case signing.FamilyTemplate:
+		e.Type, e.Document = signing.EventTemplateResponse, sampleFromTemplate(tx, id)
+	default:
+		e.Type, e.Document = signing.EventSignatureCompleted, samplePDF(tx, id)
+	}
+	return e
+}
+
+func sampleResponse(tx *store.Tx, id string) (*signing.Form, *signing.FormResponse) {
+	f, err := tx.Form(id)
+	if err != nil { // a webhook that tracks everything
+		f = signing.Form{ID: id, Title: "Sample form", Fields: []signing.FormField{{ID: "q1", Question: "Sample question"}}}
+	}
+	r := &signing.FormResponse{ID: sampleID(f.ID), FormID: f.ID, RespondentEmail: sampleEmail}
+	for _, field := range f.Fields {
+		r.Answers = append(r.Answers, signing.FormAnswer{FieldID: field.ID, Question: field.Question, Answer: "Sample answer"})
+	}
+	return &f, r
+}
+
+func sampleFromTemplate(tx *store.Tx, id string) *signing.Document {
+	t, err := tx.Template(id)
+	if err != nil {
+		t = signing.Template{ID: id, Name: "Sample template", AuthorEmail: AuthorEmail, Roles: []signing.Role{{Title: "Sample role"}}}
+	}
+	u := uuid.NewSHA1(uuid.Nil, []byte(id))
+	d := &signing.Document{
+		ID: hex.EncodeToString(u[:12]), Kind: signing.KindTemplate, TemplateID: t.ID, Name: t.Name, AuthorEmail: t.AuthorEmail, Ordered: t.Ordered,
+	}
+	for i, role := range t.Roles {
+		d.Signers = append(d.Signers, signing.Signer{ID: sampleID(role.Title), RoleTitle: role.Title, Order: i + 1})
+		d.Fields = append(d.Fields, signing.FieldValue{Kind: "contact_field", Page: 1, Label: role.Title, Value: "Sample value"})
+	}
+	signAll(d)
+	return d
+}
+
+func samplePDF(tx *store.Tx, id string) *signing.Document {
+	d, err := tx.Document(id)
+	if err != nil {
+		d = signing.Document{ID: id, Kind: signing.KindPDF, Name: "Sample document", AuthorEmail: AuthorEmail, Signers: []signing.Signer{{Order: 1}}}
+	}
+	d = d.Clone()
+	signAll(&d)
+	return &d
+}
+
+// signAll makes every signer a made-up person who has signed.
+func signAll(d *signing.Document) {
+	for i := range d.Signers {
+		s := &d.Signers[i]
+		s.Name, s.Email, s.IP, s.SignedAt, s.DeclinedAt = "Sample Signer", sampleEmail, SignerIP, time.Unix(0, 0), time.Time{}
+	}
+}
+
+const sampleEmail = "sample@example.com"
+
+// sampleID makes an id from a name, so that samples are the same each time.
+func sampleID(name string) string { return uuid.NewSHA1(uuid.Nil, []byte(name)).String() }

@@ -1,0 +1,101 @@
+package signing
+
+import "time"
+
+// Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
+// what changed. The signing order is enforced here, whatever invitations went out.
+
+// SignParams are the inputs of a signature.
+type SignParams struct {
+	IP     string
+	Fields []FieldValue // what the signer filled in
+}
+
+// View records that a signer opened the document. Looking again, or after signing, changes nothing and tells nobody.
+func (d Document) View(signer, ip string, at time.Time) (Change, error) {
+	i, err := d.actor(ActionView, signer)
+	if err != nil {
+		return Change{}, err
+	}
+	if s := d.Signers[i]; !s.ViewedAt.IsZero() || !s.SignedAt.IsZero() {
+		return Change{Document: &d}, nil
+	}
+	c, err := d.step(ActionView, d.Signers[i].ID, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	c.Document.Signers[i].ViewedAt = c.Document.UpdatedAt
+	c.Document.Signers[i].IP = ip
+	c.event(EventSignatureViewed, EventTemplateViewed, i)
+	return c, nil
+}
+
+// Sign records a signature. The last one completes the document: its Change then holds the signed event followed by the
+// completed event, and no other Change ever holds that completed event.
+func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
+	action := ActionSign
+	if d.pending() == 1 {
+		action = ActionComplete
+	}
+	i, err := d.actor(action, signer)
+	if err != nil {
+		return Change{}, err
+	}
+	if !d.Signers[i].SignedAt.IsZero() {
+		return Change{}, &Refusal{Action: ActionSign, Status: d.Status, Rule: RuleSigned}
+	}
+	c, err := d.step(action, d.Signers[i].ID, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	c.Document.Signers[i].SignedAt = c.Document.UpdatedAt
+	c.Document.Signers[i].IP = p.IP
+	c.Document.Fields = append(c.Document.Fields, p.Fields...)
+	if action == ActionComplete {
+		c.Document.CompletedAt = c.Document.UpdatedAt
+	}
+	c.event(EventSignatureSigned, EventTemplateSigned, i)
+	if action == ActionComplete {
+		c.event(EventSignatureCompleted, EventTemplateResponse, -1)
+		c.notifyAll("Completed", "Everyone has signed.")
+		return c, nil
+	}
+	c.invite()
+	return c, nil
+}
+
+// Decline records that a signer refuses to sign, which ends the document. The interface has no event for it; the author
+// is told by mail.
+func (d Document) Decline(signer, reason, ip string, at time.Time) (Change, error) {
+	i, err := d.actor(ActionDecline, signer)
+	if err != nil {
+		return Change{}, err
+	}
+	if !d.Signers[i].SignedAt.IsZero() {
+		return Change{}, &Refusal{Action: ActionDecline, Status: d.Status, Rule: RuleSigned}
+	}
+	c, err := d.step(ActionDecline, d.Signers[i].ID, reason, at)
+	if err != nil {
+		return Change{}, err
+	}
+	s := &c.Document.Signers[i]
+	s.DeclinedAt, s.Reason, s.IP = c.Document.UpdatedAt, reason, ip
+	c.notify(d.AuthorEmail, "Declined", "A signer declined to sign.")
+	return c, nil
+}
+
+// actor finds the signer and checks that action is allowed now: by the status first, so that a finished document says that
+// it is finished and not whose turn it was.
+func (d Document) actor(action Action, signer string) (int, error) {
+	if _, err := Next(d.Status, action); err != nil {
+		return 0, err
+	}
+	i := d.SignerIndex(signer)
+	if i < 0 {
+		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleSigner}
+	}
+	if d.Signers[i].SignedAt.IsZero() && !d.InTurn(i) {
+		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleTurn, Detail: "an earlier signer has not signed yet"}
+	}
+	return i, nil
+}

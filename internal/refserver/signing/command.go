@@ -1,0 +1,154 @@
+package signing
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Who acted, in audit entries whose actor is not a signer.
+const (
+	ActorAuthor     = "author"
+	ActorService    = "service"
+	ActorRespondent = "respondent"
+)
+
+// Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
+// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list.
+func Create(d Document, ids *IDs, at time.Time) (Change, error) {
+	at = instant(at)
+	if d.ID == "" && d.Kind == KindTemplate {
+		d.ID = ids.ObjectID(at)
+	} else if d.ID == "" {
+		d.ID = ids.UUID()
+	}
+	d.Signers = slices.Clone(d.Signers)
+	for i := range d.Signers {
+		s := &d.Signers[i]
+		if err := checkEmail(fmt.Sprintf("signers[%d].email", i), s.Email); err != nil {
+			return Change{}, err
+		}
+		if s.ID == "" {
+			s.ID = ids.UUID()
+		}
+		if s.Token == "" {
+			s.Token = ids.Token()
+		}
+		if s.Order == 0 {
+			s.Order = i + 1
+		}
+	}
+	d.Status, d.CreatedAt, d.UpdatedAt = StatusDraft, at, at
+	return Change{
+		Document: &d,
+		Audit:    []AuditEntry{{RecordID: d.ID, At: at, Action: ActionCreate, Actor: ActorAuthor, To: StatusDraft}},
+	}, nil
+}
+
+// Send puts a draft in progress and invites those whose turn it is.
+func (d Document) Send(at time.Time) (Change, error) {
+	if len(d.Signers) == 0 {
+		return Change{}, &Invalid{Field: "signers", Message: "a document needs a signer before it can be sent"}
+	}
+	c, err := d.step(ActionSend, ActorAuthor, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	c.Document.SentAt = c.Document.UpdatedAt
+	if d.ExpiresFor > 0 {
+		c.Document.ExpiresAt = c.Document.SentAt.Add(d.ExpiresFor)
+	}
+	c.invite()
+	return c, nil
+}
+
+// Void cancels a document. Voiding a void document succeeds and changes nothing.
+func (d Document) Void(at time.Time) (Change, error) {
+	if d.Status == StatusVoid {
+		return Change{Document: &d}, nil
+	}
+	c, err := d.step(ActionVoid, ActorAuthor, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	c.noticeInvited("Voided", "The document was voided. There is nothing left to sign.")
+	return c, nil
+}
+
+// Remind writes to the signers whose turn it is; with nobody pending that is nobody. The reminders are the Change's
+// messages.
+func (d Document) Remind(at time.Time) (Change, error) {
+	c, err := d.step(ActionRemind, ActorAuthor, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	for i := range d.Signers {
+		if d.Status == StatusPending && d.InTurn(i) {
+			c.mail(MessageReminder, i)
+		}
+	}
+	c.Audit[0].Note = fmt.Sprintf("%d reminded", len(c.Messages))
+	c.Document.UpdatedAt = d.UpdatedAt // a reminder does not change the document
+	return c, nil
+}
+
+// Expire ends a document whose time is over.
+func (d Document) Expire(at time.Time) (Change, error) {
+	c, err := d.step(ActionExpire, ActorService, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	c.noticeInvited("Expired", "The document expired before everyone had signed.")
+	return c, nil
+}
+
+// Pay records the payment for a signed document.
+func (d Document) Pay(at time.Time) (Change, error) { return d.step(ActionPay, ActorService, "", at) }
+
+// Delete removes a document that is not finished. It stays listed, with the status DELETED.
+func (d Document) Delete(at time.Time) (Change, error) {
+	return d.step(ActionDelete, ActorAuthor, "", at)
+}
+
+// Archive hides a document, or with archived false shows it again. Its status stays. Doing so twice changes nothing.
+func (d Document) Archive(archived bool, at time.Time) (Change, error) {
+	action := ActionUnarchive
+	if archived {
+		action = ActionArchive
+	}
+	c, err := d.step(action, ActorAuthor, "", at)
+	if err != nil {
+		return Change{}, err
+	}
+	if d.Archived == archived {
+		return Change{Document: &d}, nil
+	}
+	c.Document.Archived = archived
+	return c, nil
+}
+
+// step makes the transition that action stands for: a copy of d in its next status, and the audit entry that says so.
+func (d Document) step(action Action, actor, note string, at time.Time) (Change, error) {
+	next, err := Next(d.Status, action)
+	if err != nil {
+		return Change{}, err
+	}
+	entry := AuditEntry{RecordID: d.ID, At: instant(at), Action: action, Actor: actor, From: d.Status, To: next, Note: note}
+	d = d.Clone()
+	d.Status, d.UpdatedAt = next, entry.At
+	return Change{Document: &d, Audit: []AuditEntry{entry}}, nil
+}
+
+// event adds an event with c's document as it is now.
+func (c *Change) event(pdf, template EventType, signer int) {
+	e := Event{Type: pdf, At: c.Document.UpdatedAt, WorkspaceID: c.Document.WorkspaceID, SourceID: c.Document.SourceID(), Signer: signer}
+	if c.Document.Kind == KindTemplate {
+		e.Type = template
+	}
+	e.Document = c.Document
+	c.Events = append(c.Events, e)
+}
+
+// instant is at as records keep it: UTC in whole milliseconds, which is what the interface shows. Finer times would make a
+// document fall outside a date filter that was copied from its own createdAt.
+func instant(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,74 @@
+package signing
+
+import (
+	"slices"
+	"time"
+)
+
+// EventType is the webhookEvent of a delivery.
+type EventType string
+
+// The seven event types.
+const (
+	EventFormResponse       EventType = "new_form_response"
+	EventSignatureViewed    EventType = "new_signature_pdf_individual_viewed"
+	EventSignatureSigned    EventType = "new_signature_pdf_individual_signed"
+	EventSignatureCompleted EventType = "new_signature_pdf_completed"
+	EventTemplateViewed     EventType = "new_template_response_individual_viewed"
+	EventTemplateSigned     EventType = "new_template_response_individual_signed"
+	EventTemplateResponse   EventType = "new_template_response"
+)
+
+// EventFamily is what a webhook subscribes to.
+type EventFamily string
+
+// The three families that a webhook can select. Their names, and that the viewed and signed events follow their family,
+// are not documented by the service.
+const (
+	FamilyFormResponse EventFamily = "new_form_response"
+	FamilySignature    EventFamily = "new_signature_completed"
+	FamilyTemplate     EventFamily = "new_template_response"
+)
+
+// Family returns the family that covers the event type.
+func (t EventType) Family() EventFamily {
+	switch t {
+	case EventFormResponse:
+		return FamilyFormResponse
+	case EventTemplateViewed, EventTemplateSigned, EventTemplateResponse:
+		return FamilyTemplate
+	}
+	return FamilySignature
+}
+
+// Event is what happened, with all that its delivery will show as it was at that moment. It is never changed: each
+// delivery and each retry of it encodes the same Event.
+type Event struct {
+	Type        EventType
+	At          time.Time
+	WorkspaceID string
+	SourceID    string        // the document, template or form that webhooks select by
+	Document    *Document     // the document after the act; nil for a form response
+	Signer      int           // index into Document.Signers of who viewed or signed; -1 for other events
+	Form        *Form         // only for a form response
+	Response    *FormResponse // only for a form response
+}
+
+// Change is what a command did: commit all of it or nothing.
+type Change struct {
+	Document *Document     // the document after the change; nil for forms
+	Response *FormResponse // a new form response; nil otherwise
+	Audit    []AuditEntry  // empty: nothing changed, there is nothing to commit
+	Events   []Event       // to be delivered, in this order
+	Messages []Message
+}
+
+// Changed reports whether there is anything to commit. Voiding a void document, for one, changes nothing.
+func (c Change) Changed() bool { return len(c.Audit) > 0 }
+
+// Clone returns a copy whose signers and field values may be changed without touching d's.
+func (d Document) Clone() Document {
+	d.Signers = slices.Clone(d.Signers)
+	d.Fields = slices.Clip(d.Fields)
+	return d
+}

@@ -1,0 +1,60 @@
+package signing
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// IDs makes identifiers and secrets. With the same seed and the same calls it makes the same ones. It is safe for
+// concurrent use.
+type IDs struct {
+	mu  sync.Mutex
+	rnd *rand.ChaCha8
+}
+
+// NewIDs returns a generator that starts from seed; 0 takes a random one.
+func NewIDs(seed uint64) *IDs {
+	var key [32]byte
+	if seed == 0 {
+		crand.Read(key[:])
+	} else {
+		binary.LittleEndian.PutUint64(key[:], seed)
+	}
+	return &IDs{rnd: rand.NewChaCha8(key)}
+}
+
+// UUID returns a random UUID, version 4.
+func (g *IDs) UUID() string {
+	var u uuid.UUID
+	g.read(u[:])
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	return u.String()
+}
+
+// ObjectID returns 24 hexadecimal digits: the seconds of at, then random ones.
+func (g *IDs) ObjectID(at time.Time) string {
+	var b [12]byte
+	g.read(b[4:])
+	binary.BigEndian.PutUint32(b[:4], uint32(at.Unix()))
+	return hex.EncodeToString(b[:])
+}
+
+// Token returns 32 random hexadecimal digits, for links, keys and secrets.
+func (g *IDs) Token() string {
+	var b [16]byte
+	g.read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+func (g *IDs) read(b []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rnd.Read(b)
+}

@@ -1,0 +1,150 @@
+package signing
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Sending a template or a form to people.
+
+// MaxReceivers is how many receivers one send may have.
+const MaxReceivers = 100
+
+// Instantiate makes a document from the template for its receivers and sends it. Receivers in the same role sign in any
+// order among themselves. Wrong inputs are an [*Invalid].
+func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, error) {
+	if err := p.check(); err != nil {
+		return Change{}, err
+	}
+	d := Document{
+		Kind: KindTemplate, WorkspaceID: t.WorkspaceID, TemplateID: t.ID, OwnerID: t.OwnerID,
+		Name: t.Name, AuthorEmail: t.AuthorEmail, Ordered: t.Ordered,
+		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: p.PDF, ExpiresFor: t.ExpiresFor,
+	}
+	for i, r := range p.Receivers {
+		role := slices.IndexFunc(t.Roles, func(role Role) bool { return role.Title == r.RoleTitle })
+		if role < 0 {
+			return Change{}, t.noRole(i, r.RoleTitle)
+		}
+		d.Signers = append(d.Signers, Signer{
+			Name: r.Name, Email: r.Email, RoleTitle: r.RoleTitle, RoleColour: cmp.Or(r.RoleColour, t.Roles[role].Colour),
+			Order: role + 1, Subject: r.Subject, Message: r.Message,
+		})
+	}
+	created, err := Create(d, ids, at)
+	if err != nil {
+		return Change{}, err
+	}
+	sent, err := created.Document.Send(at)
+	if err != nil {
+		return Change{}, err
+	}
+	sent.Audit = append(created.Audit, sent.Audit...)
+	return sent, nil
+}
+
+// noRole says which titles would have done, since only an exact match counts.
+func (t Template) noRole(receiver int, title string) error {
+	field := fmt.Sprintf("receiversList[%d].roleTitle", receiver)
+	if title == "" {
+		return &Invalid{Field: field, Message: "is required; the template's roles are " + t.roleTitles()}
+	}
+	for _, role := range t.Roles {
+		if strings.EqualFold(strings.TrimSpace(role.Title), strings.TrimSpace(title)) {
+			return &Invalid{Field: field, Message: fmt.Sprintf("%q must be exactly %q", title, role.Title)}
+		}
+	}
+	return &Invalid{Field: field, Message: fmt.Sprintf("%q is not a role of the template, which has %s", title, t.roleTitles())}
+}
+
+func (t Template) roleTitles() string {
+	if len(t.Roles) == 0 {
+		return "none"
+	}
+	titles := make([]string, len(t.Roles))
+	for i, role := range t.Roles {
+		titles[i] = strconv.Quote(role.Title)
+	}
+	return strings.Join(titles, ", ")
+}
+
+// check looks at what is wrong whatever the template is.
+func (p SendParams) check() error {
+	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
+		return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
+	}
+	for i, r := range p.Receivers {
+		if strings.TrimSpace(r.Name) == "" {
+			return &Invalid{Field: fmt.Sprintf("receiversList[%d].name", i), Message: "is required"}
+		}
+		if err := checkEmail(fmt.Sprintf("receiversList[%d].email", i), r.Email); err != nil {
+			return err
+		}
+	}
+	for i, v := range p.Variables {
+		if len(v.Name) < 3 || v.Name[0] != '[' || v.Name[len(v.Name)-1] != ']' {
+			return &Invalid{Field: fmt.Sprintf("customVariables[%d].varName", i), Message: "must be in square brackets, as in [v1]"}
+		}
+	}
+	return nil
+}
+
+// Send writes to the receivers with a link to the form; anyone of them can then submit it. Each message has a token of its
+// own, so that a link tells who answers.
+func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
+	if err := p.check(); err != nil {
+		return Change{}, err
+	}
+	at = instant(at)
+	c := Change{Audit: []AuditEntry{{
+		RecordID: f.ID, At: at, Action: ActionSend, Actor: ActorAuthor, Note: fmt.Sprintf("%d receivers", len(p.Receivers)),
+	}}}
+	for _, r := range p.Receivers {
+		c.Messages = append(c.Messages, Message{
+			Kind:       MessageInvitation,
+			DocumentID: f.ID,
+			To:         r.Email,
+			Subject:    cmp.Or(r.Subject, p.Mail.Subject, "Please fill in: "+f.Title),
+			Body:       cmp.Or(r.Message, p.Mail.Message),
+			Token:      ids.Token(),
+			At:         at,
+		})
+	}
+	return c, nil
+}
+
+// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field and a required
+// field without an answer are an [*Invalid]; a field without an answer is an empty one.
+func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
+	for _, a := range p.Answers {
+		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {
+			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the form has no field %q", a.FieldID)}
+		}
+	}
+	at = instant(at)
+	r := FormResponse{
+		ID: ids.UUID(), ObjectID: ids.ObjectID(at), FormID: f.ID, WorkspaceID: f.WorkspaceID,
+		RespondentEmail: p.RespondentEmail, SubmittedAt: at,
+	}
+	for _, field := range f.Fields {
+		answer := FormAnswer{FieldID: field.ID, Question: field.Question}
+		if i := slices.IndexFunc(p.Answers, func(a FormAnswer) bool { return a.FieldID == field.ID }); i >= 0 {
+			answer.Answer = p.Answers[i].Answer
+		}
+		if field.Required && answer.Answer == "" {
+			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the field %q is required", field.ID)}
+		}
+		r.Answers = append(r.Answers, answer)
+	}
+	return Change{
+		Response: &r,
+		Audit:    []AuditEntry{{RecordID: f.ID, At: at, Action: ActionSubmit, Actor: ActorRespondent, Note: r.ID}},
+		Events: []Event{{
+			Type: EventFormResponse, At: at, WorkspaceID: f.WorkspaceID, SourceID: f.ID, Signer: -1, Form: &f, Response: &r,
+		}},
+	}, nil
+}

@@ -1,0 +1,145 @@
+package signing
+
+import "fmt"
+
+// Status is a document's status, spelled as the service spells it.
+type Status string
+
+// The statuses of a document. StatusPending is "in progress"; its literal is not documented by the service, and package api
+// can be told to write another one.
+const (
+	StatusDraft    Status = "DRAFT"
+	StatusPending  Status = "PENDING"
+	StatusSigned   Status = "SIGNED"
+	StatusPaid     Status = "PAID"
+	StatusDeclined Status = "DECLINED"
+	StatusExpired  Status = "EXPIRED"
+	StatusDeleted  Status = "DELETED"
+	StatusVoid     Status = "VOID"
+)
+
+// Statuses lists every status, in the order of the interface description.
+var Statuses = [...]Status{
+	StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid,
+}
+
+// Terminal reports whether no signer can act on the document any more. A SIGNED document can still be paid; nothing else
+// leaves a terminal status.
+func (s Status) Terminal() bool { return s != StatusDraft && s != StatusPending }
+
+// Action is something that is done to a document.
+type Action string
+
+// The actions. A signature is ActionSign while others still have to sign, and ActionComplete when it is the last one.
+// ActionCreate and ActionSubmit only occur in audit entries: they begin a record, so no status allows or refuses them.
+const (
+	ActionCreate    Action = "create"
+	ActionSubmit    Action = "submit"
+	ActionSend      Action = "send"
+	ActionView      Action = "view"
+	ActionSign      Action = "sign"
+	ActionComplete  Action = "complete"
+	ActionDecline   Action = "decline"
+	ActionPay       Action = "pay"
+	ActionVoid      Action = "void"
+	ActionRemind    Action = "remind"
+	ActionExpire    Action = "expire"
+	ActionDelete    Action = "delete"
+	ActionArchive   Action = "archive"
+	ActionUnarchive Action = "unarchive"
+)
+
+// Actions lists every action that [Next] knows.
+var Actions = [...]Action{
+	ActionSend, ActionView, ActionSign, ActionComplete, ActionDecline, ActionPay, ActionVoid, ActionRemind, ActionExpire,
+	ActionDelete, ActionArchive, ActionUnarchive,
+}
+
+// transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is not
+// listed is refused.
+//
+// VOID → VOID is a repeat and changes nothing. Void and remind follow the interface description word for word: void is
+// refused in SIGNED, PAID, DECLINED, EXPIRED and DELETED, a reminder in SIGNED, VOID, EXPIRED, DECLINED and DELETED, so PAID
+// (and DRAFT) accept one and remind nobody. What delete and archive allow is not documented by the service; a finished
+// document cannot be deleted here, so that terminal stays terminal.
+var transitions = map[Status]map[Action]Status{
+	StatusDraft: {
+		ActionSend:      StatusPending,
+		ActionVoid:      StatusVoid,
+		ActionRemind:    StatusDraft,
+		ActionDelete:    StatusDeleted,
+		ActionArchive:   StatusDraft,
+		ActionUnarchive: StatusDraft,
+	},
+	StatusPending: {
+		ActionView:      StatusPending,
+		ActionSign:      StatusPending,
+		ActionComplete:  StatusSigned,
+		ActionDecline:   StatusDeclined,
+		ActionVoid:      StatusVoid,
+		ActionRemind:    StatusPending,
+		ActionExpire:    StatusExpired,
+		ActionDelete:    StatusDeleted,
+		ActionArchive:   StatusPending,
+		ActionUnarchive: StatusPending,
+	},
+	StatusSigned:   {ActionPay: StatusPaid, ActionArchive: StatusSigned, ActionUnarchive: StatusSigned},
+	StatusPaid:     {ActionRemind: StatusPaid, ActionArchive: StatusPaid, ActionUnarchive: StatusPaid},
+	StatusDeclined: {ActionArchive: StatusDeclined, ActionUnarchive: StatusDeclined},
+	StatusExpired:  {ActionArchive: StatusExpired, ActionUnarchive: StatusExpired},
+	StatusVoid:     {ActionVoid: StatusVoid, ActionArchive: StatusVoid, ActionUnarchive: StatusVoid},
+	StatusDeleted:  {},
+}
+
+// Next returns the status that action leads to in status s, or a [*Refusal] with [RuleStatus]. It knows nothing of signers:
+// the commands on [Document] check those and then ask Next.
+func Next(s Status, action Action) (Status, error) {
+	next, ok := transitions[s][action]
+	if !ok {
+		return s, &Refusal{Action: action, Status: s, Rule: RuleStatus}
+	}
+	return next, nil
+}
+
+// Rule names the rule that refused an act.
+type Rule string
+
+// The rules that refuse acts.
+const (
+	RuleStatus Rule = "status"         // the document's status does not allow the action
+	RuleTurn   Rule = "signing_order"  // signers before this one have not signed yet
+	RuleSigned Rule = "already_signed" // this signer has signed
+	RuleSigner Rule = "no_such_signer" // the document has no such signer
+)
+
+// Refusal is the error of an act that the rules do not allow. Nothing was changed.
+type Refusal struct {
+	Action Action
+	Status Status // of the document when it was asked
+	Rule   Rule
+	Detail string // what to do instead or what it waits for; may be empty; no personal data
+}
+
+func (r *Refusal) Error() string {
+	text := fmt.Sprintf("cannot %s a document that is %s", r.Action, r.Status)
+	switch r.Rule {
+	case RuleTurn:
+		text = fmt.Sprintf("cannot %s: it is not this signer's turn", r.Action)
+	case RuleSigned:
+		text = fmt.Sprintf("cannot %s: this signer has already signed", r.Action)
+	case RuleSigner:
+		text = fmt.Sprintf("cannot %s: the document has no such signer", r.Action)
+	}
+	if r.Detail != "" {
+		text += "; " + r.Detail
+	}
+	return text
+}
+
+// Invalid is the error of a command whose input is wrong, whatever the document's status.
+type Invalid struct {
+	Field   string // as the interface spells it, for example receiversList[0].roleTitle
+	Message string // says what is wrong with it
+}
+
+func (e *Invalid) Error() string { return e.Field + ": " + e.Message }

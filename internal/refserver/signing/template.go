@@ -1,0 +1,43 @@
+package signing
+
+import "time"
+
+// Template is a PDF with roles instead of people. It is listed among the documents of type PDF_TEMPLATE.
+type Template struct {
+	ID          string // UUID
+	WorkspaceID string
+	OwnerID     string
+	Name        string
+	AuthorEmail string
+	Roles       []Role
+	Ordered     bool     // documents made from it have the signing order of the roles
+	Variables   []string // names of its custom variables, with their square brackets
+	Archived    bool
+	ExpiresFor  time.Duration // how long after sending its documents expire; 0: never
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Role is a place for a signer. With a signing order, roles sign in the order of their list.
+type Role struct {
+	Title  string
+	Colour string
+}
+
+// Receiver is one person that a template or form is sent to.
+type Receiver struct {
+	Name       string
+	Email      string
+	RoleTitle  string // must equal a role of the template exactly; unused for forms
+	RoleColour string // empty: the role's
+	Subject    string // empty: that of Mail
+	Message    string // empty: that of Mail
+}
+
+// SendParams are the inputs of sending a template or a form.
+type SendParams struct {
+	Receivers []Receiver
+	Mail      Mail
+	Variables []Variable
+	PDF       []byte // only for templates
+}

@@ -1,0 +1,30 @@
+// Package store keeps the records of the reference service in memory, in transactions.
+//
+// [Store.Update] runs one transaction at a time. When its function returns an error or panics, everything it did is undone;
+// nobody ever sees a part of it. [Store.View] runs beside other views and never beside an update.
+//
+// # How a state change, its audit entry and its deliveries commit together
+//
+// A command of package signing returns a [signing.Change]: the new record with its audit entries, messages and events.
+// [Tx.Apply] is the only way to store a document or form response, and takes all of the Change: it writes the record,
+// appends the audit entries and messages, and adds one pending [Delivery] for each event and each enabled webhook that tracks
+// it. So a state change without its deliveries, or a delivery without its state change, cannot exist. Most callers use
+// [Store.Act], which reads, runs the command and applies in one transaction:
+//
+//	change, err := st.Act(documentID, func(d signing.Document) (signing.Change, error) {
+//		return d.Sign("ann@example.com", signing.SignParams{}, now)
+//	})
+//
+// # The outbox
+//
+// A sender never hears of events; it reads what is due and reports what became of it:
+//
+//	claim       Update: Tx.Due(now, n), then Tx.PutDelivery with Status Sending, which takes it out of Due
+//	deliver     outside any transaction
+//	report      Update: Tx.PutDelivery with the attempt appended and Status Delivered, Pending with NextAttemptAt, or Dead
+//
+// [Tx.NextDeliveryAt] and [Tx.NextExpiryAt] tell a clock what falls due next, and [Store.Enqueued] wakes the sender.
+// Disabling or deleting a webhook cancels its pending deliveries in the same transaction.
+//
+// Records are values and share their slices with the store: treat them as read-only. Times are compared as instants.
+package store

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// documents keeps each document by id, by signing link, and in the lists that requests page through.
+type documents struct {
+	byID    map[string]*signing.Document
+	byToken map[string]*string // token of a signing link → document id
+	lists   map[docList]*list[signing.Document]
+	expiry  *list[signing.Document] // in progress with a time to expire
+}
+
+// docList names a list. The zero status means any, and archived any means both. A list for each filter makes a filtered page
+// cost what an unfiltered one costs.
+type docList struct {
+	owner    string // workspace id for PDF documents, template id for documents from a template
+	status   signing.Status
+	archived tristate
+}
+
+type tristate int8
+
+const (
+	either tristate = iota
+	no
+	yes
+)
+
+func tristateOf(b *bool) tristate {
+	switch {
+	case b == nil:
+		return either
+	case *b:
+		return yes
+	}
+	return no
+}
+
+func newDocuments() documents {
+	return documents{
+		byID:    map[string]*signing.Document{},
+		byToken: map[string]*string{},
+		lists:   map[docList]*list[signing.Document]{},
+		expiry:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.ExpiresAt, d.ID) }},
+	}
+}
+
+func newestKey(d *signing.Document) key { return keyOf(d.CreatedAt, d.ID) }
+
+// listsOf names the lists that hold d. Documents from a template are never filtered by archive, so they are in two.
+func listsOf(d *signing.Document) []docList {
+	if d.Kind == signing.KindTemplate {
+		return []docList{{owner: d.TemplateID}, {owner: d.TemplateID, status: d.Status}}
+	}
+	archived := tristateOf(&d.Archived)
+	return []docList{
+		{owner: d.WorkspaceID},
+		{owner: d.WorkspaceID, status: d.Status},
+		{owner: d.WorkspaceID, archived: archived},
+		{owner: d.WorkspaceID, status: d.Status, archived: archived},
+	}
+}
+
+func (tx *Tx) putDocument(d *signing.Document) {
+	ds := &tx.s.documents
+	old := ds.byID[d.ID]
+	tx.change(func() { ds.replace(old, d) }, func() { ds.replace(d, old) })
+}
+
+// replace puts d in the place of old; either may be nil.
+func (ds *documents) replace(old, d *signing.Document) {
+	if old != nil {
+		ds.forget(old)
+	}
+	if d == nil {
+		return
+	}
+	ds.byID[d.ID] = d
+	for i := range d.Signers {
+		ds.byToken[d.Signers[i].Token] = &d.ID
+	}
+	for _, name := range listsOf(d) {
+		l := ds.lists[name]
+		if l == nil {
+			l = &list[signing.Document]{key: newestKey}
+			ds.lists[name] = l
+		}
+		l.put(d)
+	}
+	if d.Status == signing.StatusPending && !d.ExpiresAt.IsZero() {
+		ds.expiry.put(d)
+	}
+}
+
+func (ds *documents) forget(d *signing.Document) {
+	delete(ds.byID, d.ID)
+	for i := range d.Signers {
+		delete(ds.byToken, d.Signers[i].Token)
+	}
+	for _, name := range listsOf(d) {
+		ds.lists[name].remove(newestKey(d))
+	}
+	ds.expiry.remove(keyOf(d.ExpiresAt, d.ID))
+}
+
+// Document returns the document with the id, of either kind, or a [*Missing].
+func (tx *Tx) Document(id string) (signing.Document, error) {
+	return lookup(tx.s.documents.byID, "document", id)
+}
+
+// DocumentByToken returns the document that a signing link opens, and the index of its signer.
+func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok bool) {
+	id, ok := tx.s.documents.byToken[token]
+	if !ok {
+		return d, 0, false
+	}
+	d = *tx.s.documents.byID[*id]
+	for i := range d.Signers {
+		if d.Signers[i].Token == token {
+			return d, i, true
+		}
+	}
+	return d, 0, false
+}
+
+// Query selects PDF documents or templates of one workspace. Zero fields select everything.
+type Query struct {
+	WorkspaceID string
+	Status      signing.Status // documents only
+	Archived    *bool
+	From, To    time.Time // on CreatedAt, both inclusive
+	Text        string    // part of the name, in any case
+	Page
+}
+
+// Documents returns a page of the PDF documents that match, and how many match in all.
+func (tx *Tx) Documents(q Query) ([]signing.Document, int) {
+	l := tx.s.documents.lists[docList{q.WorkspaceID, q.Status, tristateOf(q.Archived)}]
+	return search(l, q, func(d *signing.Document) string { return d.Name })
+}
+
+// Respondents returns a page of the documents made from the template, and how many there are in all.
+func (tx *Tx) Respondents(templateID string, p Page) ([]signing.Document, int) {
+	l := tx.s.documents.lists[docList{owner: templateID}]
+	return search(l, Query{Page: p}, nil)
+}
+
+// CountRespondents returns how many documents were made from the template, with the given status or, when it is empty, in
+// all.
+func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
+	if l := tx.s.documents.lists[docList{owner: templateID, status: s}]; l != nil {
+		return l.n
+	}
+	return 0
+}
+
+// search returns the page of l that q selects by time and text, and how many it selects in all. A text makes it look at every
+// record between the times; without one it looks at the page's only.
+func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
+	if l == nil {
+		return nil, 0
+	}
+	lo, hi := 0, l.n
+	if !q.From.IsZero() {
+		lo = l.rank(keyOf(q.From, ""))
+	}
+	if !q.To.IsZero() {
+		hi = l.rank(keyOf(q.To.Add(1), ""))
+	}
+	if q.Text == "" {
+		return l.page(lo, hi, q.Page), max(hi-lo, 0)
+	}
+	var out []T
+	total, text := 0, strings.ToLower(q.Text)
+	l.each(lo, hi, q.Ascending, func(v *T) bool {
+		if strings.Contains(strings.ToLower(name(v)), text) {
+			if total >= q.Offset && len(out) < q.Limit {
+				out = append(out, *v)
+			}
+			total++
+		}
+		return true
+	})
+	return out, total
+}
+
+// NextExpiryAt returns when the next document in progress expires, if one does.
+func (tx *Tx) NextExpiryAt() (time.Time, bool) {
+	if d := tx.s.documents.expiry.first(); d != nil {
+		return d.ExpiresAt, true
+	}
+	return time.Time{}, false
+}
+
+// ExpireDue expires every document in progress whose time has come by now, each at its own time, in order. Call it before
+// any work that depends on the time; it costs little when nothing is due.
+func (s *Store) ExpireDue(now time.Time) error {
+	due := func(tx *Tx) bool {
+		at, ok := tx.NextExpiryAt()
+		return ok && !at.After(now)
+	}
+	any := false
+	s.View(func(tx *Tx) error { any = due(tx); return nil })
+	if !any {
+		return nil
+	}
+	return s.Update(func(tx *Tx) error {
+		for due(tx) {
+			d := *tx.s.documents.expiry.first()
+			c, err := d.Expire(d.ExpiresAt)
+			if err != nil {
+				return err
+			}
+			tx.Apply(c)
+		}
+		return nil
+	})
+}
+
+// Audit returns the audit trail of a document or form, oldest first.
+func (tx *Tx) Audit(recordID string) []signing.AuditEntry {
+	return values(tx.s.audit.byRecord[recordID])
+}
+
+// Messages returns the mail about a document or form, oldest first; with an empty id all mail.
+func (tx *Tx) Messages(recordID string) []signing.Message {
+	if recordID == "" {
+		return values(tx.s.messages.all)
+	}
+	return values(tx.s.messages.byRecord[recordID])
+}
+
+// Matches reports whether the filters select a record with these properties, wherever it is in the list.
+func (q Query) Matches(workspaceID, name string, status signing.Status, archived bool, createdAt time.Time) bool {
+	return q.WorkspaceID == workspaceID &&
+		(q.Status == "" || q.Status == status) &&
+		(q.Archived == nil || *q.Archived == archived) &&
+		(q.From.IsZero() || !createdAt.Before(q.From)) &&
+		(q.To.IsZero() || !createdAt.After(q.To)) &&
+		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
+}

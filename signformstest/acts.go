@@ -1,0 +1,104 @@
+package signformstest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// ErrRefused is what an act's error matches, by errors.Is, when the service's rules forbid it: the document's status, the
+// signing order, a signer who has signed before. The error's text tells which.
+var ErrRefused = errors.New("refused by the service's rules")
+
+// refused gives err its sentinel.
+func refused(err error) error {
+	if _, ok := errors.AsType[*signing.Refusal](err); ok {
+		return &refusal{err}
+	}
+	return err
+}
+
+type refusal struct{ error }
+
+func (r *refusal) Is(target error) bool { return target == ErrRefused }
+func (r *refusal) Unwrap() error        { return r.error }
+
+// Actor is a signer of one document, ready to act. Each act returns an error when the service refuses it, and then nothing
+// has changed; check it, or the test goes on with a document in another state than it believes.
+type Actor struct {
+	server   *Server
+	document string
+	signer   string
+}
+
+// Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
+// createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
+func (s *Server) Signer(documentID, emailOrID string) Actor {
+	return Actor{server: s, document: documentID, signer: emailOrID}
+}
+
+// FieldValue is what a signer filled in. Completed events carry it under the key Kind(pagePage)[Label].
+type FieldValue struct {
+	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
+	Page  int    // from 1
+	Label string // usually the role's title
+	Value string
+}
+
+// View opens the document. A second time it changes nothing and tells nobody.
+func (a Actor) View() error {
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.View(a.signer, refserver.SignerIP, at)
+	})
+}
+
+// Sign signs the document, filling in the fields on the way. The last signature completes it.
+func (a Actor) Sign(fields ...FieldValue) error {
+	p := signing.SignParams{IP: refserver.SignerIP}
+	for _, f := range fields {
+		p.Fields = append(p.Fields, signing.FieldValue(f))
+	}
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.Sign(a.signer, p, at)
+	})
+}
+
+// Decline refuses to sign, which ends the document. The reason may be empty.
+func (a Actor) Decline(reason string) error {
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.Decline(a.signer, reason, refserver.SignerIP, at)
+	})
+}
+
+// Pay records the payment of a signed document.
+func (s *Server) Pay(documentID string) error { return s.act(documentID, signing.Document.Pay) }
+
+// Expire ends a document in progress as if its time were over.
+func (s *Server) Expire(documentID string) error { return s.act(documentID, signing.Document.Expire) }
+
+// Delete deletes a document that is not finished. It stays listed, as DELETED.
+func (s *Server) Delete(documentID string) error { return s.act(documentID, signing.Document.Delete) }
+
+// Archive archives a document. Its status stays as it is.
+func (s *Server) Archive(documentID string) error {
+	return s.act(documentID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.Archive(true, at) })
+}
+
+// Submission is what a respondent enters into a form.
+type Submission struct {
+	RespondentEmail string            // may be empty
+	Answers         map[string]string // by question
+}
+
+// SubmitForm submits a form and returns the formResponseId of the new response. It returns an error when an answer is
+// missing that the form requires, or is to a question that the form does not ask.
+func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
+	r, err := s.ref.Submit(formID, answers.RespondentEmail, answers.Answers)
+	return r.ID, err
+}
+
+func (s *Server) act(documentID string, command func(signing.Document, time.Time) (signing.Change, error)) error {
+	return refused(s.ref.Act(documentID, command))
+}

@@ -1,0 +1,18 @@
+// Package signformstest is the Signing and Forms Service in a test: stateful, in memory, in this process, offline.
+//
+//	srv := signformstest.NewServer(t, nil)
+//	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+//	sent, err := srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{…})
+//	err = srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign()
+//
+// Start with [NewServer] (or [Start] outside a test), [Server.Signer] and [Server.AddWebhook].
+//
+// A server does what the interface describes: it keeps documents, enforces statuses and the signing order, counts
+// reminders, and signs and retries its webhooks. [Server.Advance] moves its clock, so that a test of a delivery that is
+// retried for hours takes milliseconds; [Server.Settle] waits until webhooks have arrived, so that no test has to sleep.
+//
+// It is not the real service: what the interface leaves open is decided here, once, and said where it is decided. No PDF
+// is made, no mail is sent; [Server.Messages] tells what would have been.
+//
+// All methods of a [Server] may be called from several goroutines.
+package signformstest

@@ -1,0 +1,154 @@
+package signformstest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Operation names one of the service's operations in the request log.
+type Operation string
+
+// The operations of the interface. Sending a template and sending a form are one.
+const (
+	ListDocuments   = Operation(api.ListDocuments)
+	VoidDocument    = Operation(api.VoidDocument)
+	SendReminder    = Operation(api.SendReminder)
+	Send            = Operation(api.Send)
+	ListRespondents = Operation(api.ListRespondents)
+	ListResponses   = Operation(api.ListResponses)
+)
+
+// Request is one API request that was answered, or that the service tried to answer.
+type Request struct {
+	At         time.Time // when it arrived, by the service's clock
+	Operation  Operation // empty: the path is none of the service's
+	Method     string
+	Path       string
+	RequestID  string      // x-request-id as sent
+	Header     http.Header // without the API key
+	Query      url.Values
+	Body       []byte
+	Missing    []string // required inputs that were not there
+	Notes      []string // what was ignored and why, and other hints
+	Rule       string   // that refused it; empty: none
+	StatusCode int      // of the answer; 0: none was written
+	Code       string   // of an error answer
+	Message    string   // of an error answer
+	Counted    bool     // a reminder that counts towards the limit
+	AnswerLost bool     // the work may be done, but the client did not get the answer
+
+	line string
+}
+
+// String describes the request in one line that holds no value the client sent.
+func (r Request) String() string { return r.line }
+
+// Requests returns the newest 100,000 API requests in the order in which they were answered.
+func (s *Server) Requests() []Request {
+	var all []Request
+	for _, r := range s.ref.Requests() {
+		all = append(all, Request{
+			At: r.At, Operation: Operation(r.Operation), Method: r.Method, Path: r.Path, RequestID: r.RequestID, Header: r.Header,
+			Query: r.Query, Body: r.Body, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule, StatusCode: r.Status, Code: r.Code,
+			Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, line: r.String(),
+		})
+	}
+	return all
+}
+
+// Message is mail that the service would have sent.
+type Message struct {
+	Kind       string // "invitation", "reminder" or "notice"
+	DocumentID string // the document, or the form
+	To         string
+	Subject    string
+	Body       string
+	Link       string // opens the document or the form for whoever has it; empty in notices
+	At         time.Time
+}
+
+// Messages returns all mail, oldest first.
+func (s *Server) Messages() []Message {
+	var all []Message
+	for _, m := range s.ref.Messages() {
+		all = append(all, Message{
+			Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: m.Link, At: m.At,
+		})
+	}
+	return all
+}
+
+// DeliveryStatus tells where a [Delivery] stands.
+type DeliveryStatus string
+
+// The statuses of a delivery.
+const (
+	DeliveryPending   = DeliveryStatus(store.DeliveryPending)   // due at NextAttemptAt
+	DeliverySending   = DeliveryStatus(store.DeliverySending)   // under way, or next in line
+	DeliveryDelivered = DeliveryStatus(store.DeliveryDelivered) // answered with a 2xx
+	DeliveryDead      = DeliveryStatus(store.DeliveryDead)      // 8 attempts failed
+	DeliveryCancelled = DeliveryStatus(store.DeliveryCancelled) // its webhook was disabled or deleted
+)
+
+// Delivery is one body for one webhook, with every attempt to deliver it: 8 at most, after waits of 5 s, 1 min, 5 min,
+// 30 min, 2 h, 5 h and 10 h. Nothing of the schedule is documented by the service.
+type Delivery struct {
+	ID            string
+	WebhookID     string
+	EventTypes    []string // the webhookEvent of each element of the body
+	Test          bool     // from [Server.TestWebhook]
+	Status        DeliveryStatus
+	Body          []byte // the same in every attempt; nil before the first
+	Attempts      []Attempt
+	NextAttemptAt time.Time // while pending
+	CreatedAt     time.Time
+}
+
+// String describes the delivery in one line without personal data.
+func (d Delivery) String() string {
+	line := fmt.Sprintf("%s %s %v to webhook %s: %s, %d attempts", d.CreatedAt.Format(time.RFC3339), d.ID, d.EventTypes, d.WebhookID, d.Status, len(d.Attempts))
+	if n := len(d.Attempts); n > 0 {
+		last := d.Attempts[n-1]
+		line += fmt.Sprintf(", last answer %d %s", last.StatusCode, last.Error)
+	}
+	return line
+}
+
+// Attempt is one request of a [Delivery] and what came back.
+type Attempt struct {
+	At         time.Time // by the service's clock
+	Took       time.Duration
+	Header     http.Header // as sent, with x-timestamp and x-signature
+	StatusCode int         // 0: no answer
+	Answer     []byte      // the first 4 KiB of the answer's body
+	Error      string      // why there was no answer, or not all of it
+}
+
+// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events.
+func (s *Server) Deliveries() []Delivery {
+	var all []Delivery
+	for _, d := range s.ref.Deliveries() {
+		public := Delivery{
+			ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: slices.Clone(d.Body), CreatedAt: d.CreatedAt,
+		}
+		for _, e := range d.Events {
+			public.EventTypes = append(public.EventTypes, string(e.Type))
+		}
+		for _, a := range d.Attempts {
+			public.Attempts = append(public.Attempts, Attempt{
+				At: a.At, Took: a.Took, Header: a.RequestHeader, StatusCode: a.StatusCode, Answer: a.ResponseBody, Error: a.Error,
+			})
+		}
+		if d.Status == store.DeliveryPending {
+			public.NextAttemptAt = d.NextAttemptAt
+		}
+		all = append(all, public)
+	}
+	return all
+}

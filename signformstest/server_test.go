@@ -1,0 +1,123 @@
+package signformstest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestEveryEventArrivesSigned(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?", Required: true}, {Question: "More?"}}})
+	pdf := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+
+	forms, pdfs, templates := newReceiver(t), newReceiver(t), newReceiver(t)
+	srv.AddWebhook(signformstest.Webhook{URL: forms.URL, Event: signformstest.FormResponse, Documents: []string{form}})
+	srv.AddWebhook(signformstest.Webhook{URL: pdfs.URL, Event: signformstest.SignatureCompleted, Documents: []string{pdf}})
+	srv.AddWebhook(signformstest.Webhook{URL: templates.URL, Event: signformstest.TemplateResponse})
+
+	id, err := srv.SubmitForm(form, signformstest.Submission{RespondentEmail: "ann@example.com", Answers: map[string]string{"Name?": "Ann"}})
+	require.NoError(t, err)
+	created := sendTemplate(t, srv, template, "Buyer", "ben@example.com")
+	for _, signer := range []signformstest.Actor{srv.Signer(pdf, "ann@example.com"), srv.Signer(created, "ben@example.com")} {
+		require.NoError(t, signer.View())
+		require.NoError(t, signer.View(), "looking twice is fine")
+		require.NoError(t, signer.Sign(signformstest.FieldValue{Kind: "contact_field", Page: 1, Label: "Buyer", Value: "x"}))
+	}
+	require.NoError(t, srv.Settle(t.Context()))
+
+	require.Equal(t, []string{"new_form_response"}, forms.types(t))
+	require.Contains(t, string(forms.all()[0].body), `"formResponseId":"`+id+`"`)
+	require.Contains(t, string(forms.all()[0].body), `"response":[{"id":"q1","question":"Name?","answer":"Ann"},{"id":"q2","question":"More?","answer":""}]`)
+	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_individual_signed", "new_signature_pdf_completed"}, pdfs.types(t))
+	require.Equal(t, []string{"new_template_response_individual_viewed", "new_template_response_individual_signed", "new_template_response"}, templates.types(t))
+	require.Contains(t, string(templates.all()[2].body), `"contact_field(page1)[Buyer]":"x"`)
+	for _, r := range []*receiver{forms, pdfs, templates} {
+		for _, d := range r.all() {
+			require.True(t, d.genuine(srv.WebhookSecret), "signature of %s", d.body)
+			require.Equal(t, "application/json", d.header.Get("Content-Type"))
+			require.Regexp(t, `^\d{10}$`, d.header.Get("x-timestamp"))
+		}
+	}
+}
+
+func TestRefusedActsSayWhy(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", SigningOrder: true, Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})
+	ann, ben := srv.Signer(doc, "ann@example.com"), srv.Signer(doc, "ben@example.com")
+
+	err := ben.Sign()
+	require.ErrorIs(t, err, signformstest.ErrRefused)
+	require.ErrorContains(t, err, "it is not this signer's turn")
+	require.ErrorIs(t, srv.Pay(doc), signformstest.ErrRefused)
+	require.NoError(t, ann.Sign())
+	require.ErrorContains(t, ann.Sign(), "already signed")
+	require.NoError(t, ben.Decline("too dear"))
+	require.ErrorContains(t, ben.Sign(), "DECLINED")
+	require.ErrorContains(t, srv.Signer(doc, "nobody@example.com").Sign(), "DECLINED")
+
+	err = srv.Signer("0b4aa1dd-0000-4000-8000-000000000000", "ann@example.com").Sign()
+	require.ErrorContains(t, err, "no document with id 0b4aa1dd-0000-4000-8000-000000000000")
+	require.NotErrorIs(t, err, signformstest.ErrRefused)
+}
+
+func TestEachActChangesTheStatus(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	add := func() string {
+		return srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	}
+	status := func(id string) any {
+		_, answer := call(t, srv, "GET", "/get-documents?documentId="+id, "")
+		return answer["documents"].([]any)[0].(map[string]any)["status"]
+	}
+	paid, expired, deleted, archived := add(), add(), add(), add()
+	require.Equal(t, "PENDING", status(paid))
+	require.NoError(t, srv.Signer(paid, "ann@example.com").Sign())
+	require.Equal(t, "SIGNED", status(paid))
+	require.NoError(t, srv.Pay(paid))
+	require.Equal(t, "PAID", status(paid))
+	require.NoError(t, srv.Expire(expired))
+	require.Equal(t, "EXPIRED", status(expired))
+	require.NoError(t, srv.Delete(deleted))
+	require.Equal(t, "DELETED", status(deleted))
+	require.NoError(t, srv.Archive(archived))
+	_, answer := call(t, srv, "GET", "/get-documents?archive=true", "")
+	require.Len(t, answer["documents"], 1)
+	require.Equal(t, archived, answer["documents"].([]any)[0].(map[string]any)["documentId"])
+}
+
+func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?", Required: true}}})
+	_, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.ErrorContains(t, err, "required")
+	_, err = srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann", "Naem?": "Ann"}})
+	require.EqualError(t, err, `answers: the form does not ask "Naem?"; it asks "Name?"`)
+}
+
+func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
+	srv, err := signformstest.Start(nil)
+	require.NoError(t, err)
+	defer srv.Close()
+	role := []signformstest.Role{{Title: "Buyer"}}
+	for want, add := range map[string]func(){
+		"AddTemplate: Name is empty":                                             func() { srv.AddTemplate(signformstest.Template{Roles: role}) },
+		"AddTemplate: a template needs a role":                                   func() { srv.AddTemplate(signformstest.Template{Name: "Offer"}) },
+		`AddTemplate: two roles have the title "Buyer"`:                          func() { srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: append(role, role[0])}) },
+		`AddTemplate: Variables[0] = "v1" is not in square brackets, as in [v1]`: func() { srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: role, Variables: []string{"v1"}}) },
+		"AddForm: a form needs a field":                                          func() { srv.AddForm(signformstest.Form{Title: "Intake"}) },
+		"AddDocument: signers: a document needs a signer before it can be sent":  func() { srv.AddDocument(signformstest.Document{Name: "Lease"}) },
+		"AddWebhook: url: must be an absolute http or https URL":                 func() { srv.AddWebhook(signformstest.Webhook{URL: "localhost:80", Event: signformstest.FormResponse}) },
+		"AddWebhook: documents[0]: no template with id x": func() {
+			srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: signformstest.TemplateResponse, Documents: []string{"x"}})
+		},
+		"AddWebhook: event: must be one of [\"new_form_response\" \"new_signature_completed\" \"new_template_response\"]": func() { srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: "viewed"}) },
+		"Advance: -1s would move the clock back": func() { srv.Advance(-1e9) },
+		"TestWebhook: no webhook with id x":      func() { srv.TestWebhook("x") },
+	} {
+		require.PanicsWithValue(t, "signformstest: "+want, add, want)
+	}
+}
