@@ -3,6 +3,7 @@ package signforms_test
 import (
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -75,6 +76,17 @@ func TestOnlySignformstestImportsTheReferenceService(t *testing.T) {
 			if pathMatches(imported, refserverPath+allBelow) {
 				t.Errorf("%s imports %s; use %s/signformstest", p.ImportPath, imported, modulePath)
 			}
+		}
+	}
+}
+
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	for _, p := range listPackages(t) {
+		folder, ours := strings.CutPrefix(p.ImportPath, modulePath+"/")
+		if ours && !strings.HasPrefix(folder, "examples/") {
+			require.True(t, strings.Contains(string(text), "| `"+folder+"/` |"), "docs/architecture.md has no line for %s", folder)
 		}
 	}
 }
