@@ -134,27 +134,42 @@ func (o operation) checkPath() error {
 			return fmt.Errorf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
 		}
 	}
-	if strings.ContainsAny(placeholder.ReplaceAllString(o.Path, ""), "{}") {
+	rest := placeholder.ReplaceAllString(o.Path, "x")
+	if strings.ContainsAny(rest, "{}") {
 		return fmt.Errorf("Path %q has an unpaired brace", o.Path)
+	}
+	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
+	if u, err := url.ParseRequestURI(rest); err != nil || u.EscapedPath() != rest || hasDots(rest) {
+		return fmt.Errorf("Path %q is not escaped as in a URL, or has a . or .. segment", o.Path)
 	}
 	return nil
 }
 
-// fillPath puts the inputs that Path names into it, escaped. The second result names the first input without a value.
-func (o operation) fillPath(in inputs) (string, string) {
+// hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.
+func hasDots(path string) bool {
+	for s := range strings.SplitSeq(path, "/") {
+		if s, err := url.PathUnescape(s); err != nil || s == "." || s == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// fillPath puts the inputs that Path names into it, escaped. The second result says what is wrong, if anything is.
+func (o operation) fillPath(in inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
 	}
-	missing := ""
-	path := placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
-		v := in.text(m[1 : len(m)-1])
-		if v == "" && missing == "" {
-			missing = m[1 : len(m)-1]
-		}
-		if v == "." || v == ".." {
-			return strings.ReplaceAll(v, ".", "%2E") // else a server would take it for a step in the path
+	path = placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
+		name := m[1 : len(m)-1]
+		v := in.text(name)
+		if v == "" {
+			problem = fmt.Sprintf("needs %s, which this call has not", name)
 		}
 		return url.PathEscape(v)
 	})
-	return path, missing
+	if problem == "" && hasDots(path) {
+		problem = "would get a . or .. segment from this call's inputs"
+	}
+	return path, problem
 }
