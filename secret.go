@@ -39,7 +39,8 @@ func (l SigningLink) redact() string {
 }
 
 // A RawAnswer is an answer's bytes as they came, for what the typed fields leave out: pass it to json.Unmarshal. It may
-// hold personal data and signing links, so fmt and slog print only how many bytes it has.
+// hold personal data and signing links, so fmt, slog and json.Marshal print only how many bytes it has; to embed it in
+// other JSON, convert it to a json.RawMessage.
 type RawAnswer []byte
 
 // Format prints the number of bytes for every verb.
@@ -47,5 +48,8 @@ func (a RawAnswer) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
 
 // LogValue returns the number of bytes.
 func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
+
+// MarshalText returns the number of bytes.
+func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
 
 func (a RawAnswer) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }
