@@ -48,7 +48,7 @@ type fault struct {
 	do   func(s *storm, req *http.Request) (*http.Response, error)
 }
 
-// faults are the ways. Those in the second half are not repeated even for a list, so lists and voids are spared them.
+// faults are the ways. Those from alwaysRepeated on are not repeated even for a list, so lists and voids are spared them.
 var faults = []fault{
 	{"dial refused", func(s *storm, req *http.Request) (*http.Response, error) { return s.refused.RoundTrip(req) }},
 	{"lost without a trace", func(*storm, *http.Request) (*http.Response, error) { return nil, syscall.EPIPE }},
