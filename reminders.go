@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -38,7 +37,7 @@ type RemindResult struct {
 	// Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is. It takes a slot of the
