@@ -244,21 +244,15 @@ func (c *coverage) shrink(total *int) {
 	}
 	if c.total != nil && *total < *c.total {
 		by := *c.total - *total
-		c.covered, c.tail = max(c.covered-by, 0), max(c.tail-by, 0)
-		if c.tail <= c.gapEnd { // a stretch may have moved up by as much, or not at all: only what is sure remains
-			c.tail = 0
-		}
+		c.covered, c.tail = max(c.covered-by, 0), c.tail-by // gapEnd stays: the stretch behind it may not have moved at all
 	}
 	c.total = total
 }
 
-// add notes that the positions from start to end have been read. Of two stretches after a gap that do not touch, only the
-// first is kept: the other is read again.
+// add notes that the positions from start to end have been read. Reading always starts before gapEnd.
 func (c *coverage) add(start, end int) {
-	if c.tail > 0 && start <= c.tail && end >= c.gapEnd {
-		start, end = min(start, c.gapEnd), max(end, c.tail)
-	} else if c.tail > 0 && start > c.tail {
-		return
+	if c.tail > 0 && end >= c.gapEnd { // it came back to the stretch behind the gap
+		end = max(end, c.tail)
 	}
 	if start > c.covered {
 		c.gapEnd, c.tail = start, end
