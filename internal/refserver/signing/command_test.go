@@ -22,7 +22,9 @@ func TestCreateFillsIn(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^6afd9340[0-9a-f]{16}$`, template.Document.ID, "an ObjectId begins with its second")
 
-	_, err = signing.Create(signing.Document{Signers: []signing.Signer{{Email: "Ann <ann@example.com>"}}}, ids, noon)
+	unaddressed, err := signing.Create(signing.Document{Signers: []signing.Signer{{Email: "Ann <ann@example.com>"}}}, ids, noon)
+	require.NoError(t, err)
+	_, err = unaddressed.Document.Send(noon)
 	require.EqualError(t, err, "signers[0].email: must be an e-mail address")
 	_, err = template.Document.Send(noon)
 	require.EqualError(t, err, "signers: a document needs a signer before it can be sent")
