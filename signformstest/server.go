@@ -3,9 +3,11 @@ package signformstest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -17,8 +19,10 @@ type Server struct {
 	WorkspaceID   string // for the workspaceid header
 	WebhookSecret string // signs the deliveries of every webhook
 
-	ref *refserver.Server
-	t   reporter
+	ref       *refserver.Server
+	t         reporter
+	transport *http.Transport             // of clients
+	budget    *signforms.MemoryLimitStore // of clients
 }
 
 // reporter is the part of a test that every method needs.
@@ -54,6 +58,9 @@ func NewServer(t testing.TB, opts *Options) *Server {
 // cannot do, other than acts that the service refuses, is a programming error and panics.
 func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
 
+// maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
+const maxIdle = 64
+
 func start(t reporter, opts *Options) (*Server, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -66,14 +73,22 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	s := &Server{
 		URL: ref.URL, APIKey: ref.APIKey, WorkspaceID: ref.WorkspaceID, WebhookSecret: ref.WebhookSecret, ref: ref, t: t,
-	}, nil
+		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle}, budget: signforms.NewMemoryLimitStore(ref.Now),
+	}
+	if opts.Network != nil {
+		s.transport.DialContext = opts.Network.ref.DialContext
+	}
+	return s, nil
 }
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It
 // may be called more than once.
-func (s *Server) Close() { s.ref.Close() }
+func (s *Server) Close() {
+	s.ref.Close()
+	s.transport.CloseIdleConnections()
+}
 
 // Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
 // Verifier's clock.
