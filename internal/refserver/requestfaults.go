@@ -192,9 +192,11 @@ func (f RequestFault) write(w http.ResponseWriter, r *http.Request, a *answer) {
 		w.Write(body)
 	}
 	for i := 0; f.Drip > 0 && i < len(body) && r.Context().Err() == nil; i++ {
+		if i > 0 {
+			wait(r, f.Drip)
+		}
 		w.Write(body[i : i+1])
 		control.Flush()
-		wait(r, f.Drip)
 	}
 	if cut {
 		control.Flush()
