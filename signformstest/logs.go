@@ -74,6 +74,11 @@ type Message struct {
 	At         time.Time
 }
 
+// String describes the message in one line without its link, which is a secret, and without personal data.
+func (m Message) String() string {
+	return fmt.Sprintf("%s %s about %s", m.At.Format(time.RFC3339), m.Kind, m.DocumentID)
+}
+
 // Messages returns all mail, oldest first.
 func (s *Server) Messages() []Message {
 	var all []Message
