@@ -2,11 +2,11 @@ package signformstest
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
 )
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
@@ -72,14 +72,16 @@ type Profile struct {
 	UntypedSamples       bool // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
 }
 
-// TimestampFormat is how x-timestamp is written; the interface does not show it.
+// TimestampFormat is how x-timestamp is written; the interface does not show it. A time before September 2001, as in a
+// [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: the Unix formats would have a
+// digit less than receivers look for.
 type TimestampFormat int
 
 // The formats of x-timestamp.
 const (
-	UnixSeconds      TimestampFormat = iota // 10 digits
-	UnixMilliseconds                        // 13 digits
-	RFC3339                                 // UTC, with milliseconds
+	UnixSeconds      = TimestampFormat(delivery.UnixSeconds)      // 10 digits
+	UnixMilliseconds = TimestampFormat(delivery.UnixMilliseconds) // 13 digits
+	RFC3339          = TimestampFormat(delivery.RFC3339)          // UTC, with milliseconds
 )
 
 func (o *Options) internal() (refserver.Options, error) {
@@ -87,14 +89,13 @@ func (o *Options) internal() (refserver.Options, error) {
 	if err != nil {
 		return refserver.Options{}, err
 	}
-	stamp, err := o.Profile.Timestamps.format()
-	if err != nil {
-		return refserver.Options{}, err
+	if f := o.Profile.Timestamps; f < UnixSeconds || f > RFC3339 {
+		return refserver.Options{}, fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", f)
 	}
 	p := o.Profile
 	out := refserver.Options{
 		Seed: o.Seed, Start: o.Start, VirtualTimestamps: o.VirtualTimestamps, UntypedSamples: p.UntypedSamples,
-		Reminders: limit, TimestampFormat: stamp,
+		Reminders: limit, Timestamps: delivery.TimestampFormat(p.Timestamps),
 		Profile: api.Profile{
 			PageSize: p.PageSize, InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, NoPagination: p.NoPagination,
 			CountPage: p.CountPage, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly,
@@ -126,16 +127,4 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
 	}
 	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of the readings", l.Reading)
-}
-
-func (f TimestampFormat) format() (func(time.Time) string, error) {
-	switch f {
-	case UnixSeconds:
-		return func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }, nil
-	case UnixMilliseconds:
-		return func(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }, nil
-	case RFC3339:
-		return func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }, nil
-	}
-	return nil, fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", f)
 }

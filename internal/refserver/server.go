@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -25,9 +24,9 @@ type Options struct {
 	Network           *Network  // serve and deliver in it; nil: on loopback
 	VirtualTimestamps bool      // x-timestamp follows Now; false: the wall clock
 	Profile           api.Profile
-	Reminders         api.Limit              // nil: 5 in any 15 minutes
-	TimestampFormat   func(time.Time) string // of x-timestamp; nil: Unix seconds
-	UntypedSamples    bool                   // "Test Webhook" leaves webhookEvent out, as the interface's own sample does
+	Reminders         api.Limit // nil: 5 in any 15 minutes
+	Timestamps        delivery.TimestampFormat
+	UntypedSamples    bool // "Test Webhook" leaves webhookEvent out, as the interface's own sample does
 }
 
 // Server is a running reference service. It is safe for concurrent use.
@@ -85,7 +84,7 @@ func Start(o Options) (*Server, error) {
 	})
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
-		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return s.timestampOf(s.stampClock()) }, Tamper: s.tamper,
+		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -135,13 +134,6 @@ func (s *Server) stampClock() time.Time {
 		return s.Now()
 	}
 	return time.Now()
-}
-
-func (s *Server) timestampOf(t time.Time) string {
-	if s.options.TimestampFormat != nil {
-		return s.options.TimestampFormat(t)
-	}
-	return strconv.FormatInt(t.Unix(), 10)
 }
 
 // Settle returns when no delivery is due or under way. It returns ctx's error when that ends first, and

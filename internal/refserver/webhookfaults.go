@@ -51,7 +51,7 @@ func (s *Server) tamper(a *delivery.Request) {
 		a.Webhook.Secret = f.Secret
 	}
 	if f.Shift != 0 {
-		a.Timestamp = s.timestampOf(s.stampClock().Add(f.Shift))
+		a.Timestamp = s.options.Timestamps.Format(s.stampClock().Add(f.Shift))
 	}
 	if f.OmitType || f.Type != "" || f.Pad > 0 {
 		a.Body = delivery.Bodies(a.Delivery.Events, s.links, delivery.Form{
