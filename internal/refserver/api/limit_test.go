@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // take is one request at a time after noon and what becomes of it: 0 lets it in, anything else is the wait.
@@ -98,7 +99,10 @@ func TestReminderLimitOverHTTP(t *testing.T) {
 		require.False(t, srv.last().Counted, "what is answered 429 does not count")
 		require.Equal(t, "limit", srv.last().Rule)
 	}
-	w := remind(t, srv, header("x-api-key", "wrong"))
+	require.NoError(t, srv.store.Update(func(tx *store.Tx) error { tx.PutKey("second key", workspace); return nil }))
+	w := remind(t, srv, header("x-api-key", "second key"))
+	require.Equal(t, http.StatusOK, w.Code, "each key of a workspace has a limit of its own")
+	w = remind(t, srv, header("x-api-key", "wrong"))
 	require.Equal(t, http.StatusForbidden, w.Code, "who has no key learns nothing of the limit")
 	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code, "other operations have no limit")
 

@@ -176,7 +176,7 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
 	if q.Text == "" {
 		return l.page(lo, hi, q.Page), max(hi-lo, 0)
 	}
-	var out []T
+	out := make([]T, 0, min(q.Limit, 100))
 	total, text := 0, strings.ToLower(q.Text)
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
 		if containsFold(name(v), text) {
