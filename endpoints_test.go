@@ -138,7 +138,7 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/documentId}"}, "has an unpaired brace"},
 	} {
 		_, err := signforms.New("https://x", exampleKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
-		require.ErrorContains(t, err, `Endpoints["`+string(c.op)+`"]: `)
+		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)
 		require.ErrorContains(t, err, c.want)
 	}
 }
