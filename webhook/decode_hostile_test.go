@@ -15,10 +15,10 @@ import (
 // Payloads made to cost much: each has to be decoded in time, and with allocations of at most perByte times its size.
 // The dearest is an empty object: two or three bytes that become a whole struct.
 func TestParseHostile(t *testing.T) {
-	const size, perByte = 1 << 20, 120
+	const size, keys, perByte = 1 << 18, 40_000, 120
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	var distinct strings.Builder
-	for i := range size / 24 {
+	for i := range keys {
 		fmt.Fprintf(&distinct, `"x(page1)[%d]":"value",`, i)
 	}
 	event := func(members string) string { return `{"webhookEvent":"new_template_response",` + members + `}` }
@@ -54,7 +54,7 @@ func TestParseHostile(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
 		require.NoError(t, err, name)
-		require.Less(t, took, 3*time.Second, name)
+		require.Less(t, took, 5*time.Second, name)
 		require.Less(t, allocated/uint64(len(payload)), uint64(perByte), name)
 		t.Logf("%-18s %3d times its size allocated, %v", name, allocated/uint64(len(payload)), took)
 	}
