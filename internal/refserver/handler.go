@@ -3,13 +3,12 @@ package refserver
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// handler serves the links that signers follow, and else the API. It is not a ServeMux because that redirects paths it
+// handler serves pages, and else the API. It is not a ServeMux because that redirects paths it
 // finds unclean, where the API says what was probably meant.
 func (s *Server) handler() http.Handler {
 	service := api.New(api.Options{
@@ -17,11 +16,9 @@ func (s *Server) handler() http.Handler {
 		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token, ok := strings.CutPrefix(r.URL.Path, "/sign/"); ok {
-			s.openSigningLink(w, r, token)
-			return
+		if !s.servePage(w, r) {
+			service.ServeHTTP(w, r)
 		}
-		service.ServeHTTP(w, r)
 	})
 }
 
