@@ -38,3 +38,30 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	_, err = srv.Client().Documents.Remind(t.Context(), doc)
 	require.NoError(t, err)
 }
+
+func TestWorkspacesAndKeys(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	otherWorkspace, otherKey := srv.AddWorkspace()
+	for _, c := range []struct {
+		key, workspace string
+		want           error
+	}{
+		{srv.APIKey, srv.WorkspaceID, nil},
+		{srv.AddAPIKey(), srv.WorkspaceID, nil},
+		{otherKey, otherWorkspace, signforms.ErrNotFound},
+		{otherKey, srv.WorkspaceID, signforms.ErrForbidden},
+		{"wrong", "", signforms.ErrForbidden},
+	} {
+		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
+			WorkspaceID: c.workspace, HTTPClient: srv.HTTPClient(), LimitStore: signforms.NewMemoryLimitStore(srv.Now),
+		})
+		require.NoError(t, err)
+		for range 5 { // each key has its own limit
+			if _, err = client.Documents.Remind(t.Context(), signforms.PDF(doc)); err != nil {
+				break
+			}
+		}
+		require.ErrorIs(t, err, c.want)
+	}
+}

@@ -63,8 +63,6 @@ func Start(o Options) (*Server, error) {
 	ids := signing.NewIDs(o.Seed)
 	s := &Server{
 		URL:           url,
-		APIKey:        ids.Token(),
-		WorkspaceID:   ids.UUID(),
 		WebhookSecret: ids.Token(),
 		options:       o,
 		clock:         clock{start: o.Start},
@@ -77,11 +75,8 @@ func Start(o Options) (*Server, error) {
 	if o.Network != nil {
 		s.transport.DialContext = o.Network.DialContext
 	}
-	s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: s.WorkspaceID, OwnerID: ids.UUID(), OwnerEmail: AuthorEmail})
-		tx.PutKey(s.APIKey, s.WorkspaceID)
-		return nil
-	})
+	s.WorkspaceID = s.AddWorkspace()
+	s.APIKey = s.AddKey(s.WorkspaceID)
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
 		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
