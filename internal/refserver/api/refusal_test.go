@@ -140,10 +140,10 @@ func TestBodyIsRefused(t *testing.T) {
 		{"array", "send_template", raw(`[{}]`), 400, invalid, "The body must be a JSON object, but is of type array", "input"},
 		{"null", "send_template", raw(`null`), 400, invalid, "The body is null: it must be a JSON object", "input"},
 		{"more", "void_document", raw(`{} {}`), 400, invalid, "The body has something after its JSON object", "input"},
-		{"too large", "send_template", raw(`{"pdfData":"` + strings.Repeat("A", api.MaxBody) + `"}`), 413, "too_large",
+		{"too large", "send_template", raw(strings.Repeat("A", api.MaxBody+1)), 413, "too_large",
 			"The body is larger than 10 MiB", "size"},
 	})
-	largest := `{"pdfData":"` + strings.Repeat("A", api.MaxBody-len(`{"pdfData":""}`)) + `"}`
+	largest := strings.Repeat("A", api.MaxBody)
 	srv := newServer(t, nil)
 	w := load(t, "send_template").with(raw(largest)).send(srv)
 	require.Equal(t, http.StatusBadRequest, w.Code, "10 MiB are read, and what is in them is judged")
