@@ -213,3 +213,16 @@ func TestPDFsAndFormLinksOpen(t *testing.T) {
 	status, _ = get(t, srv, srv.URL+"/finished/"+response+".pdf")
 	require.Equal(t, 200, status)
 }
+
+func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for range 100 {
+		srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	}
+	for n := range 300 {
+		_, text, err := list(srv, "?limit=100")
+		require.NoError(t, err)
+		require.Greater(t, len(text), 30_000, "more than net/http keeps back by itself")
+		require.Len(t, srv.Requests(), n+1)
+	}
+}

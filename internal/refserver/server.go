@@ -141,13 +141,13 @@ func (s *Server) Advance(d time.Duration) {
 	s.advancing.Lock()
 	defer s.advancing.Unlock()
 	for {
-		s.store.ExpireDue(s.Now())
+		s.store.ExpireDue(s.Now()) // each document at its own time, before the deliveries that are due after it
 		s.sender.Wake()
 		if s.Settle(context.Background()) != nil || d <= 0 {
 			return
 		}
 		step := d
-		if next, ok := s.nextDue(); ok {
+		if next, ok := s.nextDelivery(); ok {
 			step = min(step, max(next.Sub(s.Now()), 0))
 		}
 		s.clock.advance(step)
@@ -155,14 +155,10 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// nextDue returns when the next delivery or expiry is due.
-func (s *Server) nextDue() (next time.Time, ok bool) {
+func (s *Server) nextDelivery() (at time.Time, ok bool) {
 	s.store.View(func(tx *store.Tx) error {
-		next, ok = tx.NextDeliveryAt()
-		if at, expires := tx.NextExpiryAt(); expires && (!ok || at.Before(next)) {
-			next, ok = at, true
-		}
+		at, ok = tx.NextDeliveryAt()
 		return nil
 	})
-	return next, ok
+	return at, ok
 }
