@@ -135,13 +135,13 @@ func (s *Server) stampClock() time.Time {
 // [delivery.ErrClosed] when the service is closed meanwhile.
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
-// Advance moves the clock by d and runs everything that falls due on the way, each at its own time, before it returns.
-// Called from a webhook receiver it would wait for itself.
+// Advance moves the clock by d and makes the deliveries that fall due on the way, each at its own time, before it returns.
+// Expiry needs no step: whatever looks at documents first expires those that are due, at their own time. Called from a
+// webhook receiver, Advance would wait for itself.
 func (s *Server) Advance(d time.Duration) {
 	s.advancing.Lock()
 	defer s.advancing.Unlock()
 	for {
-		s.store.ExpireDue(s.Now()) // each document at its own time, before the deliveries that are due after it
 		s.sender.Wake()
 		if s.Settle(context.Background()) != nil || d <= 0 {
 			return
