@@ -216,9 +216,9 @@ func (s *Store) ExpireDue(now time.Time) error {
 		at, ok := tx.NextExpiryAt()
 		return ok && !at.After(now)
 	}
-	any := false
-	s.View(func(tx *Tx) error { any = due(tx); return nil })
-	if !any {
+	waiting := false
+	s.View(func(tx *Tx) error { waiting = due(tx); return nil })
+	if !waiting {
 		return nil
 	}
 	return s.Update(func(tx *Tx) error {
