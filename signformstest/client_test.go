@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,5 +64,23 @@ func TestWorkspacesAndKeys(t *testing.T) {
 			}
 		}
 		require.ErrorIs(t, err, c.want)
+	}
+}
+
+func TestOperationsInTheLog(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for path, want := range map[string]signformstest.Operation{
+		"GET /get-documents":           signformstest.ListDocuments,
+		"POST /void-document":          signformstest.VoidDocument,
+		"POST /send-reminder":          signformstest.SendReminder,
+		"POST /pdf-template-lambda":    signformstest.Send,
+		"GET /get-template-respondent": signformstest.ListRespondents,
+		"GET /get-form-responses":      signformstest.ListResponses,
+		"GET /get-forms":               "",
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		call(t, srv, method, path, "")
+		requests := srv.Requests()
+		require.Equal(t, want, requests[len(requests)-1].Operation)
 	}
 }
