@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
@@ -43,7 +44,7 @@ type subject struct {
 
 // Measure measures all rows with all payloads. The rows of a round come in random order, each between two measurements
 // of the baseline over the bodies that it gets itself.
-func Measure(rows []Row, payloads []Payload, s Settings) ([]Measurement, error) {
+func Measure(ctx context.Context, rows []Row, payloads []Payload, s Settings) ([]Measurement, error) {
 	var subjects []*subject
 	for _, p := range payloads {
 		for _, row := range rows {
@@ -58,6 +59,9 @@ func Measure(rows []Row, payloads []Payload, s Settings) ([]Measurement, error) 
 	for range s.Rounds {
 		rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, sub := range order {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if err := sub.round(s.Sample); err != nil {
 				return nil, err
 			}

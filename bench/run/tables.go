@@ -68,3 +68,10 @@ func join(cells []bench.Measurement, text func(bench.Measurement) string) string
 	}
 	return strings.Join(texts, " / ")
 }
+
+func clientTable(w io.Writer, found []bench.ClientMeasurement) {
+	fmt.Fprint(w, "\n| SDK over net/http and encoding/json by hand, loopback | time | CPU time |\n|---|---|---|\n")
+	for _, m := range found {
+		fmt.Fprintf(w, "| %s | %.2f | %.2f |\n", m.Name, m.Wall, m.CPU)
+	}
+}
