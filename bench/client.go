@@ -117,11 +117,11 @@ func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement
 		for i := range 2 {
 			which := (round + i) % 2
 			runtime.GC()
-			start, startCPU := time.Now(), cpuTime()
+			start, startCPU := time.Now(), CPUTime()
 			if err := []func() error{sdk, hand}[which](); err != nil {
 				return ClientMeasurement{}, fmt.Errorf("%s: %w", name, err)
 			}
-			spent[which].wall, spent[which].cpu = time.Since(start), cpuTime()-startCPU
+			spent[which].wall, spent[which].cpu = time.Since(start), CPUTime()-startCPU
 		}
 		if round > 0 { // the first opens connections and fills caches
 			wall = append(wall, spent[0].wall.Seconds()/spent[1].wall.Seconds())

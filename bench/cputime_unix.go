@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns what all threads of this process have spent on a processor.
-func cpuTime() time.Duration {
+// CPUTime returns what all threads of this process have spent on a processor.
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err)

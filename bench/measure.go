@@ -120,11 +120,11 @@ func (s *subject) perDelivery(deliveries []*Delivery, sample time.Duration) (flo
 		if s.row.Forgets > 0 && n > 0 {
 			deliveries = s.take()
 		}
-		start := cpuTime()
+		start := CPUTime()
 		if err := s.run(deliveries); err != nil {
 			return 0, err
 		}
-		spent += cpuTime() - start
+		spent += CPUTime() - start
 		n += len(deliveries)
 	}
 	return spent.Seconds() / float64(n), nil
@@ -188,12 +188,12 @@ func (b *baseline) perDelivery(deliveries []*Delivery, sample time.Duration) flo
 	var spent time.Duration
 	n := 0
 	for spent < sample {
-		start := cpuTime()
+		start := CPUTime()
 		for range 4 {
 			b.run(deliveries)
 			n += len(deliveries)
 		}
-		spent += cpuTime() - start
+		spent += CPUTime() - start
 	}
 	return spent.Seconds() / float64(n)
 }
