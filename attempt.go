@@ -48,9 +48,9 @@ type outcome struct {
 
 func (o outcome) success() bool { return o.status/100 == 2 && o.err == nil }
 
-// attempt sends the request once and reads the whole answer, all within AttemptTimeout.
-func (r *run) attempt(req *http.Request) outcome {
-	ctx, cancel := context.WithTimeout(req.Context(), r.c.options.AttemptTimeout)
+// attempt sends the request once and reads the whole answer, all before the deadline.
+func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
+	ctx, cancel := context.WithDeadline(req.Context(), deadline)
 	defer cancel()
 	var trace writeTrace
 	traced := ctx

@@ -126,7 +126,7 @@ func (o Options) check() []error {
 	if o.RetryWaitMin < 0 || o.RetryWaitMax < o.RetryWaitMin {
 		errs = append(errs, errors.New("RetryWaitMin must not be negative, nor above RetryWaitMax"))
 	}
-	if !reflect.TypeOf(o.LimitStore).Comparable() {
+	if !reflect.ValueOf(o.LimitStore).Comparable() {
 		errs = append(errs, fmt.Errorf("LimitStore %T is not comparable: use a pointer", o.LimitStore))
 	}
 	return errs

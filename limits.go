@@ -33,14 +33,13 @@ type LimitStore interface {
 // lines before it, as http.DefaultTransport is.
 var processStore = NewMemoryLimitStore(nil)
 
-// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel; a
-// key takes memory only while it is held or closed.
+// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
+// A key takes memory while it is held or closed, and is forgotten then as other keys come.
 type MemoryLimitStore struct {
-	now     func() time.Time
-	mu      sync.Mutex
-	keys    map[string]*heldKey
-	sweepAt int // number of keys at which free ones are removed
-	slots   uint64
+	now   func() time.Time
+	mu    sync.Mutex
+	keys  map[string]*heldKey
+	slots uint64
 }
 
 type heldKey struct {
@@ -58,7 +57,7 @@ func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
 	if now == nil {
 		now = time.Now
 	}
-	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}, sweepAt: 64}
+	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}}
 }
 
 // Take implements [LimitStore].
@@ -121,13 +120,11 @@ func (s *MemoryLimitStore) Peek(_ context.Context, key string, limit int) ([]tim
 	return waits, nil
 }
 
-// key returns what is held of key now, and makes room for it first.
+// key returns what is held of key now.
 func (s *MemoryLimitStore) key(key string, now time.Time) *heldKey {
 	k := s.keys[key]
 	if k == nil {
-		if len(s.keys) >= s.sweepAt {
-			s.sweep(now)
-		}
+		s.forgetSome(now)
 		k = &heldKey{}
 		s.keys[key] = k
 	}
@@ -135,14 +132,18 @@ func (s *MemoryLimitStore) key(key string, now time.Time) *heldKey {
 	return k
 }
 
-// sweep removes what is free. Doubling the next threshold keeps its cost a constant per new key.
-func (s *MemoryLimitStore) sweep(now time.Time) {
+// forgetSome looks at a few keys, of which map iteration makes a random choice, and forgets the free ones. As it runs
+// once per new key, about a quarter of the keys are free ones at most, and no call takes long.
+func (s *MemoryLimitStore) forgetSome(now time.Time) {
+	looked := 0
 	for key, k := range s.keys {
 		if k.expire(now); !k.inUse(now) {
 			delete(s.keys, key)
 		}
+		if looked++; looked == 4 {
+			return
+		}
 	}
-	s.sweepAt = max(64, 2*len(s.keys))
 }
 
 func (k *heldKey) inUse(now time.Time) bool { return len(k.slots) > 0 || k.closedUntil.After(now) }

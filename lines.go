@@ -19,11 +19,12 @@ type lineSet struct {
 	m  map[lineKey][]*turn
 }
 
-// turn is a call's place in its line. Only the first in line asks the store.
+// turn is a call's place in its line. Only the first in line takes a slot from the store.
 type turn struct {
-	line  lineKey
-	first chan struct{} // closed when the turn is first; nil when it was from the start
-	poke  chan struct{} // holds one wake-up when a slot was settled or a key closed; made by the first in line to sleep
+	line lineKey
+	// poke holds one wake-up: the turn is first now, a slot was settled or the key closed. It is made when the call first
+	// sleeps and belongs to it, so that a call that need not wait makes none.
+	poke chan struct{}
 }
 
 // join returns the call's turn and how many stand before it.
@@ -32,27 +33,25 @@ func (s *lineSet) join(line lineKey) (*turn, int) {
 	defer s.mu.Unlock()
 	t := &turn{line: line}
 	ahead := len(s.m[line])
-	if ahead > 0 {
-		t.first = make(chan struct{})
-	}
 	s.m[line] = append(s.m[line], t)
 	return t, ahead
 }
 
+// leave wakes the next in line if t was the first.
 func (s *lineSet) leave(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	turns := s.m[t.line]
 	i := slices.Index(turns, t)
 	turns = slices.Delete(turns, i, i+1)
-	switch {
-	case len(turns) == 0:
+	if len(turns) == 0 {
 		delete(s.m, t.line)
 		return
-	case i == 0:
-		close(turns[0].first)
 	}
 	s.m[t.line] = turns
+	if i == 0 {
+		turns[0].wake()
+	}
 }
 
 // ahead tells how many stand before t.
@@ -62,26 +61,37 @@ func (s *lineSet) ahead(t *turn) int {
 	return slices.Index(s.m[t.line], t)
 }
 
-// sleeper returns the channel by which a sleeping first in line is woken.
-func (s *lineSet) sleeper(t *turn) <-chan struct{} {
+// length tells how many stand in line.
+func (s *lineSet) length(line lineKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.poke == nil {
-		t.poke = make(chan struct{}, 1)
-	}
-	return t.poke
+	return len(s.m[line])
 }
 
-// wake tells the first in line to ask the store again.
-func (s *lineSet) wake(line lineKey) {
+// listen makes t hear wake-ups from now on.
+func (s *lineSet) listen(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turns := s.m[line]
-	if len(turns) == 0 || turns[0].poke == nil {
+	t.poke = make(chan struct{}, 1)
+}
+
+// wake makes the first in line ask the store again, or everyone.
+func (s *lineSet) wake(line lineKey, everyone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, t := range s.m[line] {
+		if i == 0 || everyone {
+			t.wake()
+		}
+	}
+}
+
+func (t *turn) wake() {
+	if t.poke == nil {
 		return
 	}
 	select {
-	case turns[0].poke <- struct{}{}:
+	case t.poke <- struct{}{}:
 	default: // one is waiting to be seen already
 	}
 }

@@ -1,6 +1,7 @@
 package signforms
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,9 +24,9 @@ const (
 	stragglerTime = time.Minute
 	// maxClosed bounds what a Retry-After can do.
 	maxClosed = 24 * time.Hour
-	// storeTimeout bounds what is said to the store after an attempt, when the call's context may have ended.
-	storeTimeout = 5 * time.Second
-	// recheck is how often a waiting call asks the store again: other processes settle slots without a word to this one.
+	// storeTimeout bounds each question to a store, also after an attempt, when the call's context may have ended.
+	storeTimeout = 3 * time.Second
+	// recheck is how often the first in line asks again: other processes give slots back without a word to this one.
 	recheck = 10 * time.Second
 )
 
@@ -84,7 +85,7 @@ func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) it
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
-			ended := err != nil && (ctx.Err() != nil || outlastsDeadline(err))
+			ended := errors.Is(err, errPastDeadline) || ctx.Err() != nil && errors.Is(err, ctx.Err())
 			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
 			out.RestTakes = s.c.budget.takes(ctx, out.Remaining)
 			if !yield(out, err) || ended {
@@ -105,7 +106,7 @@ type Budget struct {
 // ReminderBudget tells what is left of the reminder budget, as the [LimitStore] knows it. It sends nothing. Requests by
 // other software with the same key are not known.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
-	waits, err := s.c.budget.store.Peek(ctx, s.c.budget.key, reminderLimit)
+	waits, err := s.c.budget.peek(ctx)
 	if err != nil {
 		return Budget{}, storeError(err)
 	}
@@ -133,9 +134,10 @@ func newBudget(o Options, base, apiKey string) *budget {
 	}
 }
 
-// slot is a taken slot of the budget; the zero slot is none.
+// slot is a taken slot of the budget.
 type slot struct {
 	id     string
+	at     time.Time // just before it was taken: its hold ends at least budget.hold later
 	waited time.Duration
 }
 
@@ -143,65 +145,79 @@ type slot struct {
 // is Local, or ctx's.
 func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot, error) {
 	start := time.Now()
-	until := patience{start: start, max: maxWait - waited}
-	if maxWait < 0 {
-		until.max = math.MaxInt64
-	}
-	until.deadline, until.bounded = ctx.Deadline()
+	until := newPatience(ctx, start, maxWait, waited)
 	t, ahead := lines.join(b.lineKey)
 	defer lines.leave(t)
-	if ahead > 0 {
-		if err := b.waitInLine(ctx, t, until); err != nil {
-			return slot{}, err
-		}
-	}
-	var poke <-chan struct{}
 	for {
-		id, wait, err := b.store.Take(ctx, b.key, reminderLimit, b.hold)
+		s, wait, err := b.ask(ctx, ahead)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return slot{}, ctx.Err()
 		case err != nil:
-			return slot{}, storeError(err)
-		case wait <= 0:
-			return slot{id, time.Since(start)}, nil
+			return slot{}, err
+		case ahead == 0 && wait <= 0:
+			s.waited = s.at.Sub(start)
+			return s, nil
 		}
 		if err := until.outlastedBy(wait); err != nil {
 			return slot{}, err
 		}
-		if poke == nil { // from here on no wake-up is missed; one may have been, so ask once more
-			poke = lines.sleeper(t)
-			continue
-		}
-		if err := sleep(ctx, min(wait, recheck), poke); err != nil {
+		if t.poke == nil { // from here on no wake-up is missed; one may have been, so ask once more
+			lines.listen(t)
+		} else if err := sleep(ctx, nap(ahead, wait), t.poke); err != nil {
 			return slot{}, err
 		}
+		ahead = lines.ahead(t)
 	}
 }
 
-// waitInLine returns when t is the first in line, or at once when its slot would come too late.
-func (b *budget) waitInLine(ctx context.Context, t *turn, until patience) error {
-	for {
-		waits, err := b.store.Peek(ctx, b.key, reminderLimit)
-		if err != nil && ctx.Err() == nil {
-			return storeError(err)
+// ask takes a slot for the first in line. To the others it tells how long until theirs; 0 is as soon as those before
+// them have got theirs.
+func (b *budget) ask(ctx context.Context, ahead int) (s slot, wait time.Duration, err error) {
+	if ahead > 0 {
+		waits, err := b.peek(ctx)
+		if err != nil {
+			return slot{}, 0, unlessEnded(ctx, storeError(err))
 		}
-		if err == nil {
-			if err := until.outlastedBy(slotIn(waits, lines.ahead(t))); err != nil {
-				return err
-			}
-		}
-		timer := time.NewTimer(recheck)
-		select {
-		case <-t.first:
-			timer.Stop()
-			return nil
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
+		return slot{}, slotIn(waits, ahead), nil
 	}
+	s.at = time.Now()
+	bounded, cancel := b.bound(ctx)
+	defer cancel()
+	s.id, wait, err = b.store.Take(bounded, b.key, reminderLimit, b.hold)
+	switch {
+	case err != nil:
+		return slot{}, 0, unlessEnded(ctx, storeError(err))
+	case wait <= 0 && ctx.Err() != nil:
+		b.settle(ctx, s, outcome{unwritten: true})
+		return slot{}, 0, ctx.Err()
+	}
+	return s, wait, nil
+}
+
+// nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes
+// their wait shorter wakes them.
+func nap(ahead int, wait time.Duration) time.Duration {
+	if ahead > 0 && wait > 0 {
+		return wait
+	}
+	return min(cmp.Or(wait, recheck), recheck)
+}
+
+// bound bounds what a store may take to answer; the in-memory one always does at once.
+func (b *budget) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := b.store.(*MemoryLimitStore); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}
+
+func (b *budget) peek(ctx context.Context) ([]time.Duration, error) {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	waits, err := b.store.Peek(ctx, b.key, reminderLimit)
+	if err == nil && len(waits) != reminderLimit {
+		err = fmt.Errorf("Peek returned %d durations, not %d", len(waits), reminderLimit)
+	}
+	return waits, err
 }
 
 // slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
@@ -209,32 +225,37 @@ func slotIn(waits []time.Duration, n int) time.Duration {
 	return waits[n%len(waits)] + time.Duration(n/len(waits))*(reminderWindow+slotMargin)
 }
 
-// takes tells how long until n more slots have been taken; 0 when the store does not answer.
+// takes tells how long until n more slots have been taken, after those who wait now have got theirs; 0 when the store
+// does not answer.
 func (b *budget) takes(ctx context.Context, n int) time.Duration {
-	waits, err := b.store.Peek(ctx, b.key, reminderLimit)
-	if err != nil || n == 0 {
+	if n == 0 {
 		return 0
 	}
-	return slotIn(waits, n-1)
+	waits, err := b.peek(ctx)
+	if err != nil {
+		return 0
+	}
+	return slotIn(waits, lines.length(b.lineKey)+n-1)
 }
 
-// settle says how long the slot stays taken, from what is known of its request. Were the store not to hear it, the slot
-// would stay taken for its whole hold: an error here is safe to drop.
+// settle says how long the slot stays taken, from what is known of its request, also when ctx has ended. Were the store
+// not to hear it, the slot would stay taken for its whole hold: an error here is safe to drop.
 func (b *budget) settle(ctx context.Context, s slot, o outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := b.bound(context.WithoutCancel(ctx))
 	defer cancel()
-	if o.status == http.StatusTooManyRequests {
+	limited := o.status == http.StatusTooManyRequests
+	if limited {
 		_ = b.store.Close(ctx, b.key, closedFor(o.header))
 	}
 	keep := reminderWindow + slotMargin // from now: it arrived some time before its answer
 	switch {
 	case o.unwritten:
 		keep = 0
-	case o.status == 0:
+	case o.mayBeDone() && !o.success(): // no answer, or one that a gateway may have given before the request arrived
 		keep += stragglerTime
 	}
 	_ = b.store.Settle(ctx, b.key, s.id, keep)
-	lines.wake(b.lineKey)
+	lines.wake(b.lineKey, limited)
 }
 
 func closedFor(h http.Header) time.Duration {
@@ -245,6 +266,9 @@ func closedFor(h http.Header) time.Duration {
 	return min(d, maxClosed)
 }
 
+// errPastDeadline is the cause when the next slot comes after the context's deadline.
+var errPastDeadline = fmt.Errorf("the next slot comes later: %w", context.DeadlineExceeded)
+
 // patience is how long a call may wait: what is left of its own allowance, and of its context.
 type patience struct {
 	start    time.Time
@@ -253,32 +277,43 @@ type patience struct {
 	bounded  bool
 }
 
+func newPatience(ctx context.Context, start time.Time, maxWait, waited time.Duration) patience {
+	p := patience{start: start, max: maxWait - waited}
+	if maxWait < 0 {
+		p.max = math.MaxInt64
+	}
+	p.deadline, p.bounded = ctx.Deadline()
+	return p
+}
+
 func (p patience) outlastedBy(wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}
 	e := &Error{Operation: OpSendReminder, Local: true, RetryAfter: wait, kinds: []error{ErrRateLimited}}
 	switch {
-	case wait > p.max-time.Since(p.start):
-		e.Message = "the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll"
 	case p.bounded && wait > time.Until(p.deadline):
 		e.Message = "the reminder budget is used up until after the context's deadline"
-		e.cause = context.DeadlineExceeded
+		e.cause = errPastDeadline
+	case wait > p.max-time.Since(p.start):
+		e.Message = "the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll"
 	default:
 		return nil
 	}
 	return e
 }
 
-// outlastsDeadline tells an error that ends RemindAll from one document's own.
-func outlastsDeadline(err error) bool {
-	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Local && errors.Is(err, context.DeadlineExceeded)
-}
-
 func storeError(err error) error {
 	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: err,
 		Message: fmt.Sprintf("the limit store did not answer, so nothing was sent: %v", cleanText(err.Error(), ""))}
+}
+
+// unlessEnded returns ctx's error if it has ended, which then explains err.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // sleep waits for d, a wake-up or the end of ctx, whose error it returns.

@@ -74,7 +74,11 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.attempts++
 	start := time.Now()
-	r.last = r.attempt(req)
+	since := start
+	if r.call.op == OpSendReminder {
+		since = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
+	}
+	r.last = r.attempt(req, since.Add(r.c.options.AttemptTimeout))
 	if r.call.op == OpSendReminder {
 		r.c.budget.settle(ctx, taken, r.last)
 	}

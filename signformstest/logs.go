@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
@@ -71,6 +72,11 @@ type Message struct {
 	Body       string
 	Link       string // opens the document or the form for whoever has it; empty in notices
 	At         time.Time
+}
+
+// String describes the message in one line without its link, which is a secret, and without personal data.
+func (m Message) String() string {
+	return fmt.Sprintf("%s %s about %s", m.At.Format(time.RFC3339), m.Kind, m.DocumentID)
 }
 
 // Messages returns all mail, oldest first.
@@ -152,3 +158,24 @@ func (s *Server) Deliveries() []Delivery {
 	}
 	return all
 }
+
+// maxHistory bounds how much of each log a failed test prints.
+const maxHistory = 200
+
+// history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
+func (s *Server) history() string {
+	var b strings.Builder
+	b.WriteString("signformstest: what the service saw last\n")
+	for _, r := range newest(s.ref.Requests()) {
+		fmt.Fprintf(&b, "  request  %s\n", r)
+	}
+	for _, r := range newest(s.ref.RefusedActs()) {
+		fmt.Fprintf(&b, "  refused  %s\n", r)
+	}
+	for _, d := range newest(s.Deliveries()) {
+		fmt.Fprintf(&b, "  delivery %s\n", d)
+	}
+	return b.String()
+}
+
+func newest[T any](all []T) []T { return all[max(0, len(all)-maxHistory):] }

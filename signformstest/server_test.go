@@ -1,7 +1,9 @@
 package signformstest_test
 
 import (
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -119,5 +121,57 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 		"TestWebhook: no webhook with id x":      func() { srv.TestWebhook("x") },
 	} {
 		require.PanicsWithValue(t, "signformstest: "+want, add, want)
+	}
+}
+
+func TestDocumentsExpireInOrderWithTheirOwnTime(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	signer := []signformstest.Signer{{Email: "ann@example.com"}}
+	late := srv.AddDocument(signformstest.Document{Name: "Late", Signers: signer, ExpiresFor: 48 * time.Hour})
+	early := srv.AddDocument(signformstest.Document{Name: "Early", Signers: signer, ExpiresFor: 24 * time.Hour})
+	added := srv.Now()
+	srv.Advance(25 * time.Hour)
+	require.ErrorContains(t, srv.Signer(early, "ann@example.com").Sign(), "EXPIRED")
+	require.NoError(t, srv.Signer(late, "ann@example.com").View())
+	srv.Advance(25 * time.Hour)
+	require.ErrorContains(t, srv.Signer(late, "ann@example.com").Sign(), "EXPIRED")
+
+	var expired []string
+	for _, m := range srv.Messages() {
+		if m.Kind == "notice" {
+			expired = append(expired, m.Subject)
+			require.Less(t, m.At.Sub(added), 48*time.Hour+time.Second)
+		}
+	}
+	require.Equal(t, []string{"Expired: Early", "Expired: Late"}, expired)
+}
+
+func TestLinksOpen(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease & more", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	r := newReceiver(t)
+	srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.SignatureCompleted})
+	m := srv.Messages()[0]
+	require.Equal(t, "invitation", m.Kind)
+	require.Equal(t, doc, m.DocumentID)
+	require.Equal(t, "ann@example.com", m.To)
+
+	for link, want := range map[string]int{m.Link: 200, srv.URL + "/sign/0123": 404} {
+		resp, err := srv.HTTPClient().Get(link)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, want, resp.StatusCode)
+	}
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, []string{"new_signature_pdf_individual_viewed"}, r.types(t))
+	require.Contains(t, string(r.all()[0].body), `"signerIp":"127.0.0.1"`)
+
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	resp, err := srv.HTTPClient().Get(m.Link)
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
+	for _, r := range srv.Requests() {
+		require.NotContains(t, r.Path, "/sign/", "links are not logged")
 	}
 }

@@ -35,9 +35,10 @@ func (s *Scanner) String() Text {
 // or an offset before it with fewer than eight bytes left.
 func plain(src []byte, i int) int {
 	for i+8 <= len(src) {
-		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts.
+		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts. A
+		// byte that is not ASCII keeps its high bit in at least one of the first two terms.
 		w := binary.LittleEndian.Uint64(src[i:])
-		if special := (w | (w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs; special != 0 {
+		if special := ((w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs; special != 0 {
 			return i + bits.TrailingZeros64(special)/8
 		}
 		i += 8

@@ -13,7 +13,8 @@ import (
 // finds unclean, where the API says what was probably meant.
 func (s *Server) handler() http.Handler {
 	service := api.New(api.Options{
-		Store: s.store, IDs: s.ids, Now: s.Now, Links: s.links, Profile: s.options.Profile, Log: s.requests.add,
+		Store: s.store, IDs: s.ids, Now: s.Now, Links: s.links, Profile: s.options.Profile,
+		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if token, ok := strings.CutPrefix(r.URL.Path, "/sign/"); ok {
@@ -27,25 +28,25 @@ func (s *Server) handler() http.Handler {
 // Requests returns the newest 100,000 API requests, in the order in which they were answered.
 func (s *Server) Requests() []api.Record { return s.requests.all() }
 
-// requestLog keeps the newest requests, so that a service that runs for long does not grow without end.
-type requestLog struct {
+// recent keeps the newest entries of a log, so that a service that runs for long does not grow without end.
+type recent[T any] struct {
 	mu      sync.Mutex
-	records []api.Record
+	entries []T
 }
 
-const maxRequests = 100_000
+const maxRecent = 100_000
 
-func (l *requestLog) add(r api.Record) {
+func (l *recent[T]) add(entry T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.records) >= 2*maxRequests {
-		l.records = slices.Clone(l.records[maxRequests:])
+	if len(l.entries) >= 2*maxRecent {
+		l.entries = slices.Clone(l.entries[maxRecent:])
 	}
-	l.records = append(l.records, r)
+	l.entries = append(l.entries, entry)
 }
 
-func (l *requestLog) all() []api.Record {
+func (l *recent[T]) all() []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.records[max(0, len(l.records)-maxRequests):])
+	return slices.Clone(l.entries[max(0, len(l.entries)-maxRecent):])
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -25,6 +24,8 @@ type Options struct {
 	Network           *Network  // serve and deliver in it; nil: on loopback
 	VirtualTimestamps bool      // x-timestamp follows Now; false: the wall clock
 	Profile           api.Profile
+	Reminders         api.Limit // nil: 5 in any 15 minutes
+	Timestamps        delivery.TimestampFormat
 	UntypedSamples    bool // "Test Webhook" leaves webhookEvent out, as the interface's own sample does
 }
 
@@ -42,7 +43,9 @@ type Server struct {
 	links     signing.Links
 	sender    *delivery.Sender
 	transport *http.Transport // of the sender
-	requests  requestLog
+	requests  recent[api.Record]
+	refused   recent[string]
+	faults    *faults
 	http      *serving
 
 	advancing sync.Mutex
@@ -67,6 +70,7 @@ func Start(o Options) (*Server, error) {
 		clock:         clock{start: o.Start},
 		ids:           ids,
 		store:         store.New(),
+		faults:        newFaults(o.Seed),
 		links:         signing.Links{Base: url},
 		transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true},
 	}
@@ -80,7 +84,7 @@ func Start(o Options) (*Server, error) {
 	})
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
-		Now: s.Now, Frozen: s.clock.frozen(), Stamp: s.timestamp,
+		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -124,13 +128,12 @@ func (s *Server) Close() {
 // Now returns the service's time.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// timestamp is the x-timestamp of an attempt made now, in Unix seconds.
-func (s *Server) timestamp() string {
-	now := time.Now()
+// stampClock is the time that x-timestamp tells.
+func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {
-		now = s.Now()
+		return s.Now()
 	}
-	return strconv.FormatInt(now.Unix(), 10)
+	return time.Now()
 }
 
 // Settle returns when no delivery is due or under way. It returns ctx's error when that ends first, and

@@ -23,26 +23,22 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		return nil, err
 	}
 	body := documentsBody{Message: "Documents fetched successfully"}
-	total := 0
 	err := a.Store.View(func(tx *store.Tx) error {
 		body.FormCount = tx.CountForms(c.workspaceID)
 		if documentType == typeTemplate {
-			var templates []signing.Template
-			templates, total = oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
-			body.Documents = a.templateBodies(tx, templates)
+			templates, total := oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
+			body.Documents, body.DocumentsCount = a.templateBodies(tx, templates), total
 			return nil
 		}
-		var documents []signing.Document
-		documents, total = oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
-		body.Documents = a.documentBodies(documents)
+		documents, total := oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
+		body.Documents, body.DocumentsCount = a.documentBodies(documents), total
 		return nil
 	})
-	body.DocumentsCount = total
+	body.Pagination = pagination(q.Page, body.DocumentsCount)
+	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
 		body.DocumentsCount = len(body.Documents)
 	}
-	body.Pagination = pagination(q.Page, total)
-	body.Pagination.TotalDocuments = &total
 	return body, err
 }
 

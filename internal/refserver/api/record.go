@@ -20,7 +20,7 @@ type Record struct {
 	RequestID   string // x-request-id, as sent
 	Header      http.Header
 	Query       url.Values
-	Body        []byte   // as received; nil when it was not read
+	Body        []byte   // the first 64 KiB as received; nil when it was not read
 	Missing     []string // required inputs that were not there
 	Notes       []string // what was ignored, and other hints
 	Rule        string   // that refused it; empty: none

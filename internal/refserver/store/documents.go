@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
@@ -175,10 +176,10 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
 	if q.Text == "" {
 		return l.page(lo, hi, q.Page), max(hi-lo, 0)
 	}
-	var out []T
+	out := make([]T, 0, min(q.Limit, 100))
 	total, text := 0, strings.ToLower(q.Text)
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
-		if strings.Contains(strings.ToLower(name(v)), text) {
+		if containsFold(name(v), text) {
 			if total >= q.Offset && len(out) < q.Limit {
 				out = append(out, *v)
 			}
@@ -242,5 +243,25 @@ func (q Query) Matches(workspaceID, name string, status signing.Status, archived
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&
-		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
+		containsFold(name, strings.ToLower(q.Text))
+}
+
+// containsFold reports whether s in lower case contains lower. It copies s only if it has other than ASCII letters: a search
+// looks at every name.
+func containsFold(s, lower string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Contains(strings.ToLower(s), lower)
+		}
+	}
+	for ; len(s) >= len(lower); s = s[1:] {
+		n := 0
+		for n < len(lower) && (s[n] == lower[n] || 'A' <= s[n] && s[n] <= 'Z' && s[n]+'a'-'A' == lower[n]) {
+			n++
+		}
+		if n == len(lower) {
+			return true
+		}
+	}
+	return false
 }
