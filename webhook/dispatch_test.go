@@ -199,7 +199,7 @@ func TestFunctionContext(t *testing.T) {
 				require.Equal(t, "value", ctx.Value(key{}))
 				verified, ok := webhook.VerifiedFrom(ctx)
 				require.True(t, ok)
-				require.Equal(t, webhook.Verified{Timestamp: noon.Local()}, verified)
+				require.Equal(t, webhook.Verified{Timestamp: noon}, verified)
 				deadline, ok := ctx.Deadline()
 				require.True(t, ok)
 				require.Equal(t, time.Minute, time.Until(deadline))
