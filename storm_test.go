@@ -170,7 +170,6 @@ type stormWork struct {
 
 	documents      []string // to be listed and voided
 	template, form string
-	created        string   // made from the template
 	answered       []string // responses to the form
 	pending        []string // to be reminded
 

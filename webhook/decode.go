@@ -37,11 +37,6 @@ func Parse(payload []byte) ([]Event, error) {
 	return parseText(string(payload))
 }
 
-// parseOwned is Parse without the copy. Nobody may write to payload ever after.
-func parseOwned(payload []byte) ([]Event, error) {
-	return parseText(unsafe.String(unsafe.SliceData(payload), len(payload)))
-}
-
 func parseText(text string) ([]Event, error) {
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
 	events := d.payload()
