@@ -30,7 +30,7 @@ var (
 	// ErrUnavailable: no answer, an answer that cannot be read, or a 5xx. What was asked for is safe to ask for again.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it. Do not repeat
-	// it blindly: look first, for a send at the template's respondents (see the example of [ErrOutcomeUnknown]).
+	// it blindly: look first, for a send at the template's respondents (see the package example OutcomeUnknown).
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
