@@ -185,9 +185,12 @@ type meta struct {
 	inferred bool
 }
 
+// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
 func (m *meta) Inferred() bool { return m.inferred }
+
 func (m *meta) source() string { return m.raw }
 
+// Raw returns a fresh copy of the event's JSON as it was authenticated, nil for an event that was not decoded.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil
