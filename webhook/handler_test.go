@@ -44,6 +44,7 @@ func TestHandlerAnswers(t *testing.T) {
 		"parameters":           {with("Content-Type", `application/json; charset="utf-8"`), 200, `{"status":"ok"}`},
 		"upper-case type":      {with("Content-Type", "Application/JSON"), 200, `{"status":"ok"}`},
 		"identity":             {with("Content-Encoding", "Identity"), 200, `{"status":"ok"}`},
+		"identity twice":       {with("Content-Encoding", "identity, identity"), 200, `{"status":"ok"}`},
 		"GET":                  {method("GET"), 405, `{"status":"method_not_allowed"}`},
 		"HEAD":                 {method("HEAD"), 405, `{"status":"method_not_allowed"}`},
 		"PUT":                  {method("PUT"), 405, `{"status":"method_not_allowed"}`},
