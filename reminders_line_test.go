@@ -315,3 +315,25 @@ func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
 		requireBudget(t, documents, signforms.Budget{Remaining: 5})
 	})
 }
+
+// While the store is asked for one behind, the one before takes its slot: it must not count twice.
+func TestOneAheadIsNotCountedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newOddStore()
+		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		for range 3 {
+			documents.Remind(t.Context(), docNumber(0))
+		}
+		store.beforeTake = func(context.Context) error { time.Sleep(time.Second); return nil }
+		store.beforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		var calls sync.WaitGroup
+		for range 2 {
+			calls.Go(func() {
+				_, err := documents.Remind(t.Context(), docNumber(0))
+				require.NoError(t, err, "there were slots for both")
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
+	})
+}
