@@ -3,7 +3,6 @@ package signforms
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -29,10 +28,11 @@ type Page[T any] struct {
 	// by the service.
 	DocumentsCount, FormCount int
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 
-	more  more
-	total *int
+	notFound func(message string) *Error // for the call that got the page
+	more     more
+	total    *int
 }
 
 // Pagination is what the service reported with a page; 0 and false also stand for what it left out.
@@ -64,8 +64,8 @@ type paginationField struct {
 	HasPreviousPage *bool `json:"hasPreviousPage"`
 }
 
-func newPage[T any](items []T, asked int, message string, f *paginationField, raw json.RawMessage) *Page[T] {
-	p := &Page[T]{Items: items, Message: message, Raw: raw}
+func newPage[T any](items []T, asked int, message string, f *paginationField, run *run) *Page[T] {
+	p := &Page[T]{Items: items, Message: message, Raw: run.last.body, notFound: run.notFound}
 	current := max(asked, 1)
 	if f != nil {
 		p.total = f.TotalDocuments
@@ -103,7 +103,7 @@ func (f *paginationField) more(current, items int) more {
 }
 
 // only returns the item with the id that was asked for: a service that ignores the filter must not answer for another.
-func (p *Page[T]) only(op Operation, id string, idOf func(*T) string) (*T, error) {
+func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	for i := range p.Items {
 		if strings.EqualFold(idOf(&p.Items[i]), id) {
 			return &p.Items[i], nil
@@ -113,7 +113,7 @@ func (p *Page[T]) only(op Operation, id string, idOf func(*T) string) (*T, error
 	if len(p.Items) > 0 {
 		message = "the answer holds other ids, not the one asked for"
 	}
-	return nil, &Error{Operation: op, StatusCode: http.StatusOK, Message: message, Attempts: 1, kinds: []error{ErrNotFound}}
+	return nil, p.notFound(message)
 }
 
 // lister walks all pages of a list. fetch is called for one page at a time.
@@ -195,7 +195,7 @@ func (s seenIDs) add(id string) bool {
 }
 
 // coverage knows which part of a list has been read although the list moves. Positions count from 0 in the list as it is
-// now: when the reported total shrinks, everything read may have moved up by as much.
+// now: when the reported total shrinks, what was read may have moved up by as much.
 type coverage struct {
 	size     int // records to a page, which the service may have capped
 	covered  int // everything before this position has been read
@@ -203,7 +203,8 @@ type coverage struct {
 	tail     int // … and how far it came; 0 without a gap
 	furthest int // the highest page read
 	total    *int
-	idle     int // pages in a row without a new id
+	least    int // the lowest total so far
+	idle     int // pages in a row without a new id or a lower total
 }
 
 // after takes note of a page and returns the number of the next one, 0 at the end.
@@ -211,13 +212,13 @@ func (c *coverage) after(number, items int, m more, total *int, progress bool) (
 	if c.size == 0 {
 		c.size = max(items, 1)
 	}
+	if c.idle++; progress {
+		c.idle = 0
+	}
 	c.shrink(total)
 	c.add((number-1)*c.size, number*c.size)
 	again := number <= c.furthest
 	c.furthest = max(c.furthest, number)
-	if c.idle++; progress {
-		c.idle = 0
-	}
 	gap := c.tail > 0
 	switch {
 	case c.idle > c.furthest+10:
@@ -238,20 +239,20 @@ func (c *coverage) shrink(total *int) {
 	if total == nil {
 		return
 	}
+	if c.total == nil || *total < c.least { // a list that only shrinks is read in the end; one that swings may not be
+		c.least, c.idle = *total, 0
+	}
 	if c.total != nil && *total < *c.total {
 		by := *c.total - *total
-		c.covered = max(c.covered-by, 0)
-		if c.tail > 0 {
-			c.gapEnd, c.tail = max(c.gapEnd-by, 0), max(c.tail-by, 1)
-		}
+		c.covered, c.tail = max(c.covered-by, 0), c.tail-by // gapEnd stays: the stretch behind it may not have moved at all
 	}
 	c.total = total
 }
 
-// add notes that the positions from start to end have been read.
+// add notes that the positions from start to end have been read. Reading always starts before gapEnd.
 func (c *coverage) add(start, end int) {
-	if c.tail > 0 && end >= c.gapEnd { // reading came back to the stretch after the gap
-		start, end = min(start, c.gapEnd), max(end, c.tail)
+	if c.tail > 0 && end >= c.gapEnd { // it came back to the stretch behind the gap
+		end = max(end, c.tail)
 	}
 	if start > c.covered {
 		c.gapEnd, c.tail = start, end

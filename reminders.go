@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -39,7 +38,7 @@ type RemindResult struct {
 	// Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is. It takes a slot of the

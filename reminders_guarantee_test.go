@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// storm has everything that can go wrong, differently for each seed.
-func storm(seed uint64) climate {
+// badWeather has everything that can go wrong, differently for each seed.
+func badWeather(seed uint64) climate {
 	c := climate{
 		latency: []time.Duration{20 * time.Second, 5 * time.Second, 0, 20 * time.Second}[seed%4],
 		pause:   90 * time.Minute, refusals: .05, hangs: .05, answers: .04, cancels: .1, impatience: .5,
@@ -42,7 +42,7 @@ func TestNeverMoreThanTheLimitArrives(t *testing.T) {
 	t.Run("seeds", func(t *testing.T) {
 		for seed := range uint64(simSeeds) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				v := simulate(t, seed, storm(seed), readings[seed%3](), day)
+				v := simulate(t, seed, badWeather(seed), readings[seed%3](), day)
 				checkGuarantee(t, v)
 				total.arrivals += v.arrivals
 				total.stragglers += v.stragglers
@@ -54,7 +54,7 @@ func TestNeverMoreThanTheLimitArrives(t *testing.T) {
 }
 
 func TestNeverMoreThanTheLimitArrivesIn30Days(t *testing.T) {
-	v := simulate(t, 1_000, storm(1), readings[0](), 30*day)
+	v := simulate(t, 1_000, badWeather(1), readings[0](), 30*day)
 	t.Logf("%+v", v)
 	checkGuarantee(t, v)
 }

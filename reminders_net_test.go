@@ -132,6 +132,11 @@ func (c *wireConn) Close() error {
 // last.
 func (c *wireConn) carryThere() {
 	var service net.Conn
+	defer func() {
+		if service != nil {
+			service.Close()
+		}
+	}()
 	for x := range c.there {
 		time.Sleep(time.Until(x.at))
 		switch x.fate {
@@ -150,7 +155,6 @@ func (c *wireConn) carryThere() {
 				c.reset()
 				continue
 			}
-			defer service.Close()
 			c.wire.running.Go(func() { c.carryBack(service) })
 		}
 		service.Write(x.data)

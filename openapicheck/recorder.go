@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 )
@@ -16,10 +17,12 @@ const maxBody = 11 << 20
 
 // An Exchange is one attempt as a Recorder saw it.
 type Exchange struct {
-	Method string
-	Path   string // with the prefix of the base URL, without the query
-	Status int    // 0 when there was no answer
-	Err    error  // what does not keep to the description; nil when all is well
+	Method   string
+	URL      *url.URL
+	Sent     []byte // the request's body
+	Status   int    // 0 when there was no answer
+	Received []byte // the answer's body
+	Err      error  // what does not keep to the description; nil when all is well
 }
 
 // A Recorder is an http.RoundTripper that passes every attempt on, unchanged, and notes what in it does not keep to the
@@ -51,7 +54,7 @@ func (rec *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		out.Body = io.NopCloser(bytes.NewReader(sent))
 	}
-	exchange := Exchange{Method: r.Method, Path: r.URL.Path, Err: rec.checker.Request(r, sent)}
+	exchange := Exchange{Method: r.Method, URL: r.URL, Sent: sent, Err: rec.checker.Request(r, sent)}
 	defer func() { rec.note(exchange) }()
 
 	res, err := rec.base.RoundTrip(out)
@@ -59,7 +62,7 @@ func (rec *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	received, err := readAll(res.Body)
-	exchange.Status = res.StatusCode
+	exchange.Status, exchange.Received = res.StatusCode, received
 	if err != nil {
 		exchange.Err = errors.Join(exchange.Err, fmt.Errorf("reading the answer's body: %w", err))
 	} else {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
@@ -16,12 +16,12 @@ type Operation string
 
 // The operations of the interface. Sending a template and sending a form are one.
 const (
-	ListDocuments   = Operation(api.ListDocuments)
-	VoidDocument    = Operation(api.VoidDocument)
-	SendReminder    = Operation(api.SendReminder)
-	Send            = Operation(api.Send)
-	ListRespondents = Operation(api.ListRespondents)
-	ListResponses   = Operation(api.ListResponses)
+	ListDocuments   Operation = "list documents"
+	VoidDocument    Operation = "void document"
+	SendReminder    Operation = "send reminder"
+	Send            Operation = "send"
+	ListRespondents Operation = "list respondents"
+	ListResponses   Operation = "list responses"
 )
 
 // Request is one API request that was answered, or that the service tried to answer.
@@ -73,6 +73,11 @@ type Message struct {
 	At         time.Time
 }
 
+// String describes the message in one line without its link, which is a secret, and without personal data.
+func (m Message) String() string {
+	return fmt.Sprintf("%s %s about %s", m.At.Format(time.RFC3339), m.Kind, m.DocumentID)
+}
+
 // Messages returns all mail, oldest first.
 func (s *Server) Messages() []Message {
 	var all []Message
@@ -89,11 +94,11 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
-	DeliveryPending   = DeliveryStatus(store.DeliveryPending)   // due at NextAttemptAt
-	DeliverySending   = DeliveryStatus(store.DeliverySending)   // under way, or next in line
-	DeliveryDelivered = DeliveryStatus(store.DeliveryDelivered) // answered with a 2xx
-	DeliveryDead      = DeliveryStatus(store.DeliveryDead)      // 8 attempts failed
-	DeliveryCancelled = DeliveryStatus(store.DeliveryCancelled) // its webhook was disabled or deleted
+	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
+	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line
+	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx
+	DeliveryDead      DeliveryStatus = "dead"      // 8 attempts failed
+	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
 // Delivery is one body for one webhook, with every attempt to deliver it: 8 at most, after waits of 5 s, 1 min, 5 min,
@@ -152,3 +157,24 @@ func (s *Server) Deliveries() []Delivery {
 	}
 	return all
 }
+
+// maxHistory bounds how much of each log a failed test prints.
+const maxHistory = 200
+
+// history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
+func (s *Server) history() string {
+	var b strings.Builder
+	b.WriteString("signformstest: what the service saw last\n")
+	for _, r := range newest(s.ref.Requests()) {
+		fmt.Fprintf(&b, "  request  %s\n", r)
+	}
+	for _, r := range newest(s.ref.RefusedActs()) {
+		fmt.Fprintf(&b, "  refused  %s\n", r)
+	}
+	for _, d := range newest(s.Deliveries()) {
+		fmt.Fprintf(&b, "  delivery %s\n", d)
+	}
+	return b.String()
+}
+
+func newest[T any](all []T) []T { return all[max(0, len(all)-maxHistory):] }

@@ -3,32 +3,13 @@ package signformstest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
-
-// Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
-type Options struct {
-	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order.
-	Seed uint64
-
-	// Start, unless zero, is where the server's clock starts and stands still between calls of [Server.Advance], so that
-	// times are the same on every run. By default the clock is the wall clock plus what was advanced.
-	Start time.Time
-
-	// Network, unless nil, is where the server is reached and reaches webhooks, in place of loopback: for tests in a
-	// [testing/synctest] bubble.
-	Network *Network
-
-	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers whose Verifier has
-	// Now: srv.Now. By default it follows the wall clock, whatever was advanced.
-	VirtualTimestamps bool
-
-	// UntypedSamples makes [Server.TestWebhook] leave out webhookEvent, as the interface's own sample does.
-	UntypedSamples bool
-}
 
 // Server is a running service. Its methods may be called from several goroutines. The exported fields are not to be
 // changed.
@@ -38,25 +19,38 @@ type Server struct {
 	WorkspaceID   string // for the workspaceid header
 	WebhookSecret string // signs the deliveries of every webhook
 
-	ref *refserver.Server
-	t   reporter
+	ref       *refserver.Server
+	t         reporter
+	transport *http.Transport             // of clients
+	budget    *signforms.MemoryLimitStore // of clients
 }
 
-// reporter is the part of a test that a server needs.
+// reporter is the part of a test that every method needs.
 type reporter interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
 // NewServer starts a server that closes with the test. What its methods cannot do, other than acts that the service
-// refuses, fails the test.
+// refuses, fails the test. When the test has failed, its log ends with what the server was asked and what it delivered,
+// without any value that a client sent.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := start(t, opts)
 	if err != nil {
 		t.Fatalf("signformstest: %v", err)
 	}
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		s.Close()
+		if opts != nil && opts.FailOnUnusedFaults {
+			for _, f := range s.ref.UnusedFaults() {
+				t.Errorf("signformstest: a fault was set but never happened: %+v", f)
+			}
+		}
+		if t.Failed() {
+			t.Log(s.history())
+		}
+	})
 	return s
 }
 
@@ -64,23 +58,29 @@ func NewServer(t testing.TB, opts *Options) *Server {
 // cannot do, other than acts that the service refuses, is a programming error and panics.
 func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
 
+// maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
+const maxIdle = 64
+
 func start(t reporter, opts *Options) (*Server, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	o := refserver.Options{
-		Seed: opts.Seed, Start: opts.Start, VirtualTimestamps: opts.VirtualTimestamps, UntypedSamples: opts.UntypedSamples,
-	}
-	if opts.Network != nil {
-		o.Network = opts.Network.ref
+	o, err := opts.internal()
+	if err != nil {
+		return nil, err
 	}
 	ref, err := refserver.Start(o)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	s := &Server{
 		URL: ref.URL, APIKey: ref.APIKey, WorkspaceID: ref.WorkspaceID, WebhookSecret: ref.WebhookSecret, ref: ref, t: t,
-	}, nil
+		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle}, budget: signforms.NewMemoryLimitStore(ref.Now),
+	}
+	if opts.Network != nil {
+		s.transport.DialContext = opts.Network.ref.DialContext
+	}
+	return s, nil
 }
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It

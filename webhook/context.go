@@ -7,11 +7,12 @@ import (
 )
 
 // boundedContext is what context.WithTimeout(parent, timeout) returns, but it makes no timer until someone asks whether
-// it has ended. Most store calls and many functions never do, and for a small delivery the timer would cost a fifth of
+// it has ended. Most store calls and many functions never do, and for a small delivery the timer would cost about a fifth of
 // all the rest. The parent has values only.
 type boundedContext struct {
-	parent   context.Context
-	deadline time.Time
+	parent  context.Context
+	start   time.Time
+	timeout time.Duration
 
 	mu      sync.Mutex
 	context context.Context // nil until needed
@@ -20,10 +21,10 @@ type boundedContext struct {
 }
 
 func newBoundedContext(parent context.Context, timeout time.Duration) *boundedContext {
-	return &boundedContext{parent: parent, deadline: time.Now().Add(timeout)}
+	return &boundedContext{parent: parent, start: time.Now(), timeout: timeout}
 }
 
-func (c *boundedContext) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c *boundedContext) Deadline() (time.Time, bool) { return c.start.Add(c.timeout), true }
 func (c *boundedContext) Done() <-chan struct{}       { return c.real().Done() }
 func (c *boundedContext) Err() error                  { return c.real().Err() }
 
@@ -42,7 +43,7 @@ func (c *boundedContext) real() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.context == nil {
-		c.context, c.cancel = context.WithDeadline(c.parent, c.deadline)
+		c.context, c.cancel = context.WithDeadline(c.parent, c.start.Add(c.timeout))
 		if c.ended {
 			c.cancel()
 		}

@@ -53,7 +53,7 @@ func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Ev
 	case run == nil:
 		return h.unwanted(ctx, i, ev)
 	case h.store == nil:
-		return h.run(ctx, run, i, ev)
+		return h.run(newBoundedContext(ctx, h.timeout), run, i, ev)
 	}
 	key := keys.next(ev.source())
 	state, err := h.begin(ctx, key)
@@ -86,61 +86,70 @@ func (h *Handler) unwanted(ctx context.Context, i int, ev Event) outcome {
 }
 
 func (h *Handler) begin(ctx context.Context, key ReplayKey) (ReplayState, error) {
-	bounded := newBoundedContext(ctx, storeTimeout)
-	defer bounded.end()
-	state, err := h.store.Begin(bounded, key, h.lease)
+	ctx, end := h.storeContext(ctx)
+	defer end()
+	state, err := h.store.Begin(ctx, key, h.lease)
 	if err == nil && (state < ReplayFresh || state > ReplayDone) {
 		err = fmt.Errorf("unknown state %d", state)
 	}
 	return state, err
 }
 
+// storeContext bounds one call of the store. The one in memory never waits.
+func (h *Handler) storeContext(ctx context.Context) (bounded context.Context, end func()) {
+	if _, ok := h.store.(*MemoryReplayStore); ok {
+		return ctx, func() {}
+	}
+	c := newBoundedContext(ctx, storeTimeout)
+	return c, c.end
+}
+
 // runClaimed runs a function and settles its claim, also when the function aborts the request or ends its goroutine.
 func (h *Handler) runClaimed(ctx context.Context, run function, key ReplayKey, i int, ev Event) (got outcome) {
-	start := time.Now()
+	bounded := newBoundedContext(ctx, h.timeout)
 	defer func() {
-		if err := h.settle(ctx, key, got, time.Since(start)); err != nil {
+		if err := h.settle(ctx, key, got, bounded.start); err != nil {
 			h.report(ctx, "webhook: event not settled", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
 		}
 	}()
-	return h.run(ctx, run, i, ev)
+	return h.run(bounded, run, i, ev)
 }
 
-func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, took time.Duration) error {
-	bounded := newBoundedContext(ctx, storeTimeout)
-	defer bounded.end()
+func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, begun time.Time) error {
+	ctx, end := h.storeContext(ctx)
+	defer end()
 	if got == processed {
-		return h.store.Done(bounded, key, h.keep)
+		return h.store.Done(ctx, key, h.keep)
 	}
-	if took >= h.lease {
+	if time.Since(begun) >= h.lease {
 		// The claim has ended, and the one that may be there now is not ours to end.
 		return nil
 	}
-	return h.store.Abort(bounded, key)
+	return h.store.Abort(ctx, key)
 }
 
 // run calls a function and reports what went wrong.
-func (h *Handler) run(ctx context.Context, run function, i int, ev Event) outcome {
-	err := h.call(ctx, run)
+func (h *Handler) run(ctx *boundedContext, run function, i int, ev Event) outcome {
+	err := call(ctx, run)
 	if err == nil {
-		h.logEvent(ctx, slog.LevelDebug, "webhook: event processed", i, ev)
+		h.logEvent(ctx.parent, slog.LevelDebug, "webhook: event processed", i, ev)
 		return processed
 	}
 	problem := &EventError{Index: i, Event: ev, Err: err}
 	if p, ok := err.(*panicError); ok {
 		problem.Stack = p.stack
 	} else if _, ok := errors.AsType[*permanentError](err); ok {
-		h.report(ctx, "webhook: event given up", problem)
+		h.report(ctx.parent, "webhook: event given up", problem)
 		return processed
 	}
-	h.report(ctx, "webhook: event failed", problem)
+	h.report(ctx.parent, "webhook: event failed", problem)
 	return failed
 }
 
-func (h *Handler) call(ctx context.Context, run function) (err error) {
-	bounded := newBoundedContext(ctx, h.timeout)
+// call runs a function, whose ctx ends with it, and returns a panic as an error.
+func call(ctx *boundedContext, run function) (err error) {
 	defer func() {
-		bounded.end()
+		ctx.end()
 		switch p := recover(); p {
 		case nil:
 		case http.ErrAbortHandler:
@@ -149,7 +158,7 @@ func (h *Handler) call(ctx context.Context, run function) (err error) {
 			err = &panicError{value: p, stack: debug.Stack()}
 		}
 	}()
-	return run(bounded)
+	return run(ctx)
 }
 
 func (h *Handler) logEvent(ctx context.Context, level slog.Level, message string, i int, ev Event) {

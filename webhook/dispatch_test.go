@@ -3,9 +3,18 @@ package webhook_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
@@ -94,4 +103,191 @@ func TestFuncsNone(t *testing.T) {
 	requireAnswer(t, serve(h, "["+undecodable+"]"), 500, `{"status":"failed"}`)
 	requireAnswer(t, serve(h, "["+undecodable+","+unknown+"]"), 500, `{"status":"failed"}`)
 	require.Empty(t, ran)
+}
+
+func TestFailures(t *testing.T) {
+	cause := errors.New("disk full")
+	for name, c := range map[string]struct {
+		fail   func() error
+		status int
+		text   string
+		stack  bool
+	}{
+		"none":               {func() error { return nil }, 200, "", false},
+		"error":              {func() error { return cause }, 500, "event 1 (new_signature_pdf_individual_viewed): disk full", false},
+		"permanent":          {func() error { return webhook.Permanent(cause) }, 200, "event 1 (new_signature_pdf_individual_viewed): disk full", false},
+		"wrapped permanent":  {func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, 200, "saving: disk full", false},
+		"permanent nil":      {func() error { return webhook.Permanent(nil) }, 200, "", false},
+		"panic":              {func() error { panic("at the disco") }, 500, "panic: at the disco", true},
+		"panic with error":   {func() error { panic(cause) }, 500, "panic: disk full", true},
+		"panic permanent":    {func() error { panic(webhook.Permanent(cause)) }, 500, "panic: disk full", true},
+		"panic nil":          {func() error { panic(nil) }, 500, "panic: panic called with nil", true},
+		"panic uncomparable": {func() error { panic([]int{1}) }, 500, "panic: [1]", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ran []string
+			var problems []error
+			on := record(&ran)
+			on.SignatureViewed = func(context.Context, *webhook.SignatureViewed) error { return c.fail() }
+			h := webhook.NewHandler(newVerifier(t, nil), on, &webhook.HandlerOptions{
+				OnError: func(_ context.Context, err error) { problems = append(problems, err) },
+			})
+			require.Equal(t, c.status, serve(h, batch()).Code)
+			require.Len(t, ran, 8, "the others run all the same")
+			if c.text == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			require.ErrorContains(t, problems[0], c.text)
+			var problem *webhook.EventError
+			require.ErrorAs(t, problems[0], &problem)
+			require.Equal(t, 1, problem.Index)
+			require.IsType(t, &webhook.SignatureViewed{}, problem.Event)
+			require.Equal(t, c.stack, strings.Contains(string(problem.Stack), "TestFailures"))
+			require.Equal(t, strings.Contains(c.text, "disk full"), errors.Is(problems[0], cause))
+		})
+	}
+}
+
+// TestAbort has functions that leave by other ways than returning. Their claims must not stay.
+func TestAbort(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"http.ErrAbortHandler": func() { panic(http.ErrAbortHandler) },
+		"runtime.Goexit":       runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls, done := 0, false
+			var recovered any
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+				if calls++; calls == 1 {
+					leave()
+				}
+				return nil
+			}}, nil)
+			var call sync.WaitGroup
+			call.Go(func() {
+				defer func() { recovered = recover() }()
+				serve(h, form)
+				done = true
+			})
+			call.Wait()
+			require.False(t, done)
+			if name == "http.ErrAbortHandler" {
+				require.Equal(t, http.ErrAbortHandler, recovered)
+			}
+			requireAnswer(t, serve(h, form), 200, `{"status":"ok"}`)
+			require.Equal(t, 2, calls)
+		})
+	}
+}
+
+// TestFunctionContext has a sender that hangs up while a function runs.
+func TestFunctionContext(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, hangUp := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+		var kept context.Context
+		ran := 0
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+			FormResponse: func(ctx context.Context, _ *webhook.FormResponse) error {
+				ran++
+				kept = ctx
+				hangUp()
+				require.NoError(t, ctx.Err())
+				require.NoError(t, context.Cause(ctx))
+				require.Equal(t, "value", ctx.Value(key{}))
+				verified, ok := webhook.VerifiedFrom(ctx)
+				require.True(t, ok)
+				require.Equal(t, webhook.Verified{Timestamp: noon}, verified)
+				deadline, ok := ctx.Deadline()
+				require.True(t, ok)
+				require.Equal(t, time.Minute, time.Until(deadline))
+
+				begun := time.Now()
+				derived, cancel := context.WithTimeout(ctx, time.Hour)
+				defer cancel()
+				<-derived.Done()
+				require.Equal(t, time.Minute, time.Since(begun), "the time of each event is its own")
+				require.Equal(t, context.DeadlineExceeded, ctx.Err())
+				return ctx.Err()
+			},
+			Other: func(ctx context.Context, _ webhook.Event) error {
+				ran++
+				kept = ctx
+				return nil
+			},
+		}, &webhook.HandlerOptions{Timeout: time.Minute})
+		r := webhooktest.NewRequest(target, secret, noon, []byte(array(form, elements[0], unknown))).WithContext(ctx)
+		require.Equal(t, 500, serveRequest(h, r).Code)
+		require.Equal(t, 3, ran)
+		require.Equal(t, context.Canceled, kept.Err(), "a function's context ends with it")
+		<-kept.Done()
+	})
+}
+
+// TestFunctionContextDerived makes many contexts of a function's own. They hang on it without a goroutine for each, and
+// end with it.
+func TestFunctionContextDerived(t *testing.T) {
+	var derived []context.Context
+	more := 0
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+		before := runtime.NumGoroutine()
+		for range 100 {
+			c, cancel := context.WithCancel(ctx)
+			t.Cleanup(cancel)
+			derived = append(derived, c)
+		}
+		more = runtime.NumGoroutine() - before
+		return nil
+	}}, nil)
+	require.Equal(t, 200, serve(h, form).Code)
+	require.Less(t, more, 50, "goroutines for 100 contexts")
+	for _, c := range derived {
+		require.ErrorIs(t, c.Err(), context.Canceled)
+	}
+}
+
+// TestNoPersonalData plants names, addresses and answers in every place of a delivery and looks for them in what the
+// package itself says.
+func TestNoPersonalData(t *testing.T) {
+	const planted = `{"webhookEvent":"new_form_response","formTitle":"Planted","formId":7,"respondentEmail":"planted@example.com","response":[{"answer":"planted"}]}`
+	var said bytes.Buffer
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
+		SignatureViewed: func(context.Context, *webhook.SignatureViewed) error { return errors.New("disk full") },
+		SignatureSigned: func(context.Context, *webhook.SignatureSigned) error { return nil },
+	}, &webhook.HandlerOptions{
+		Logger:      slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		OnError:     func(_ context.Context, err error) { fmt.Fprintln(&said, err) },
+		OnDuplicate: func(_ context.Context, ev webhook.Event) { fmt.Fprintln(&said, "duplicate", ev.SubjectID()) },
+	})
+	whole := strings.TrimSuffix(batch(), "]") + "," + planted + "]"
+	require.Equal(t, 500, serve(h, whole).Code)
+	require.Equal(t, 500, serve(h, whole).Code)
+	serve(h, whole+"planted")
+	serveRequest(h, webhooktest.NewRequest(target, "planted secret 0123", noon, []byte(whole)))
+	serveRequest(h, webhooktest.NewRequest(target, secret, noon.Add(-time.Hour), []byte(whole)))
+	for _, text := range []string{"event failed", "not decoded", "no function", "event processed", "skipped", "request refused", "duplicate 602c2631"} {
+		require.Contains(t, said.String(), text)
+	}
+	for _, private := range []string{"lanted", "@example.com", "203.0.113", "Ann", "Lease", "files.example.com", "legal name", secret} {
+		require.NotContains(t, said.String(), private)
+	}
+}
+
+func TestRouters(t *testing.T) {
+	var ran []string
+	h := webhook.NewHandler(newVerifier(t, nil), record(&ran), nil)
+	mux := http.NewServeMux()
+	mux.Handle("POST /hooks/{customer}", h)
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	res, err := server.Client().Do(webhooktest.NewRequest(server.URL+"/hooks/7", secret, noon, []byte(batch())))
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode)
+	require.Equal(t, `{"status":"ok"}`, string(body))
+	require.Len(t, ran, 9)
 }

@@ -47,12 +47,16 @@ func newVerifier(t testing.TB, opts *webhook.VerifierOptions, secrets ...string)
 
 // signed returns headers for a timestamp of any form; it is written apart from the package's own signing.
 func signed(secret, timestamp, body string) http.Header {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(timestamp + "." + body))
 	return http.Header{
-		"X-Signature": {hex.EncodeToString(mac.Sum(nil))},
+		"X-Signature": {macOf(secret, timestamp+"."+body)},
 		"X-Timestamp": {timestamp},
 	}
+}
+
+func macOf(secret, text string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // serve sends one delivery of body, signed at noon, through a handler.

@@ -59,7 +59,7 @@ func newReplayKeys(events int) replayKeys {
 }
 
 func (k replayKeys) next(source string) ReplayKey {
-	key := ReplayKey(sha256.Sum256([]byte(source)))
+	key := ReplayKey(sha256.Sum256(bytesOf(source)))
 	if k.seen == nil {
 		return key
 	}

@@ -33,8 +33,12 @@ func (s *Scanner) number() Text {
 		i++
 	}
 	whole := i
-	i = digits(src, i)
-	ok := i > whole && (src[whole] != '0' || i == whole+1)
+	if i < len(src) && src[i] == '0' {
+		i++ // no digit may follow, and none is read
+	} else {
+		i = digits(src, i)
+	}
+	ok := i > whole
 	if ok && i < len(src) && src[i] == '.' {
 		fraction := i + 1
 		i = digits(src, fraction)

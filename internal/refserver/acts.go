@@ -75,8 +75,18 @@ func (s *Server) Act(documentID string, command func(signing.Document, time.Time
 		return err
 	}
 	_, err := s.store.Act(documentID, func(d signing.Document) (signing.Change, error) { return command(d, now) })
+	if err != nil {
+		s.refuse(documentID, err)
+	}
 	return err
 }
+
+func (s *Server) refuse(id string, err error) {
+	s.refused.add(fmt.Sprintf("%s %s: %v", s.Now().Format(time.RFC3339Nano), id, err))
+}
+
+// RefusedActs returns the newest 100,000 acts that were refused, a line each.
+func (s *Server) RefusedActs() []string { return s.refused.all() }
 
 // Submit submits a form, whose answers are given by question, and returns the new response.
 func (s *Server) Submit(formID, respondentEmail string, answers map[string]string) (signing.FormResponse, error) {
@@ -97,6 +107,7 @@ func (s *Server) Submit(formID, respondentEmail string, answers map[string]strin
 		return nil
 	})
 	if err != nil {
+		s.refuse(formID, err)
 		return signing.FormResponse{}, err
 	}
 	return *c.Response, nil
@@ -148,4 +159,24 @@ func (s *Server) Messages() []Message {
 		return nil
 	})
 	return all
+}
+
+// AddKey adds an API key of the workspace and returns it.
+func (s *Server) AddKey(workspaceID string) string {
+	key := s.ids.Token()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutKey(key, workspaceID)
+		return nil
+	})
+	return key
+}
+
+// AddWorkspace adds another, empty workspace and returns its id.
+func (s *Server) AddWorkspace() string {
+	id := s.ids.UUID()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutWorkspace(store.Workspace{ID: id, OwnerID: s.ids.UUID(), OwnerEmail: AuthorEmail})
+		return nil
+	})
+	return id
 }

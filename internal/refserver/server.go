@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -25,6 +24,8 @@ type Options struct {
 	Network           *Network  // serve and deliver in it; nil: on loopback
 	VirtualTimestamps bool      // x-timestamp follows Now; false: the wall clock
 	Profile           api.Profile
+	Reminders         api.Limit // nil: 5 in any 15 minutes
+	Timestamps        delivery.TimestampFormat
 	UntypedSamples    bool // "Test Webhook" leaves webhookEvent out, as the interface's own sample does
 }
 
@@ -42,7 +43,9 @@ type Server struct {
 	links     signing.Links
 	sender    *delivery.Sender
 	transport *http.Transport // of the sender
-	requests  requestLog
+	requests  recent[api.Record]
+	refused   recent[string]
+	faults    *faults
 	http      *serving
 
 	advancing sync.Mutex
@@ -60,27 +63,23 @@ func Start(o Options) (*Server, error) {
 	ids := signing.NewIDs(o.Seed)
 	s := &Server{
 		URL:           url,
-		APIKey:        ids.Token(),
-		WorkspaceID:   ids.UUID(),
 		WebhookSecret: ids.Token(),
 		options:       o,
 		clock:         clock{start: o.Start},
 		ids:           ids,
 		store:         store.New(),
+		faults:        newFaults(o.Seed),
 		links:         signing.Links{Base: url},
 		transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true},
 	}
 	if o.Network != nil {
 		s.transport.DialContext = o.Network.DialContext
 	}
-	s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: s.WorkspaceID, OwnerID: ids.UUID(), OwnerEmail: AuthorEmail})
-		tx.PutKey(s.APIKey, s.WorkspaceID)
-		return nil
-	})
+	s.WorkspaceID = s.AddWorkspace()
+	s.APIKey = s.AddKey(s.WorkspaceID)
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
-		Now: s.Now, Frozen: s.clock.frozen(), Stamp: s.timestamp,
+		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -124,32 +123,31 @@ func (s *Server) Close() {
 // Now returns the service's time.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// timestamp is the x-timestamp of an attempt made now, in Unix seconds.
-func (s *Server) timestamp() string {
-	now := time.Now()
+// stampClock is the time that x-timestamp tells.
+func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {
-		now = s.Now()
+		return s.Now()
 	}
-	return strconv.FormatInt(now.Unix(), 10)
+	return time.Now()
 }
 
 // Settle returns when no delivery is due or under way. It returns ctx's error when that ends first, and
 // [delivery.ErrClosed] when the service is closed meanwhile.
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
-// Advance moves the clock by d and runs everything that falls due on the way, each at its own time, before it returns.
-// Called from a webhook receiver it would wait for itself.
+// Advance moves the clock by d and makes the deliveries that fall due on the way, each at its own time, before it returns.
+// Expiry needs no step: whatever looks at documents first expires those that are due, at their own time. Called from a
+// webhook receiver, Advance would wait for itself.
 func (s *Server) Advance(d time.Duration) {
 	s.advancing.Lock()
 	defer s.advancing.Unlock()
 	for {
-		s.store.ExpireDue(s.Now())
 		s.sender.Wake()
 		if s.Settle(context.Background()) != nil || d <= 0 {
 			return
 		}
 		step := d
-		if next, ok := s.nextDue(); ok {
+		if next, ok := s.nextDelivery(); ok {
 			step = min(step, max(next.Sub(s.Now()), 0))
 		}
 		s.clock.advance(step)
@@ -157,14 +155,10 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// nextDue returns when the next delivery or expiry is due.
-func (s *Server) nextDue() (next time.Time, ok bool) {
+func (s *Server) nextDelivery() (at time.Time, ok bool) {
 	s.store.View(func(tx *store.Tx) error {
-		next, ok = tx.NextDeliveryAt()
-		if at, expires := tx.NextExpiryAt(); expires && (!ok || at.Before(next)) {
-			next, ok = at, true
-		}
+		at, ok = tx.NextDeliveryAt()
 		return nil
 	})
-	return next, ok
+	return at, ok
 }

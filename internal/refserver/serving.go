@@ -1,6 +1,7 @@
 package refserver
 
 import (
+	"context"
 	"io"
 	"log"
 	"net"
@@ -13,11 +14,16 @@ import (
 type serving struct {
 	server http.Server
 	wait   sync.WaitGroup // the accept loop and every connection
+	cancel context.CancelFunc
 }
 
 // serve serves h on l until closed.
 func serve(l net.Listener, h http.Handler) *serving {
-	s := &serving{server: http.Server{
+	// Handlers learn from their context that the server closes, even those that never read the body, for which net/http
+	// does not watch the connection.
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &serving{cancel: cancel, server: http.Server{
+		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          log.New(io.Discard, "", 0), // connections that clients break are part of every test
@@ -36,6 +42,7 @@ func serve(l net.Listener, h http.Handler) *serving {
 
 // close breaks every connection and returns when no goroutine of the server is left, which includes those of handlers.
 func (s *serving) close() {
+	s.cancel()
 	s.server.Close()
 	s.wait.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -13,8 +14,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// MaxBody is the largest request body that is read.
-const MaxBody = 10 << 20
+const (
+	MaxBody     = 10 << 20 // the largest request body that is read
+	maxRecorded = 64 << 10 // of a body in a Record
+)
 
 // Options are what an API needs. Store, IDs and Now are required.
 type Options struct {
@@ -58,7 +61,7 @@ type Call struct {
 
 	route       *route
 	record      *Record
-	now         time.Time
+	now         time.Time // when the work began
 	key         string
 	workspaceID string
 	input       input
@@ -69,8 +72,7 @@ func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text)
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &Call{now: a.Now()}
-	c.record = newRecord(r, c.now)
+	c := &Call{record: newRecord(r, a.Now())}
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
 	defer func() { a.finish(c, aw, lost) }()
@@ -134,9 +136,8 @@ func (a *API) arrive(c *Call) error {
 	}
 	a.arrivals.Lock()
 	defer a.arrivals.Unlock()
-	c.now = a.Now()
-	c.record.At = c.now
-	wait, ok := a.Reminders.Take(c.key, c.now)
+	c.record.At = a.Now()
+	wait, ok := a.Reminders.Take(c.key, c.record.At)
 	if !ok {
 		return &limited{limit: a.Reminders, wait: wait}
 	}
@@ -159,7 +160,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return &badInput{problems: []string{"The body could not be read to its end"}}
 		}
-		c.record.Body = body
+		c.record.Body = slices.Clone(body[:min(len(body), maxRecorded)])
 		if err := c.decodeBody(body, r.Header.Get("Content-Type")); err != nil {
 			return err
 		}
@@ -180,8 +181,9 @@ func (c *Call) decodeBody(body []byte, contentType string) error {
 	return c.input.decode(body)
 }
 
-// work runs the operation and writes its answer.
+// work runs the operation and writes its answer. It reads the clock again: a fault may have taken its time.
 func (a *API) work(c *Call, w http.ResponseWriter) {
+	c.now = a.Now()
 	if err := a.Store.ExpireDue(c.now); err != nil {
 		a.fail(c, w, err)
 		return

@@ -23,26 +23,22 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		return nil, err
 	}
 	body := documentsBody{Message: "Documents fetched successfully"}
-	total := 0
 	err := a.Store.View(func(tx *store.Tx) error {
 		body.FormCount = tx.CountForms(c.workspaceID)
 		if documentType == typeTemplate {
-			var templates []signing.Template
-			templates, total = oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
-			body.Documents = a.templateBodies(tx, templates)
+			templates, total := oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
+			body.Documents, body.DocumentsCount = a.templateBodies(tx, templates), total
 			return nil
 		}
-		var documents []signing.Document
-		documents, total = oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
-		body.Documents = a.documentBodies(documents)
+		documents, total := oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
+		body.Documents, body.DocumentsCount = a.documentBodies(documents), total
 		return nil
 	})
-	body.DocumentsCount = total
+	body.Pagination = pagination(q.Page, body.DocumentsCount)
+	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
 		body.DocumentsCount = len(body.Documents)
 	}
-	body.Pagination = pagination(q.Page, total)
-	body.Pagination.TotalDocuments = &total
 	return body, err
 }
 
@@ -122,8 +118,9 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 	return []T{v}, 1
 }
 
+// documentMatches need not look at the kind: the id of a document from a template is no UUID.
 func documentMatches(d *signing.Document, q store.Query) bool {
-	return d.Kind == signing.KindPDF && q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
+	return q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
 }
 
 func templateMatches(t *signing.Template, q store.Query) bool {
@@ -199,12 +196,11 @@ func (a *API) act(c *Call, command func(signing.Document) (signing.Change, error
 func (c *Call) documentRef() (documentRef, error) {
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
-	ref := documentRef{workspaceID: c.workspaceID, kind: signing.KindPDF, id: id}
+	ref := documentRef{workspaceID: c.workspaceID, id: id}
 	switch documentType := in.require("documentType"); documentType {
 	case "", typePDF:
 	case typeTemplate:
-		ref.kind, ref.templateID = signing.KindTemplate, id
-		ref.id = in.given("responseId", in.objectID("responseId"))
+		ref.templateID, ref.id = id, in.given("responseId", in.objectID("responseId"))
 	default:
 		in.problem("documentType must be %s or %s", typePDF, typeTemplate)
 	}
@@ -214,11 +210,10 @@ func (c *Call) documentRef() (documentRef, error) {
 // documentRef is what a request names a document by.
 type documentRef struct {
 	workspaceID string
-	kind        signing.Kind
 	id          string
-	templateID  string
+	templateID  string // empty: the document is a PDF
 }
 
 func (r documentRef) names(d *signing.Document) bool {
-	return d.WorkspaceID == r.workspaceID && d.Kind == r.kind && d.TemplateID == r.templateID
+	return d.WorkspaceID == r.workspaceID && d.TemplateID == r.templateID
 }

@@ -10,18 +10,7 @@ import (
 
 // listResponses answers GET /get-form-responses.
 func (a *API) listResponses(c *Call) (any, error) {
-	in := &c.input
-	formID, responseID := in.text("formId"), strings.ToLower(in.text("responseId"))
-	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) {
-		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
-	}
-	if formID == "" && responseID == "" {
-		in.oneIsRequired("formId", "responseId")
-	}
-	if formID == "" && responseID != "" && (in.text("page") != "" || in.text("limit") != "") {
-		in.problem("page and limit must not be given with a responseId alone")
-	}
-	page := a.page(in, math.MaxInt32)
+	formID, responseID, page := a.responseQuery(&c.input)
 	if err := c.inputError(); err != nil {
 		return nil, err
 	}
@@ -36,6 +25,21 @@ func (a *API) listResponses(c *Call) (any, error) {
 		return err
 	})
 	return body, err
+}
+
+// responseQuery reads which responses are asked for.
+func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
+	formID, responseID = in.text("formId"), strings.ToLower(in.text("responseId"))
+	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) {
+		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
+	}
+	if formID == "" && responseID == "" {
+		in.oneIsRequired("formId", "responseId")
+	}
+	if formID == "" && responseID != "" && (in.text("page") != "" || in.text("limit") != "") {
+		in.problem("page and limit must not be given with a responseId alone")
+	}
+	return formID, responseID, a.page(in, math.MaxInt32)
 }
 
 // formResponses finds the one response asked for, whatever the page, or a page of the form's responses.

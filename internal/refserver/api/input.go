@@ -34,7 +34,7 @@ func (in *input) decode(body []byte) error {
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if err := dec.Decode(&in.body); err != nil {
-		return &badInput{problems: []string{"The body is not a JSON object: " + jsonProblem(err)}}
+		return &badInput{problems: []string{jsonProblem(err)}}
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return &badInput{problems: []string{"The body has something after its JSON object"}}
@@ -45,15 +45,15 @@ func (in *input) decode(body []byte) error {
 	return nil
 }
 
-// jsonProblem says where, but not what the body holds.
+// jsonProblem says what is wrong with a body, and where, but not what it holds.
 func jsonProblem(err error) string {
 	switch err := err.(type) {
 	case *json.SyntaxError:
-		return fmt.Sprintf("syntax error at byte %d", err.Offset)
+		return fmt.Sprintf("The body is not JSON: there is a mistake at byte %d", err.Offset)
 	case *json.UnmarshalTypeError:
-		return "it is a " + err.Value
+		return fmt.Sprintf("The body must be a JSON object, but is of type %s", err.Value)
 	}
-	return "it ends too early"
+	return "The body is not JSON: it ends too early"
 }
 
 func (in *input) problem(format string, args ...any) {

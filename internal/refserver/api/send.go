@@ -47,16 +47,20 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	d := change.Document
+	return a.sentBody(change.Document), nil
+}
+
+// sentBody shows a document that was just sent, with its signing links.
+func (a *API) sentBody(d *signing.Document) sentBody {
 	body := sentBody{
-		Message: "Document sent successfully", TemplateID: id, CreatedDocumentID: d.ID, CreatedDocumentStatus: a.statusText(d.Status),
+		Message: "Document sent successfully", TemplateID: d.TemplateID, CreatedDocumentID: d.ID, CreatedDocumentStatus: a.statusText(d.Status),
 	}
 	for _, s := range d.Signers {
 		body.Signers = append(body.Signers, sentSignerBody{
 			SignerID: s.ID, Email: s.Email, Name: s.Name, Status: string(s.Status()), RoleTitle: s.RoleTitle, SentURL: a.Links.Sign(s.Token),
 		})
 	}
-	return body, nil
+	return body
 }
 
 // noteVariables notes the variables that the template does not have. Whether the service refuses them is not documented.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"math"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -18,19 +19,26 @@ func (a *API) templateBodies(tx *store.Tx, templates []signing.Template) []docum
 		t := &templates[i]
 		respondents, total := tx.Respondents(t.ID, store.Page{Limit: maxOverview})
 		signed := tx.CountRespondents(t.ID, signing.StatusSigned) + tx.CountRespondents(t.ID, signing.StatusPaid)
-		status := signing.StatusDraft
+		status, updated := signing.StatusDraft, t.UpdatedAt
 		if total > 0 {
-			status = signing.StatusPending
+			status, updated = signing.StatusPending, latest(updated, respondents[0].CreatedAt)
 		}
 		out[i] = documentBody{
 			DocumentID: t.ID, DocumentName: t.Name, DocumentURL: a.Links.Document(t.ID), AuthorEmail: t.AuthorEmail,
 			Status: a.statusText(status), SigningType: typeTemplate, IsSigningOrder: t.Ordered, IsArchived: t.Archived,
 			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(respondents)),
 			TotalRespondants: &total, TotalSignedRespondants: &signed,
-			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(t.UpdatedAt),
+			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(updated),
 		}
 	}
 	return out
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func roleBodies(t *signing.Template) []roleBody {

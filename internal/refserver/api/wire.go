@@ -78,6 +78,9 @@ func signerBodies(d *signing.Document) []signerBody {
 		out[i] = signerBody{
 			Email: s.Email, Name: s.Name, Status: string(s.Status()), HasDeclined: s.HasDeclined(), SigningOrderNo: s.Order,
 		}
+		if d.SentAt.IsZero() {
+			out[i].Status = "DRAFT" // seen in live answers; when exactly is not documented
+		}
 		if d.Kind == signing.KindTemplate {
 			out[i].RoleTitle, out[i].SignerID = &s.RoleTitle, s.ID
 		} else {

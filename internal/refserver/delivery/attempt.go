@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -20,6 +21,10 @@ type Request struct {
 	Timestamp string
 	Body      []byte
 	Header    http.Header
+
+	Drop      bool          // it is lost on its way
+	Delay     time.Duration // it is not made now but this much later
+	Duplicate bool          // it is sent twice
 }
 
 // Seal sets the headers of a genuine delivery: x-timestamp, and x-signature over the body with the webhook's secret.
@@ -53,7 +58,7 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 		return err
 	})
 	if err != nil || hook.Disabled {
-		s.report(id, nil)
+		s.report(id, d.Body, nil)
 		return
 	}
 	if d.Body == nil {
@@ -64,11 +69,15 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 	if s.Tamper != nil {
 		s.Tamper(r)
 	}
-	a := s.post(ctx, r)
-	s.report(id, func(d *store.Delivery) {
-		d.Body = r.Delivery.Body
-		d.Attempts = append(d.Attempts[:len(d.Attempts):len(d.Attempts)], a)
-	})
+	if r.Delay > 0 {
+		s.postpone(id, d.Body, r.Delay)
+		return
+	}
+	made := []store.Attempt{s.post(ctx, r)}
+	if r.Duplicate {
+		made = append(made, s.post(ctx, r))
+	}
+	s.report(id, d.Body, made)
 }
 
 // post makes one request: within [AttemptTimeout], redirects not followed, the answer read in part.
@@ -77,6 +86,10 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	defer cancel()
 	a = store.Attempt{At: s.Now(), URL: r.Webhook.URL, RequestHeader: maps.Clone(r.Header)}
 	defer func() { a.Took = s.Now().Sub(a.At) }()
+	if r.Drop {
+		a.Error = "lost on its way by a fault"
+		return a
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Webhook.URL, bytes.NewReader(r.Body))
 	if err != nil {
 		a.Error = err.Error()
@@ -107,33 +120,42 @@ func reason(ctx context.Context, err error) string {
 }
 
 // report stores what became of a claimed delivery: delivered, due again, dead, or cancelled when its webhook is gone.
-func (s *Sender) report(id string, attempt func(*store.Delivery)) {
-	now := s.Now()
+func (s *Sender) report(id string, body []byte, made []store.Attempt) {
+	s.update(id, func(tx *store.Tx, d *store.Delivery) {
+		d.Body = body
+		d.Attempts = append(slices.Clip(d.Attempts), made...)
+		d.Status, d.NextAttemptAt = outcome(len(d.Attempts), made, s.Now())
+		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
+			d.Status = store.DeliveryCancelled
+		}
+	})
+}
+
+// postpone gives a claimed delivery back without an attempt.
+func (s *Sender) postpone(id string, body []byte, delay time.Duration) {
+	s.update(id, func(_ *store.Tx, d *store.Delivery) {
+		d.Body, d.Status, d.NextAttemptAt = body, store.DeliveryPending, s.Now().Add(delay)
+	})
+}
+
+func (s *Sender) update(id string, change func(*store.Tx, *store.Delivery)) {
 	s.Store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(id)
 		if err != nil {
 			return err
 		}
-		if attempt != nil {
-			attempt(&d)
-		}
-		d.Status, d.NextAttemptAt = outcome(d, now)
-		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
-			d.Status = store.DeliveryCancelled
-		}
+		change(tx, &d)
 		tx.PutDelivery(d)
 		return nil
 	})
 }
 
-// outcome judges the last attempt: any 2xx is a success, whatever becomes of the answer's body.
-func outcome(d store.Delivery, now time.Time) (store.DeliveryStatus, time.Time) {
-	if n := len(d.Attempts); n > 0 {
-		if last := d.Attempts[n-1]; last.StatusCode/100 == 2 {
-			return store.DeliveryDelivered, time.Time{}
-		}
+// outcome judges the attempts just made: any 2xx is a success, whatever becomes of the answer's body.
+func outcome(attempts int, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
+	if slices.ContainsFunc(made, func(a store.Attempt) bool { return a.StatusCode/100 == 2 }) {
+		return store.DeliveryDelivered, time.Time{}
 	}
-	if wait, more := NextWait(len(d.Attempts)); more {
+	if wait, more := NextWait(attempts); more {
 		return store.DeliveryPending, now.Add(wait)
 	}
 	return store.DeliveryDead, time.Time{}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -9,8 +10,10 @@ import (
 
 // Form is how a webhook wants its bodies. The zero Form is the service's usual one.
 type Form struct {
-	Object   bool // one object instead of an array of one
-	OmitType bool // without webhookEvent, as in some of the interface's own samples
+	Object   bool   // one object instead of an array of one
+	OmitType bool   // without webhookEvent, as in some of the interface's own samples
+	Type     string // this webhookEvent instead of the event's own; empty: its own
+	Pad      int    // one more field, of so many bytes
 }
 
 // Body returns the body of a delivery of one event. Equal inputs give equal bytes.
@@ -23,8 +26,14 @@ func Bodies(events []signing.Event, links signing.Links, form Form) []byte {
 	var all Array
 	for _, e := range events {
 		o := payload(e, links)
+		if form.Type != "" {
+			o[0].Value = form.Type
+		}
 		if form.OmitType {
 			o = o[1:]
+		}
+		if form.Pad > 0 {
+			o = append(o, Member{"padding", strings.Repeat("x", form.Pad)})
 		}
 		if form.Object {
 			return AppendJSON(nil, o)

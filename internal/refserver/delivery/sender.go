@@ -181,6 +181,9 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 
 		s.deliver(attempt, id)
 		cancel()
+		if ctx.Err() != nil {
+			return // whoever waits for this attempt is told by Run that it was broken off
+		}
 		s.done()
 	}
 }

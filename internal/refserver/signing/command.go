@@ -14,7 +14,7 @@ const (
 )
 
 // Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
-// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list.
+// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's signers may still lack their address.
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {
@@ -25,9 +25,6 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	d.Signers = slices.Clone(d.Signers)
 	for i := range d.Signers {
 		s := &d.Signers[i]
-		if err := checkEmail(fmt.Sprintf("signers[%d].email", i), s.Email); err != nil {
-			return Change{}, err
-		}
 		if s.ID == "" {
 			s.ID = ids.UUID()
 		}
@@ -49,6 +46,11 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 func (d Document) Send(at time.Time) (Change, error) {
 	if len(d.Signers) == 0 {
 		return Change{}, &Invalid{Field: "signers", Message: "a document needs a signer before it can be sent"}
+	}
+	for i, s := range d.Signers {
+		if err := checkEmail(fmt.Sprintf("signers[%d].email", i), s.Email); err != nil {
+			return Change{}, err
+		}
 	}
 	c, err := d.step(ActionSend, ActorAuthor, "", at)
 	if err != nil {

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
@@ -10,7 +12,7 @@ import (
 // documents keeps each document by id, by signing link, and in the lists that requests page through.
 type documents struct {
 	byID    map[string]*signing.Document
-	byToken map[string]*string // token of a signing link → document id
+	byToken map[string]string // token of a signing link → document id
 	lists   map[docList]*list[signing.Document]
 	expiry  *list[signing.Document] // in progress with a time to expire
 }
@@ -44,7 +46,7 @@ func tristateOf(b *bool) tristate {
 func newDocuments() documents {
 	return documents{
 		byID:    map[string]*signing.Document{},
-		byToken: map[string]*string{},
+		byToken: map[string]string{},
 		lists:   map[docList]*list[signing.Document]{},
 		expiry:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.ExpiresAt, d.ID) }},
 	}
@@ -72,19 +74,26 @@ func (tx *Tx) putDocument(d *signing.Document) {
 	tx.change(func() { ds.replace(old, d) }, func() { ds.replace(d, old) })
 }
 
-// replace puts d in the place of old; either may be nil.
+// replace puts d in the place of old; either may be nil. They have the same id and the same CreatedAt, so lists that hold both
+// only swap the pointer.
 func (ds *documents) replace(old, d *signing.Document) {
+	var from, to []docList
 	if old != nil {
-		ds.forget(old)
+		from = listsOf(old)
+		ds.expiry.remove(ds.expiry.key(old))
 	}
-	if d == nil {
-		return
+	if d != nil {
+		to = listsOf(d)
+		ds.link(d)
+	} else {
+		ds.unlink(old)
 	}
-	ds.byID[d.ID] = d
-	for i := range d.Signers {
-		ds.byToken[d.Signers[i].Token] = &d.ID
+	for _, name := range from {
+		if !slices.Contains(to, name) {
+			ds.lists[name].remove(newestKey(old))
+		}
 	}
-	for _, name := range listsOf(d) {
+	for _, name := range to {
 		l := ds.lists[name]
 		if l == nil {
 			l = &list[signing.Document]{key: newestKey}
@@ -92,20 +101,23 @@ func (ds *documents) replace(old, d *signing.Document) {
 		}
 		l.put(d)
 	}
+}
+
+func (ds *documents) link(d *signing.Document) {
+	ds.byID[d.ID] = d
+	for i := range d.Signers {
+		ds.byToken[d.Signers[i].Token] = d.ID
+	}
 	if d.Status == signing.StatusPending && !d.ExpiresAt.IsZero() {
 		ds.expiry.put(d)
 	}
 }
 
-func (ds *documents) forget(d *signing.Document) {
+func (ds *documents) unlink(d *signing.Document) {
 	delete(ds.byID, d.ID)
 	for i := range d.Signers {
 		delete(ds.byToken, d.Signers[i].Token)
 	}
-	for _, name := range listsOf(d) {
-		ds.lists[name].remove(newestKey(d))
-	}
-	ds.expiry.remove(keyOf(d.ExpiresAt, d.ID))
 }
 
 // Document returns the document with the id, of either kind, or a [*Missing].
@@ -119,7 +131,7 @@ func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok 
 	if !ok {
 		return d, 0, false
 	}
-	d = *tx.s.documents.byID[*id]
+	d = *tx.s.documents.byID[id]
 	for i := range d.Signers {
 		if d.Signers[i].Token == token {
 			return d, i, true
@@ -175,10 +187,10 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
 	if q.Text == "" {
 		return l.page(lo, hi, q.Page), max(hi-lo, 0)
 	}
-	var out []T
+	out := make([]T, 0, min(q.Limit, 100))
 	total, text := 0, strings.ToLower(q.Text)
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
-		if strings.Contains(strings.ToLower(name(v)), text) {
+		if containsFold(name(v), text) {
 			if total >= q.Offset && len(out) < q.Limit {
 				out = append(out, *v)
 			}
@@ -204,9 +216,9 @@ func (s *Store) ExpireDue(now time.Time) error {
 		at, ok := tx.NextExpiryAt()
 		return ok && !at.After(now)
 	}
-	any := false
-	s.View(func(tx *Tx) error { any = due(tx); return nil })
-	if !any {
+	waiting := false
+	s.View(func(tx *Tx) error { waiting = due(tx); return nil })
+	if !waiting {
 		return nil
 	}
 	return s.Update(func(tx *Tx) error {
@@ -242,5 +254,25 @@ func (q Query) Matches(workspaceID, name string, status signing.Status, archived
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&
-		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
+		containsFold(name, strings.ToLower(q.Text))
+}
+
+// containsFold reports whether s in lower case contains lower. It copies s only if it has other than ASCII letters: a search
+// looks at every name.
+func containsFold(s, lower string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Contains(strings.ToLower(s), lower)
+		}
+	}
+	for ; len(s) >= len(lower); s = s[1:] {
+		n := 0
+		for n < len(lower) && (s[n] == lower[n] || 'A' <= s[n] && s[n] <= 'Z' && s[n]+'a'-'A' == lower[n]) {
+			n++
+		}
+		if n == len(lower) {
+			return true
+		}
+	}
+	return false
 }

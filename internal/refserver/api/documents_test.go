@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// list returns the ids that GET /get-documents answers with, and its pagination.
+func list(t *testing.T, srv *server, query map[string]string) (ids []string, pagination map[string]any) {
+	t.Helper()
+	w := load(t, "list_documents").with(func(r *request) { r.Query = query }).send(srv)
+	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	answer := parse(t, w.Body.Bytes()).(map[string]any)
+	for _, d := range answer["documents"].([]any) {
+		ids = append(ids, d.(map[string]any)["documentId"].(string))
+	}
+	pagination = answer["pagination"].(map[string]any)
+	require.Equal(t, answer["documentsCount"], pagination["totalDocuments"])
+	return ids, pagination
+}
+
+func TestListFilters(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, tc := range []struct {
+		query map[string]string
+		want  []string
+	}{
+		{nil, []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
+		{map[string]string{"sortOrder": "asc"}, []string{draft, voided, deleted, expired, declined, paid, completed, inProgress}},
+		{map[string]string{"sortOrder": ""}, []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
+		{map[string]string{"status": "VOID"}, []string{voided}},
+		{map[string]string{"status": "PENDING"}, []string{inProgress}},
+		{map[string]string{"archive": "true"}, []string{voided}},
+		{map[string]string{"archive": "false", "limit": "3"}, []string{inProgress, completed, paid}},
+		{map[string]string{"query": "LEASE"}, []string{inProgress, voided}},
+		{map[string]string{"query": "lease", "archive": "true"}, []string{voided}},
+		{map[string]string{"documentId": paid}, []string{paid}},
+		{map[string]string{"documentId": paid, "status": "VOID"}, nil},
+		{map[string]string{"documentId": paid, "page": "2"}, nil},
+		{map[string]string{"documentId": template}, nil},
+		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE"}, []string{template}},
+		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "archive": "true"}, nil},
+		{map[string]string{"documentType": "PDF_TEMPLATE", "sortOrder": "asc"}, []string{unusedTemplate, template}},
+		{map[string]string{"documentType": "PDF_TEMPLATE", "query": "attorney"}, []string{unusedTemplate}},
+		// Both ends are inclusive, to the millisecond.
+		{map[string]string{"dateFrom": "2026-11-16T08:00:00.001Z"}, []string{inProgress, completed, paid}},
+		{map[string]string{"dateFrom": "2026-11-16T08:00:00.002Z"}, []string{inProgress, completed}},
+		{map[string]string{"dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided, draft}},
+		{map[string]string{"dateTo": "2026-11-02T07:59:59.999Z"}, []string{draft}},
+		{map[string]string{"dateFrom": "2026-11-02T08:00:00.000Z", "dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided}},
+		{map[string]string{"dateTo": "2026-11-02T10:00:00.000+02:00"}, []string{voided, draft}},
+		// Unknown parameters are ignored.
+		{map[string]string{"filter": "x", "sortBy": "name", "Limit": "1", "documentType": "PDF_TEMPLATE"}, []string{template, unusedTemplate}},
+	} {
+		got, _ := list(t, srv, tc.query)
+		require.Equal(t, tc.want, got, "%v", tc.query)
+	}
+}
+
+func TestListPages(t *testing.T) {
+	srv := newServer(t, nil)
+	all, first := list(t, srv, nil)
+	require.Equal(t, map[string]any{"currentPage": 1.0, "totalPages": 1.0, "totalDocuments": 8.0}, first)
+	for limit := 1; limit <= 9; limit++ {
+		var got []string
+		pages := (len(all) + limit - 1) / limit
+		for page := 1; page <= pages; page++ {
+			ids, pagination := list(t, srv, map[string]string{"page": strconv.Itoa(page), "limit": strconv.Itoa(limit)})
+			require.Equal(t, map[string]any{"currentPage": float64(page), "totalPages": float64(pages), "totalDocuments": 8.0}, pagination)
+			got = append(got, ids...)
+		}
+		require.Equal(t, all, got, "limit %d", limit)
+		beyond, _ := list(t, srv, map[string]string{"page": strconv.Itoa(pages + 1), "limit": strconv.Itoa(limit)})
+		require.Empty(t, beyond)
+	}
+	beyond, pagination := list(t, srv, map[string]string{"page": "2147483647", "limit": "100"})
+	require.Empty(t, beyond)
+	require.Equal(t, 2147483647.0, pagination["currentPage"])
+}
+
+func TestDefaultPageHasTen(t *testing.T) {
+	srv := newServer(t, nil)
+	for i := range 5 {
+		play(t, srv.store, signing.NewIDs(uint64(i+1)), signing.Document{Name: "More"}, "2026-11-19T07:00:00Z")
+	}
+	ids, pagination := list(t, srv, nil)
+	require.Len(t, ids, 10)
+	require.Equal(t, map[string]any{"currentPage": 1.0, "totalPages": 2.0, "totalDocuments": 13.0}, pagination)
+	require.True(t, slices.IsSortedFunc(ids[:5], func(a, b string) int { return cmp.Compare(b, a) }), "equal times are ordered by id")
+}
+
+func TestVoidAndRemindHaveTheirEffect(t *testing.T) {
+	srv := newServer(t, nil)
+	require.Equal(t, http.StatusOK, load(t, "send_reminder").send(srv).Code)
+	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		d, err := tx.Document(inProgress)
+		require.NoError(t, err)
+		require.Equal(t, signing.StatusVoid, d.Status)
+		require.Equal(t, srv.now, d.UpdatedAt)
+		var reminded []string
+		for _, m := range tx.Messages(inProgress) {
+			if m.Kind == signing.MessageReminder {
+				reminded = append(reminded, m.To)
+			}
+		}
+		require.Equal(t, []string{"ben.o'neil+legal@example.com"}, reminded, "Ann has signed, so it is Ben's turn")
+		return nil
+	}))
+	ids, _ := list(t, srv, map[string]string{"status": "VOID"})
+	require.Equal(t, []string{inProgress, voided}, ids)
+}
+
+// TestExpiryComesBeforeTheAct asks to void a document whose time ran out and that nobody has looked at since.
+func TestExpiryComesBeforeTheAct(t *testing.T) {
+	srv := newServer(t, nil)
+	late := "0b5a3c1e-0000-4000-8000-000000000001"
+	play(t, srv.store, signing.NewIDs(9), signing.Document{ID: late, Name: "Offer", ExpiresFor: 3600e9, Signers: []signing.Signer{cy("", "")}},
+		"2026-11-19T07:00:00Z", act{"2026-11-19T07:00:00Z", send})
+	srv.now = instant("2026-11-19T07:59:59.999Z")
+	ids, _ := list(t, srv, map[string]string{"status": "EXPIRED"})
+	require.Equal(t, []string{expired}, ids)
+	srv.now = instant("2026-11-19T08:00:00Z")
+	w := load(t, "void_document").with(both("documentId", late)).send(srv)
+	require.JSONEq(t, `{"message":"A document that is EXPIRED cannot be voided","code":"invalid_status"}`, w.Body.String())
+	ids, _ = list(t, srv, map[string]string{"status": "EXPIRED"})
+	require.Equal(t, []string{late, expired}, ids)
+}
+
+// TestWorkHasItsOwnTime lets an hour pass between the arrival of a request and its work.
+func TestWorkHasItsOwnTime(t *testing.T) {
+	var srv *server
+	srv = newServer(t, func(o *api.Options) {
+		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+			srv.now = srv.now.Add(time.Hour)
+			work(w)
+		}
+	})
+	arrived := srv.now
+	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code)
+	require.Equal(t, arrived, srv.last().At)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		d, err := tx.Document(inProgress)
+		require.Equal(t, arrived.Add(time.Hour), d.UpdatedAt)
+		return err
+	}))
+}
+
+func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
+	srv := newServer(t, nil)
+	_, err := srv.store.Act(createdEarlier, func(d signing.Document) (signing.Change, error) { return d.Pay(srv.now) })
+	require.NoError(t, err)
+	got := answer(t, srv, "get_template", nil)["documents"].([]any)[0].(map[string]any)
+	require.Equal(t, 1.0, got["totalSignedRespondants"])
+	require.Equal(t, 2.0, got["totalRespondants"])
+}

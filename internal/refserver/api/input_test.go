@@ -1,0 +1,127 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestListInputsAreRefused(t *testing.T) {
+	const invalid = "invalid_input"
+	one := func(name, from, field, value, text string) refusal {
+		return refusal{name, from, query(field, value), 400, invalid, text, "input"}
+	}
+	requireRefusals(t, []refusal{
+		one("type", "list_documents", "documentType", "pdf", "documentType must be PDF or PDF_TEMPLATE"),
+		one("status of a template", "list_templates", "status", "SIGNED", "status must not be given with documentType PDF_TEMPLATE"),
+		one("status", "list_documents", "status", "signed",
+			"status must be one of DRAFT, PENDING, SIGNED, PAID, DECLINED, EXPIRED, DELETED, VOID"),
+		one("id", "get_document", "documentId", created, "documentId must be a UUID"),
+		one("braced id", "get_document", "documentId", "{"+inProgress+"}", "documentId must be a UUID"),
+		one("from", "list_documents", "dateFrom", "2026-11-01", "dateFrom must be a time as in 2006-01-02T15:04:05.000Z"),
+		one("to", "list_documents", "dateTo", "1795168800", "dateTo must be a time as in 2006-01-02T15:04:05.000Z"),
+		one("order of dates", "list_documents", "dateFrom", "2026-11-20T00:00:00.000Z", "dateFrom must not be after dateTo"),
+		one("archive", "list_documents", "archive", "yes", "archive must be true or false"),
+		one("sort", "list_documents", "sortOrder", "DESC", "sortOrder must be desc or asc"),
+		one("page 0", "list_documents", "page", "0", "page must be at least 1"),
+		one("page", "list_documents", "page", "one", "page must be a whole number"),
+		one("limit 0", "list_documents", "limit", "0", "limit must be at least 1"),
+		one("limit 101", "list_documents", "limit", "101", "limit must be at most 100"),
+		one("huge page", "list_responses", "page", "99999999999999999999", "page must be a whole number"),
+		{"two mistakes", "list_documents", func(r *request) { r.Query["page"], r.Query["archive"] = "-1", "maybe" }, 400, invalid,
+			"page must be at least 1; archive must be true or false", "input"},
+		one("template id", "list_respondents", "templateId", "x", "templateId must be a UUID"),
+		one("respondent id", "get_respondent", "respondentDocumentId", inProgress, "respondentDocumentId must have 24 hexadecimal digits"),
+		{"no respondent", "get_respondent", without("respondentDocumentId"), 400, invalid, "templateId or respondentDocumentId is required", "input"},
+		one("response id", "get_response", "responseId", "zdd62ad605997389b3a3dd", "responseId must be a UUID or have 24 hexadecimal digits"),
+		{"no response", "get_response", without("responseId"), 400, invalid, "formId or responseId is required", "input"},
+		one("page of one response", "get_response", "page", "1", "page and limit must not be given with a responseId alone"),
+		one("limit of one response", "get_response", "limit", "9", "page and limit must not be given with a responseId alone"),
+	})
+}
+
+func TestActInputsAreRefused(t *testing.T) {
+	const invalid = "invalid_input"
+	requireRefusals(t, []refusal{
+		{"no id", "void_document", without("documentId"), 400, invalid, "documentId is required", "input"},
+		{"no type", "send_reminder", without("documentType"), 400, invalid, "documentType is required", "input"},
+		{"type", "void_document", both("documentType", "FORM"), 400, invalid, "documentType must be PDF or PDF_TEMPLATE", "input"},
+		{"no response id", "void_template_document", without("responseId"), 400, invalid, "responseId is required", "input"},
+		{"response id", "send_reminder_template_document", both("responseId", template), 400, invalid,
+			"responseId must have 24 hexadecimal digits", "input"},
+		{"places differ", "void_document", query("documentId", completed), 400, invalid,
+			"documentId is given twice with different values", "input"},
+		{"type of a field", "void_document", body("documentId", 7), 400, invalid, "documentId must be a string", "input"},
+		{"nothing", "void_document", func(r *request) { r.Query, r.Body = nil, nil }, 400, invalid,
+			"documentId is required; documentType is required", "input"},
+		{"other case", "void_document", func(r *request) { r.Query, r.Body = nil, []byte(`{"documentid":"x","documentType":"PDF"}`) }, 400, invalid,
+			"documentId is required", "input"},
+	})
+}
+
+// TestActInputsInEitherPlace shows that query and body each do alone, and that a null is like a missing field.
+func TestActInputsInEitherPlace(t *testing.T) {
+	for name, change := range map[string]func(*request){
+		"query": func(r *request) { r.Body = nil; delete(r.Header, "Content-Type") },
+		"body":  func(r *request) { r.Query = nil },
+		"half": func(r *request) {
+			r.Query = map[string]string{"documentId": inProgress}
+			r.Body = []byte(`{"documentType":"PDF"}`)
+		},
+		"null":      body("documentId", nil),
+		"upper":     func(r *request) { r.Query["documentId"], r.Body = strings.ToUpper(inProgress), nil },
+		"response":  both("responseId", "ignored"),
+		"unknown":   both("reason", "ignored"),
+		"both same": func(*request) {},
+	} {
+		w := load(t, "void_document").with(change).send(newServer(t, nil))
+		require.Equal(t, http.StatusOK, w.Code, "%s: %s", name, w.Body)
+	}
+}
+
+func TestSendInputsAreRefused(t *testing.T) {
+	const invalid = "invalid_input"
+	receiver := func(fields map[string]any) func(*request) {
+		r := map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "Client"}
+		for k, v := range fields {
+			if r[k] = v; v == nil {
+				delete(r, k)
+			}
+		}
+		return body("receiversList", []any{r})
+	}
+	refusals := []refusal{
+		{"no type", "send_template", without("signingType"), 400, invalid, "signingType is required", "input"},
+		{"type", "send_template", body("signingType", "PDF"), 400, invalid, "signingType must be PDF_TEMPLATE or FORM_TEMPLATE", "input"},
+		{"id in the query", "send_template", func(r *request) { r.Query["documentId"], r.Body = template, replaceIn(r.Body, "documentId", nil) }, 400, invalid,
+			"documentId is required", "input"},
+		{"id", "send_form", body("documentId", "form 1"), 400, invalid, "documentId must be a UUID", "input"},
+		{"no receivers", "send_form", without("receiversList"), 400, invalid, "receiversList is required", "input"},
+		{"empty receivers", "send_form", body("receiversList", []any{}), 400, invalid, "receiversList must have 1 to 100 receivers, has 0", "input"},
+		{"receivers", "send_form", body("receiversList", []any{"ann@example.com"}), 400, invalid, "receiversList must be an array of objects", "input"},
+		{"null receiver", "send_form", body("receiversList", []any{nil}), 400, invalid, "receiversList must be an array of objects", "input"},
+		{"no name", "send_template", receiver(map[string]any{"name": nil}), 400, invalid, "receiversList[0].name is required", "input"},
+		{"no email", "send_template", receiver(map[string]any{"email": ""}), 400, invalid, "receiversList[0].email is required", "input"},
+		{"email", "send_template", receiver(map[string]any{"email": "ann"}), 400, invalid, "receiversList[0].email must be an e-mail address", "input"},
+		{"email type", "send_template", receiver(map[string]any{"email": []any{}}), 400, invalid, "receiversList[0].email must be a string", "input"},
+		{"no role", "send_template", receiver(map[string]any{"roleTitle": nil}), 400, invalid, "receiversList[0].roleTitle is required", "input"},
+		{"role", "send_template", receiver(map[string]any{"roleTitle": "client"}), 400, invalid,
+			`receiversList[0].roleTitle "client" must be exactly "Client"`, "input"},
+		{"mail", "send_form", body("mailData", "hello"), 400, invalid, "mailData must be an object", "input"},
+		{"subject", "send_form", body("mailData", map[string]any{"subject": 1}), 400, invalid, "mailData.subject must be a string", "input"},
+		{"variables", "send_form", body("customVariables", map[string]any{}), 400, invalid, "customVariables must be an array of objects", "input"},
+		{"no variable", "send_form", body("customVariables", []any{map[string]any{}}), 400, invalid, "customVariables[0].varName is required", "input"},
+		{"brackets", "send_form", body("customVariables", []any{map[string]any{"varName": "v1"}}), 400, invalid,
+			"customVariables[0].varName must be in square brackets, as in [v1]", "input"},
+		{"pdf of a form", "send_form", body("pdfData", "data:application/pdf;base64,JVBERi0="), 400, invalid,
+			"pdfData must not be given with signingType FORM_TEMPLATE", "input"},
+		{"bare pdf", "send_template", body("pdfData", "JVBERi0="), 400, invalid, "pdfData must begin with data:application/pdf;base64,", "input"},
+		{"pdf", "send_template", body("pdfData", "data:application/pdf;base64,JVBERi0"), 400, invalid,
+			"pdfData must hold the PDF in standard base64 with padding", "input"},
+	}
+	requireRefusals(t, refusals)
+	w := load(t, "send_form").with(receiver(map[string]any{"roleTitle": nil})).send(newServer(t, nil))
+	require.Equal(t, http.StatusOK, w.Code, "a form needs no roles")
+}

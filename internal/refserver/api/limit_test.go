@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// take is one request at a time after noon and what becomes of it: 0 lets it in, anything else is the wait.
+type take struct{ at, wait time.Duration }
+
+func TestLimitReadings(t *testing.T) {
+	const m = time.Minute
+	noon := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		limit api.Limit
+		takes []take
+	}{
+		"sliding": {api.SlidingWindow(5, 15*m), []take{
+			{0, 0}, {m, 0}, {2 * m, 0}, {3 * m, 0}, {4 * m, 0},
+			{5 * m, 10 * m}, {14 * m, m}, {15*m - 1, 1}, {15 * m, 0}, {15 * m, m}, {16 * m, 0}, {17 * m, 0}, {18 * m, 0}, {19 * m, 0}, {19 * m, 11 * m},
+		}},
+		"fixed": {api.FixedWindow(5, 15*m), []take{
+			{10 * m, 0}, {11 * m, 0}, {11 * m, 0}, {12 * m, 0}, {13 * m, 0}, {14 * m, m}, {15*m - 1, 1},
+			{15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 15 * m}, {60 * m, 0},
+		}},
+		"bucket": {api.TokenBucket(5, 3*m), []take{
+			{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 3 * m}, {m, 2 * m}, {3*m - 1, 1}, {3 * m, 0}, {3 * m, 3 * m},
+			{9 * m, 0}, {9 * m, 0}, {9 * m, 3 * m}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 3 * m},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, want := range tc.takes {
+				wait, ok := tc.limit.Take("key", noon.Add(want.at))
+				require.Equal(t, want.wait, wait, "request %d at %s", i, want.at)
+				require.Equal(t, want.wait == 0, ok)
+			}
+			_, ok := tc.limit.Take("other key", noon.Add(tc.takes[len(tc.takes)-1].at))
+			require.True(t, ok, "each key has a limit of its own")
+			require.Equal(t, "At most 5 reminders in 15 minutes", tc.limit.String())
+		})
+	}
+}
+
+func TestReturnedArrivalsDoNotCount(t *testing.T) {
+	noon := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+	for name, limit := range map[string]api.Limit{
+		"sliding": api.SlidingWindow(2, time.Hour), "fixed": api.FixedWindow(2, time.Hour), "bucket": api.TokenBucket(2, time.Hour),
+	} {
+		for i, wantOK := range []bool{true, true, false} {
+			_, ok := limit.Take("key", noon.Add(time.Duration(i)))
+			require.Equal(t, wantOK, ok, name)
+		}
+		limit.Return("key", noon)
+		_, ok := limit.Take("key", noon.Add(9))
+		require.True(t, ok, name)
+		_, ok = limit.Take("key", noon.Add(9))
+		require.False(t, ok, name)
+	}
+}
+
+func remind(t testing.TB, srv *server, change func(*request)) *httptest.ResponseRecorder {
+	r := load(t, "send_reminder")
+	if change != nil {
+		change(&r)
+	}
+	return r.send(srv)
+}
+
+func TestReminderLimitOverHTTP(t *testing.T) {
+	srv := newServer(t, nil)
+	start := srv.now
+	for i, change := range []func(*request){ // refused ones count too, whatever refused them
+		nil,
+		both("documentId", completed),
+		raw("{"),
+		header("Content-Type", "text/plain"),
+		both("documentId", "x"),
+	} {
+		srv.now = start.Add(time.Duration(i) * time.Second)
+		require.NotEqual(t, http.StatusTooManyRequests, remind(t, srv, change).Code)
+		require.True(t, srv.last().Counted)
+	}
+	srv.now = start.Add(time.Minute + 400*time.Millisecond)
+	for range 3 {
+		w := remind(t, srv, nil)
+		require.Equal(t, http.StatusTooManyRequests, w.Code)
+		require.Equal(t, "840", w.Header().Get("Retry-After"), "13 min 59.6 s, rounded up")
+		require.Equal(t, wantAnswer(t, "error_429"), parse(t, w.Body.Bytes()))
+		require.False(t, srv.last().Counted, "what is answered 429 does not count")
+		require.Equal(t, "limit", srv.last().Rule)
+	}
+	require.NoError(t, srv.store.Update(func(tx *store.Tx) error { tx.PutKey("second key", workspace); return nil }))
+	w := remind(t, srv, header("x-api-key", "second key"))
+	require.Equal(t, http.StatusOK, w.Code, "each key of a workspace has a limit of its own")
+	w = remind(t, srv, header("x-api-key", "wrong"))
+	require.Equal(t, http.StatusForbidden, w.Code, "who has no key learns nothing of the limit")
+	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code, "other operations have no limit")
+
+	srv.now = start.Add(15 * time.Minute)
+	require.Equal(t, http.StatusConflict, remind(t, srv, nil).Code, "the first one left the window; the document is void by now")
+	w = remind(t, srv, nil)
+	require.Equal(t, "1", w.Header().Get("Retry-After"))
+}
+
+func TestFreeRefusedReminders(t *testing.T) {
+	srv := newServer(t, func(o *api.Options) { o.Profile.FreeRefusedReminders = true })
+	for range 9 {
+		require.Equal(t, http.StatusConflict, remind(t, srv, both("documentId", completed)).Code)
+	}
+	for range 5 {
+		require.Equal(t, http.StatusOK, remind(t, srv, nil).Code)
+	}
+	require.Equal(t, http.StatusTooManyRequests, remind(t, srv, nil).Code)
+}
+
+// TestReminderCountsWhateverBecomesOfItsAnswer drops some answers and answers others with a 429 of its own.
+func TestReminderCountsWhateverBecomesOfItsAnswer(t *testing.T) {
+	status := 0
+	srv := newServer(t, func(o *api.Options) {
+		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+			if status == 0 {
+				work(httptest.NewRecorder())
+				panic(http.ErrAbortHandler)
+			}
+			w.WriteHeader(status)
+		}
+	})
+	status = http.StatusTooManyRequests
+	for range 9 {
+		require.Equal(t, http.StatusTooManyRequests, remind(t, srv, nil).Code)
+		require.Empty(t, srv.last().Rule, "it was not the limit that refused it")
+	}
+	status = 0
+	for range 3 {
+		require.PanicsWithValue(t, http.ErrAbortHandler, func() { remind(t, srv, nil) })
+		require.True(t, srv.last().Counted)
+		require.True(t, srv.last().AnswerLost)
+	}
+	status = http.StatusBadGateway
+	for range 2 {
+		require.Equal(t, http.StatusBadGateway, remind(t, srv, nil).Code)
+	}
+	w := remind(t, srv, nil)
+	require.Equal(t, "limit", srv.last().Rule)
+	require.Equal(t, strconv.Itoa(15*60), w.Header().Get("Retry-After"))
+}
+
+// TestReminderLimitUnderLoad sends many at once: exactly five are let in.
+func TestReminderLimitUnderLoad(t *testing.T) {
+	var admitted, refused atomic.Int64
+	srv := newServer(t, func(o *api.Options) {
+		o.Log = func(r api.Record) {
+			if r.Status == http.StatusOK {
+				admitted.Add(1)
+			} else if r.Status == http.StatusTooManyRequests {
+				refused.Add(1)
+			}
+		}
+	})
+	r := load(t, "send_reminder")
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() { r.send(srv) })
+	}
+	wg.Wait()
+	require.EqualValues(t, 5, admitted.Load())
+	require.EqualValues(t, 195, refused.Load())
+}

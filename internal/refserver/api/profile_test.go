@@ -1,0 +1,79 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+)
+
+func withProfile(p api.Profile) func(*api.Options) { return func(o *api.Options) { o.Profile = p } }
+
+func answer(t *testing.T, srv *server, name string, change func(*request)) map[string]any {
+	t.Helper()
+	r := load(t, name)
+	if change != nil {
+		change(&r)
+	}
+	w := r.send(srv)
+	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	return parse(t, w.Body.Bytes()).(map[string]any)
+}
+
+func TestProfileOfLists(t *testing.T) {
+	all := func(r *request) { r.Query = nil }
+	srv := newServer(t, withProfile(api.Profile{PageSize: 3}))
+	require.Len(t, answer(t, srv, "list_documents", all)["documents"], 3)
+
+	srv = newServer(t, withProfile(api.Profile{NoPagination: true, PageSize: 3}))
+	got := answer(t, srv, "list_documents", all)
+	require.NotContains(t, got, "pagination")
+	requireShape(t, "$", wantAnswer(t, "list_documents_no_pagination"), got)
+	require.Equal(t, 8.0, got["documentsCount"])
+
+	srv = newServer(t, withProfile(api.Profile{CountPage: true, PageSize: 3}))
+	require.Equal(t, 3.0, answer(t, srv, "list_documents", all)["documentsCount"])
+
+	srv = newServer(t, withProfile(api.Profile{InProgress: "IN_PROGRESS"}))
+	got = answer(t, srv, "list_documents", func(r *request) { r.Query = map[string]string{"status": "IN_PROGRESS"} })
+	require.Equal(t, "IN_PROGRESS", got["documents"].([]any)[0].(map[string]any)["status"])
+	w := load(t, "list_documents").with(query("status", "PENDING")).send(srv)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.Equal(t, "IN_PROGRESS", answer(t, srv, "send_reminder", nil)["status"])
+	require.Equal(t, "IN_PROGRESS", answer(t, srv, "send_template", nil)["createdDocumentStatus"])
+}
+
+func TestProfileOfSpellings(t *testing.T) {
+	srv := newServer(t, withProfile(api.Profile{Aliases: true}))
+	got := answer(t, srv, "list_documents", func(r *request) { r.Query = nil })
+	first := got["documents"].([]any)[0].(map[string]any)
+	require.Equal(t, "Lease "+odd, first["name"])
+	require.Equal(t, "PDF", first["signType"])
+	require.Equal(t, true, first["isSigningOrderData"])
+	require.NotContains(t, first, "documentName")
+	require.Equal(t, "voided", got["documents"].([]any)[6].(map[string]any)["status"])
+
+	got = answer(t, srv, "get_template", nil)
+	require.Equal(t, wantAnswer(t, "list_templates_aliases"), got)
+	require.Equal(t, "voided", answer(t, srv, "void_document", nil)["status"])
+
+	srv = newServer(t, withProfile(api.Profile{RespondentObject: true}))
+	got = answer(t, srv, "get_respondent", nil)
+	require.Equal(t, wantAnswer(t, "get_respondent").(map[string]any)["respondents"].([]any)[0], got["respondents"])
+	require.Len(t, answer(t, srv, "list_respondents", nil)["respondents"], 2, "two stay an array")
+}
+
+func TestProfileOfAnswers(t *testing.T) {
+	srv := newServer(t, withProfile(api.Profile{MessageOnly: true, Extra: map[string]any{"requestTook": 12}}))
+	require.Equal(t, map[string]any{"message": "Reminder sent successfully", "requestTook": 12.0}, answer(t, srv, "send_reminder", nil))
+	require.Equal(t, map[string]any{"message": "Document voided successfully", "requestTook": 12.0}, answer(t, srv, "void_document", nil))
+	require.Contains(t, answer(t, srv, "send_template", nil), "createdDocumentId")
+
+	srv = newServer(t, withProfile(api.Profile{RefusalStatus: http.StatusUnprocessableEntity}))
+	w := load(t, "void_document").with(both("documentId", paid)).send(srv)
+	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
+	w = load(t, "void_document").with(both("documentId", "x")).send(srv)
+	require.Equal(t, http.StatusBadRequest, w.Code, "only refusals because of the status change")
+}

@@ -1,0 +1,108 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+func TestRecordTellsWhatHappened(t *testing.T) {
+	srv := newServer(t, nil)
+	load(t, "void_document").with(func(r *request) {
+		r.Query = map[string]string{"documentid": inProgress}
+		r.Body = []byte(`{"reason":"late"}`)
+		r.Header["x-request-id"] = "41b1d28d-8a2f-4d8e-b1cb-52a3c6bd44c1"
+	}).send(srv)
+	got := srv.last()
+	require.Equal(t, api.VoidDocument, got.Operation)
+	require.Equal(t, srv.now, got.At)
+	require.Equal(t, workspace, got.WorkspaceID)
+	require.Equal(t, "41b1d28d-8a2f-4d8e-b1cb-52a3c6bd44c1", got.RequestID)
+	require.Equal(t, []string{"documentId", "documentType"}, got.Missing)
+	require.Equal(t, []string{`ignored query parameter "documentid" (did you mean documentId?)`, `ignored body field "reason"`}, got.Notes)
+	require.Equal(t, `{"reason":"late"}`, string(got.Body))
+	require.Equal(t, "2026-11-19T08:00:00.000Z void document: 400 invalid_input (rule: input), missing documentId, documentType, "+
+		`ignored query parameter "documentid" (did you mean documentId?), ignored body field "reason"`, got.String())
+
+	load(t, "void_document").with(func(r *request) { r.Path = "/nowhere" }).send(srv)
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path)`, srv.last().String())
+	load(t, "void_document").with(func(r *request) { r.Path = "/form/0123456789abcdef0123456789abcdef" }).send(srv)
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path)`, srv.last().String())
+}
+
+// TestRecordHoldsNoSecrets looks for the key anywhere in the records, and for what the client sent in their lines.
+func TestRecordHoldsNoSecrets(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, name := range []string{"send_template", "send_form", "void_document", "list_documents", "get_response"} {
+		load(t, name).with(header("Authorization", "Bearer "+apiKey)).send(srv)
+		load(t, name).with(header("x-api-key", "wrong-"+apiKey)).send(srv)
+	}
+	type fields api.Record // without its String
+	for _, r := range srv.records {
+		require.NotContains(t, fmt.Sprintf("%+v", fields(r)), apiKey)
+		require.NotContains(t, string(r.Body), apiKey)
+		require.NotContains(t, r.String(), "@", "no addresses")
+		require.NotContains(t, r.String(), inProgress)
+	}
+	require.Equal(t, "(hidden)", srv.last().Header.Get("x-api-key"))
+}
+
+func TestInterceptSeesTheCall(t *testing.T) {
+	type seen struct {
+		operation            api.Operation
+		document, responseID string
+	}
+	var calls []seen
+	srv := newServer(t, func(o *api.Options) {
+		o.Intercept = func(w http.ResponseWriter, _ *http.Request, c *api.Call, work func(http.ResponseWriter)) {
+			calls = append(calls, seen{c.Operation, c.DocumentID, c.ResponseID})
+			c.Note("seen")
+			work(w)
+		}
+	})
+	for _, name := range []string{"list_documents", "void_template_document", "send_form", "get_respondent", "get_response"} {
+		w := load(t, name).send(srv)
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Contains(t, srv.last().Notes, "seen")
+	}
+	load(t, "void_document").with(func(r *request) { r.Query = nil }).send(srv)
+	load(t, "void_document").with(header("x-api-key", "wrong")).send(srv)
+	load(t, "void_document").with(raw("{")).send(srv)
+	require.Equal(t, []seen{
+		{api.ListDocuments, inProgress, ""}, {api.VoidDocument, template, created}, {api.Send, form, ""},
+		{api.ListRespondents, created, ""}, {api.ListResponses, "", response}, {api.VoidDocument, inProgress, ""},
+	}, calls, "what is refused before the work is not intercepted")
+}
+
+// TestDroppedAnswer does the work and loses its answer; the repeat finds it done.
+func TestDroppedAnswer(t *testing.T) {
+	drop := true
+	srv := newServer(t, func(o *api.Options) {
+		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+			if drop {
+				work(httptest.NewRecorder())
+				panic(http.ErrAbortHandler)
+			}
+			work(w)
+		}
+	})
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() { load(t, "void_document").send(srv) })
+	require.True(t, srv.last().AnswerLost)
+	require.Zero(t, srv.last().Status)
+	require.Contains(t, srv.last().String(), "answer lost")
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		d, err := tx.Document(inProgress)
+		require.Equal(t, signing.StatusVoid, d.Status)
+		return err
+	}))
+	drop = false
+	w := load(t, "void_document").send(srv)
+	require.Equal(t, wantAnswer(t, "void_document_again"), parse(t, w.Body.Bytes()))
+}

@@ -1,0 +1,86 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+func TestSentTemplateIsThere(t *testing.T) {
+	srv := newServer(t, nil)
+	w := load(t, "send_template").send(srv)
+	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	answer := parse(t, w.Body.Bytes()).(map[string]any)
+	id := answer["createdDocumentId"].(string)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		d, err := tx.Document(id)
+		require.NoError(t, err)
+		require.Equal(t, template, d.TemplateID)
+		require.Equal(t, []byte("%PDF-1.4\n%%EOF\n"), d.PDF)
+		require.Equal(t, []signing.Variable{{Name: "[client]", Value: "A & B <c> Ltd"}, {Name: "[fee in €]", Value: "1,250.00"}}, d.Variables)
+		require.Equal(t, signing.StatusPending, d.Status)
+		messages := tx.Messages(id)
+		require.Len(t, messages, 1, "with a signing order the first is invited")
+		require.Equal(t, "ann@example.com", messages[0].To)
+		require.Equal(t, "Please sign, Ann", messages[0].Subject)
+		require.Equal(t, "Line one\nLine two: <b>& more</b>", messages[0].Body)
+		first := answer["signers"].([]any)[0].(map[string]any)
+		require.Equal(t, "https://files.example.com/sign/"+messages[0].Token, first["sentUrl"])
+		return nil
+	}))
+	require.Contains(t, srv.last().Notes, `ignored custom variable "[fee in €]"`)
+
+	w = load(t, "list_respondents").send(srv)
+	newest := parse(t, w.Body.Bytes()).(map[string]any)["respondents"].([]any)[0].(map[string]any)
+	require.Equal(t, id, newest["respondentDocumentId"])
+	w = load(t, "void_template_document").with(both("responseId", id)).send(srv)
+	require.Equal(t, http.StatusOK, w.Code)
+}
+
+func TestRefusedSendLeavesNothing(t *testing.T) {
+	srv := newServer(t, nil)
+	receivers := []any{
+		map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "Client"},
+		map[string]any{"name": "Ben", "email": "ben@example.com", "roleTitle": "Nobody"},
+	}
+	w := load(t, "send_template").with(body("receiversList", receivers)).send(srv)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		require.Equal(t, 2, tx.CountRespondents(template, ""))
+		return nil
+	}))
+}
+
+func TestSentFormIsMailed(t *testing.T) {
+	srv := newServer(t, nil)
+	require.Equal(t, http.StatusOK, load(t, "send_form").send(srv).Code)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		messages := tx.Messages(form)
+		require.Len(t, messages, 2)
+		require.Equal(t, "Your details, please", messages[0].Subject)
+		require.Equal(t, "Client intake", messages[1].Subject, "mailData stands in for a missing subject")
+		require.Equal(t, "Please fill in the form.", messages[1].Body)
+		return nil
+	}))
+}
+
+func TestResponsesArePaged(t *testing.T) {
+	srv := newServer(t, nil)
+	for page, want := range map[string]string{
+		"1": `{"currentPage":1,"totalPages":2,"totalResponses":2,"hasNextPage":true,"hasPreviousPage":false}`,
+		"2": `{"currentPage":2,"totalPages":2,"totalResponses":2,"hasNextPage":false,"hasPreviousPage":true}`,
+	} {
+		w := load(t, "list_responses").with(func(r *request) { r.Query["limit"], r.Query["page"] = "1", page }).send(srv)
+		answer := parse(t, w.Body.Bytes()).(map[string]any)
+		require.Len(t, answer["responses"], 1)
+		require.Equal(t, parse(t, []byte(want)), answer["pagination"])
+	}
+	w := load(t, "list_respondents").with(func(r *request) { r.Query["limit"], r.Query["page"] = "1", "2" }).send(srv)
+	answer := parse(t, w.Body.Bytes()).(map[string]any)
+	require.Equal(t, createdEarlier, answer["respondents"].([]any)[0].(map[string]any)["respondentDocumentId"])
+	require.Equal(t, map[string]any{"currentPage": 2.0, "totalPages": 2.0}, answer["pagination"])
+}

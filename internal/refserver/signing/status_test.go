@@ -1,0 +1,73 @@
+package signing_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// grid is the state machine as one picture: a row for each status, a column for each action, the next status or a dot for a
+// refusal.
+const grid = `
+            send     view     sign     complete  decline   pay   void  remind   expire   delete   archive   unarchive
+DRAFT       PENDING  .        .        .         .         .     VOID  DRAFT    .        DELETED  DRAFT     DRAFT
+PENDING     .        PENDING  PENDING  SIGNED    DECLINED  .     VOID  PENDING  EXPIRED  DELETED  PENDING   PENDING
+SIGNED      .        .        .        .         .         PAID  .     .        .        .        SIGNED    SIGNED
+PAID        .        .        .        .         .         .     .     PAID     .        .        PAID      PAID
+DECLINED    .        .        .        .         .         .     .     .        .        .        DECLINED  DECLINED
+EXPIRED     .        .        .        .         .         .     .     .        .        .        EXPIRED   EXPIRED
+DELETED     .        .        .        .         .         .     .     .        .        .        .         .
+VOID        .        .        .        .         .         .     VOID  .        .        .        VOID      VOID
+`
+
+func TestNextEveryPair(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(grid), "\n")
+	actions := strings.Fields(lines[0])
+	require.Len(t, actions, len(signing.Actions), "a column for each action")
+	require.Len(t, lines[1:], len(signing.Statuses), "a row for each status")
+	for _, line := range lines[1:] {
+		cells := strings.Fields(line)
+		status := signing.Status(cells[0])
+		for i, want := range cells[1:] {
+			action := signing.Action(actions[i])
+			got, err := signing.Next(status, action)
+			if want != "." {
+				require.NoError(t, err, "Next(%s, %s)", status, action)
+				require.Equal(t, signing.Status(want), got, "Next(%s, %s)", status, action)
+				continue
+			}
+			var refusal *signing.Refusal
+			require.ErrorAs(t, err, &refusal, "Next(%s, %s) must be refused", status, action)
+			require.Equal(t, signing.Refusal{Action: action, Status: status, Rule: signing.RuleStatus}, *refusal)
+			require.Equal(t, status, got, "a refusal keeps the status")
+		}
+	}
+}
+
+func TestTerminalStatusesStayTerminal(t *testing.T) {
+	for _, from := range signing.Statuses {
+		for _, action := range signing.Actions {
+			to, err := signing.Next(from, action)
+			if err == nil && from.Terminal() {
+				require.True(t, to == from || from == signing.StatusSigned && to == signing.StatusPaid, "%s by %s to %s", from, action, to)
+			}
+		}
+	}
+	require.False(t, signing.StatusDraft.Terminal())
+	require.False(t, signing.StatusPending.Terminal())
+}
+
+func TestRefusalSaysWhy(t *testing.T) {
+	for rule, want := range map[signing.Rule]string{
+		signing.RuleStatus: "cannot sign a document that is VOID; wait",
+		signing.RuleTurn:   "cannot sign: it is not this signer's turn; wait",
+		signing.RuleSigned: "cannot sign: this signer has already signed; wait",
+		signing.RuleSigner: "cannot sign: the document has no such signer; wait",
+	} {
+		r := &signing.Refusal{Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Detail: "wait"}
+		require.EqualError(t, r, want)
+	}
+}

@@ -1,0 +1,107 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// TestListsAgainstSorting adds, changes and asks at random, and compares every answer with one that is made by filtering and
+// sorting everything.
+func TestListsAgainstSorting(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	s, ids := store.New(), signing.NewIDs(1)
+	var all []signing.Document
+	for range 1200 { // more than two blocks
+		at := noon.Add(time.Duration(rnd.IntN(500)) * time.Second) // several share a time
+		all = append(all, add(t, s, ids, signing.Document{Name: fmt.Sprintf("Lease %d", rnd.IntN(20))}, at))
+	}
+	for range 1000 {
+		i := rnd.IntN(len(all))
+		c, err := s.Act(all[i].ID, func(d signing.Document) (signing.Change, error) {
+			if rnd.IntN(2) == 0 {
+				return d.Archive(!d.Archived, noon)
+			}
+			return d.Void(noon)
+		})
+		require.NoError(t, err)
+		all[i] = *c.Document
+	}
+	for range 200 {
+		q := store.Query{WorkspaceID: workspace, Page: store.Page{
+			Ascending: rnd.IntN(2) == 0, Offset: rnd.IntN(1300), Limit: 1 + rnd.IntN(100),
+		}}
+		if rnd.IntN(2) == 0 {
+			q.Status = []signing.Status{signing.StatusPending, signing.StatusVoid, signing.StatusPaid}[rnd.IntN(3)]
+			q.Offset = rnd.IntN(600)
+		}
+		if rnd.IntN(2) == 0 {
+			q.Archived = new(rnd.IntN(2) == 0)
+		}
+		if rnd.IntN(3) == 0 {
+			q.From, q.To = noon.Add(time.Duration(rnd.IntN(500))*time.Second), noon.Add(time.Duration(rnd.IntN(500))*time.Second)
+			q.Offset = rnd.IntN(50)
+		}
+		if rnd.IntN(3) == 0 {
+			q.Text, q.Offset = fmt.Sprintf("lEASE %d", rnd.IntN(20)), rnd.IntN(20)
+		}
+		requireSameList(t, s, all, q)
+	}
+}
+
+func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q store.Query) {
+	t.Helper()
+	var want []string
+	matching := slices.DeleteFunc(slices.Clone(all), func(d signing.Document) bool {
+		return q.Status != "" && d.Status != q.Status ||
+			q.Archived != nil && d.Archived != *q.Archived ||
+			!q.From.IsZero() && d.CreatedAt.Before(q.From) ||
+			!q.To.IsZero() && d.CreatedAt.After(q.To) ||
+			!strings.Contains(strings.ToLower(d.Name), strings.ToLower(q.Text))
+	})
+	slices.SortFunc(matching, func(a, b signing.Document) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	if !q.Ascending {
+		slices.Reverse(matching)
+	}
+	for _, d := range matching[min(q.Offset, len(matching)):min(q.Offset+q.Limit, len(matching))] {
+		want = append(want, d.ID)
+	}
+	var got []string
+	view(t, s, func(tx *store.Tx) {
+		documents, total := tx.Documents(q)
+		for _, d := range documents {
+			got = append(got, d.ID)
+			require.True(t, q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt), "%+v", q)
+		}
+		require.Equal(t, len(matching), total, "%+v", q)
+	})
+	require.Equal(t, want, got, "%+v", q)
+}
+
+func TestRespondentsOfATemplate(t *testing.T) {
+	s, ids := store.New(), signing.NewIDs(1)
+	first := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon)
+	second := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon.Add(time.Second))
+	add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "u"}, noon)
+	view(t, s, func(tx *store.Tx) {
+		documents, total := tx.Respondents("t", store.Page{Limit: 9})
+		require.Equal(t, 2, total)
+		require.Equal(t, []string{second.ID, first.ID}, []string{documents[0].ID, documents[1].ID})
+		require.Equal(t, 2, tx.CountRespondents("t", signing.StatusPending))
+		require.Equal(t, 0, tx.CountRespondents("t", signing.StatusSigned))
+		none, total := tx.Documents(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+		require.Empty(t, none, "documents from templates are not in the list of documents")
+		require.Zero(t, total)
+	})
+}

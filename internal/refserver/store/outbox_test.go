@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
+	s, ids := store.New(), signing.NewIDs(1)
+	d := add(t, s, ids, signing.Document{}, noon)
+	update(t, s, func(tx *store.Tx) {
+		for _, w := range []store.Webhook{
+			{ID: "all", WorkspaceID: workspace, Family: signing.FamilySignature},
+			{ID: "this", WorkspaceID: workspace, Family: signing.FamilySignature, Sources: []string{"other", d.ID}},
+			{ID: "other document", WorkspaceID: workspace, Family: signing.FamilySignature, Sources: []string{"other"}},
+			{ID: "other family", WorkspaceID: workspace, Family: signing.FamilyTemplate},
+			{ID: "other workspace", WorkspaceID: "elsewhere", Family: signing.FamilySignature},
+			{ID: "disabled", WorkspaceID: workspace, Family: signing.FamilySignature, Disabled: true},
+		} {
+			tx.PutWebhook(w)
+		}
+	})
+	_, err := s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.View("ann@example.com", "", noon) })
+	require.NoError(t, err)
+	select {
+	case <-s.Enqueued():
+	default:
+		t.Fatal("the sender is not woken")
+	}
+	view(t, s, func(tx *store.Tx) {
+		deliveries := tx.Deliveries()
+		require.Len(t, deliveries, 2)
+		require.Equal(t, []string{"all", "this"}, []string{deliveries[0].WebhookID, deliveries[1].WebhookID})
+		require.Equal(t, signing.EventSignatureViewed, deliveries[0].Events[0].Type)
+		require.Equal(t, noon, deliveries[0].NextAttemptAt)
+	})
+}
+
+func TestEveryFamilyCoversItsEvents(t *testing.T) {
+	for event, want := range map[signing.EventType]signing.EventFamily{
+		"new_form_response":                       "new_form_response",
+		"new_signature_pdf_individual_viewed":     "new_signature_completed",
+		"new_signature_pdf_individual_signed":     "new_signature_completed",
+		"new_signature_pdf_completed":             "new_signature_completed",
+		"new_template_response_individual_viewed": "new_template_response",
+		"new_template_response_individual_signed": "new_template_response",
+		"new_template_response":                   "new_template_response",
+	} {
+		require.Equal(t, want, event.Family(), event)
+	}
+}
+
+func TestDueInOrderOfTime(t *testing.T) {
+	s := store.New()
+	var ids []string
+	update(t, s, func(tx *store.Tx) {
+		for _, minutes := range []int{3, 1, 2, 1} {
+			d := tx.Enqueue(store.Delivery{WebhookID: "h", NextAttemptAt: noon.Add(time.Duration(minutes) * time.Minute)})
+			ids = append(ids, d.ID)
+		}
+	})
+	view(t, s, func(tx *store.Tx) {
+		require.Empty(t, tx.Due(noon.Add(time.Minute-1), 9))
+		require.Equal(t, []string{ids[1], ids[3]}, deliveryIDs(tx.Due(noon.Add(time.Minute), 9)), "at its time it is due")
+		require.Equal(t, []string{ids[1], ids[3], ids[2]}, deliveryIDs(tx.Due(noon.Add(time.Hour), 3)))
+		at, ok := tx.NextDeliveryAt()
+		require.True(t, ok)
+		require.Equal(t, noon.Add(time.Minute), at)
+	})
+	update(t, s, func(tx *store.Tx) {
+		d := tx.Due(noon.Add(time.Minute), 1)[0]
+		d.Status = store.DeliverySending
+		tx.PutDelivery(d)
+		require.Equal(t, []string{ids[3]}, deliveryIDs(tx.Due(noon.Add(time.Minute), 9)), "claimed is not due")
+		d.Status, d.NextAttemptAt = store.DeliveryPending, noon.Add(time.Hour)
+		tx.PutDelivery(d)
+	})
+	view(t, s, func(tx *store.Tx) {
+		require.Equal(t, []string{ids[3], ids[2], ids[0], ids[1]}, deliveryIDs(tx.Due(noon.Add(time.Hour), 9)), "rescheduled")
+		_, err := tx.Delivery("dlv_9")
+		require.EqualError(t, err, "no delivery with id dlv_9")
+	})
+}
+
+func TestDisablingAndDeletingCancels(t *testing.T) {
+	for name, stop := range map[string]func(*testing.T, *store.Tx){
+		"disable": func(_ *testing.T, tx *store.Tx) { tx.PutWebhook(store.Webhook{ID: "h", Disabled: true}) },
+		"delete":  func(t *testing.T, tx *store.Tx) { require.NoError(t, tx.DeleteWebhook("h")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store.New()
+			update(t, s, func(tx *store.Tx) {
+				tx.PutWebhook(store.Webhook{ID: "h"})
+				tx.Enqueue(store.Delivery{WebhookID: "h", NextAttemptAt: noon})
+				tx.Enqueue(store.Delivery{WebhookID: "i", NextAttemptAt: noon})
+			})
+			update(t, s, func(tx *store.Tx) { stop(t, tx) })
+			view(t, s, func(tx *store.Tx) {
+				deliveries := tx.Deliveries()
+				require.Equal(t, store.DeliveryCancelled, deliveries[0].Status)
+				require.Equal(t, store.DeliveryPending, deliveries[1].Status, "another webhook's go on")
+				require.Len(t, tx.Due(noon, 9), 1)
+			})
+		})
+	}
+	err := store.New().Update(func(tx *store.Tx) error { return tx.DeleteWebhook("h") })
+	require.EqualError(t, err, "no webhook with id h")
+}
+
+func deliveryIDs(deliveries []store.Delivery) (ids []string) {
+	for _, d := range deliveries {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}

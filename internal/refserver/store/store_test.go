@@ -1,0 +1,189 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+
+const workspace = "976a7427-7845-4d16-82f6-d62c931da966"
+
+func view(t *testing.T, s *store.Store, fn func(*store.Tx)) {
+	t.Helper()
+	require.NoError(t, s.View(func(tx *store.Tx) error { fn(tx); return nil }))
+}
+
+func update(t *testing.T, s *store.Store, fn func(*store.Tx)) {
+	t.Helper()
+	require.NoError(t, s.Update(func(tx *store.Tx) error { fn(tx); return nil }))
+}
+
+// add stores a PDF document with two signers that was sent at the time.
+func add(t testing.TB, s *store.Store, ids *signing.IDs, d signing.Document, at time.Time) signing.Document {
+	t.Helper()
+	d.WorkspaceID = workspace
+	if d.Kind == "" {
+		d.Kind = signing.KindPDF
+	}
+	d.Signers = []signing.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}
+	var out signing.Document
+	require.NoError(t, s.Update(func(tx *store.Tx) error {
+		for _, step := range []func() (signing.Change, error){
+			func() (signing.Change, error) { return signing.Create(d, ids, at) },
+			func() (signing.Change, error) { return out.Send(at) },
+		} {
+			c, err := step()
+			if err != nil {
+				return err
+			}
+			tx.Apply(c)
+			out = *c.Document
+		}
+		return nil
+	}))
+	return out
+}
+
+// dump is everything a store shows, as text.
+func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) {
+		for _, status := range append(signing.Statuses[:], "") {
+			for _, archived := range []*bool{nil, new(true), new(false)} {
+				docs, n := tx.Documents(store.Query{WorkspaceID: workspace, Status: status, Archived: archived, Page: store.Page{Limit: 9}})
+				text += fmt.Sprintf("%+v %d\n", docs, n)
+			}
+		}
+		templates, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+		next, ok := tx.NextExpiryAt()
+		due, isDue := tx.NextDeliveryAt()
+		text += fmt.Sprintf("%+v %d %v %v %v %v %d %v\n", templates, n, next, ok, due, isDue, tx.CountForms(workspace), tx.Webhooks())
+		for _, id := range ids {
+			text += fmt.Sprintf("%s %+v %+v\n", id, tx.Audit(id), tx.Messages(id))
+			responses, n := tx.Responses(id, store.Page{Limit: 9})
+			text += fmt.Sprintf("%+v %d\n", responses, n)
+		}
+		for _, d := range tx.Deliveries() {
+			text += fmt.Sprintf("%s %s %v\n", d.ID, d.Status, d.NextAttemptAt)
+		}
+	})
+	return text
+}
+
+func TestFailedUpdateLeavesNothing(t *testing.T) {
+	s, ids := store.New(), signing.NewIDs(1)
+	hook := store.Webhook{ID: "h1", WorkspaceID: workspace, Family: signing.FamilySignature, URL: "http://127.0.0.1/"}
+	form := signing.Form{ID: "f", WorkspaceID: workspace, Fields: []signing.FormField{{ID: "q"}}}
+	update(t, s, func(tx *store.Tx) { tx.PutWebhook(hook) })
+	d := add(t, s, ids, signing.Document{Name: "Lease", ExpiresFor: time.Hour}, noon)
+	_, err := s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.View("ann@example.com", "", noon) })
+	require.NoError(t, err)
+	before := dump(t, s, d.ID, "f")
+	require.Contains(t, before, "dlv_0000000001 pending")
+
+	var token string // of a document that is rolled back
+	everything := func(tx *store.Tx) {
+		created, err := signing.Create(signing.Document{Signers: []signing.Signer{{}}}, ids, noon)
+		require.NoError(t, err)
+		token = created.Document.Signers[0].Token
+		tx.Apply(created)
+		tx.PutWorkspace(store.Workspace{ID: workspace})
+		tx.PutKey("k", workspace)
+		tx.PutTemplate(signing.Template{ID: "t", WorkspaceID: workspace})
+		tx.PutForm(form)
+		submitted, err := form.Submit(signing.SubmitParams{}, ids, noon)
+		require.NoError(t, err)
+		tx.Apply(submitted)
+		got, err := tx.Document(d.ID)
+		require.NoError(t, err)
+		signed, err := got.Sign("ann@example.com", signing.SignParams{}, noon)
+		require.NoError(t, err)
+		tx.Apply(signed)
+		void, err := signed.Document.Void(noon)
+		require.NoError(t, err)
+		tx.Apply(void)
+		hook.Disabled = true
+		tx.PutWebhook(hook)
+		require.NoError(t, tx.DeleteWebhook(hook.ID))
+	}
+	boom := errors.New("boom")
+	require.ErrorIs(t, s.Update(func(tx *store.Tx) error { everything(tx); return boom }), boom)
+	require.Equal(t, before, dump(t, s, d.ID, "f"))
+	require.PanicsWithValue(t, "boom", func() { s.Update(func(tx *store.Tx) error { everything(tx); panic("boom") }) })
+	require.Equal(t, before, dump(t, s, d.ID, "f"))
+	view(t, s, func(tx *store.Tx) {
+		_, ok := tx.WorkspaceOf("k")
+		require.False(t, ok)
+		_, err := tx.Workspace(workspace)
+		require.EqualError(t, err, "no workspace with id "+workspace)
+		_, _, ok = tx.DocumentByToken(token)
+		require.False(t, ok, "the signing link of a document that never was opens nothing")
+		_, _, ok = tx.DocumentByToken(d.Signers[1].Token)
+		require.True(t, ok, "signing links of the restored document open it")
+	})
+
+	update(t, s, everything)
+	require.NotEqual(t, before, dump(t, s, d.ID, "f"), "the same work committed is seen")
+}
+
+func TestWritesInAViewPanic(t *testing.T) {
+	require.Panics(t, func() { store.New().View(func(tx *store.Tx) error { tx.PutKey("k", "w"); return nil }) })
+}
+
+func TestAct(t *testing.T) {
+	s := store.New()
+	_, err := s.Act("nowhere", func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+	var missing *store.Missing
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, store.Missing{What: "document", ID: "nowhere"}, *missing)
+
+	d := add(t, s, signing.NewIDs(1), signing.Document{}, noon)
+	for range 2 {
+		_, err = s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+		require.NoError(t, err)
+	}
+	view(t, s, func(tx *store.Tx) {
+		trail := tx.Audit(d.ID)
+		require.Len(t, trail, 3, "create, send, void; the repeat left no trace")
+		require.Equal(t, []int64{1, 2, 3}, []int64{trail[0].Seq, trail[1].Seq, trail[2].Seq})
+		got, signer, ok := tx.DocumentByToken(d.Signers[1].Token)
+		require.True(t, ok)
+		require.Equal(t, 1, signer)
+		require.Equal(t, signing.StatusVoid, got.Status)
+	})
+}
+
+func TestExpireDue(t *testing.T) {
+	s, ids := store.New(), signing.NewIDs(1)
+	late := add(t, s, ids, signing.Document{ExpiresFor: 2 * time.Hour}, noon)
+	soon := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)
+	never := add(t, s, ids, signing.Document{}, noon)
+	void := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)
+	_, err := s.Act(void.ID, func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+	require.NoError(t, err)
+
+	require.NoError(t, s.ExpireDue(noon.Add(time.Hour-1)))
+	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 2, "not yet") })
+	require.NoError(t, s.ExpireDue(noon.Add(3*time.Hour)))
+	view(t, s, func(tx *store.Tx) {
+		_, ok := tx.NextExpiryAt()
+		require.False(t, ok)
+		first, last := tx.Audit(soon.ID)[2], tx.Audit(late.ID)[2]
+		require.Equal(t, noon.Add(time.Hour), first.At, "each expires at its own time")
+		require.Equal(t, noon.Add(2*time.Hour), last.At)
+		require.Less(t, first.Seq, last.Seq)
+		for id, want := range map[string]signing.Status{never.ID: signing.StatusPending, void.ID: signing.StatusVoid, soon.ID: signing.StatusExpired} {
+			d, err := tx.Document(id)
+			require.NoError(t, err)
+			require.Equal(t, want, d.Status)
+		}
+	})
+}

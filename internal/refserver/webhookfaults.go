@@ -1,0 +1,78 @@
+package refserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// WebhookFault is what goes wrong with an attempt to deliver. Zero fields match any attempt, and do nothing.
+type WebhookFault struct {
+	WebhookID  string
+	DocumentID string // the document, template, form, createdDocumentId or form response that an event is about
+	EventType  signing.EventType
+	Occurrence
+
+	Drop       bool          // the request is lost on its way; the sender tries again
+	Delay      time.Duration // of the service's clock, once per delivery, before its attempt
+	Duplicate  bool          // the same request is sent twice
+	Secret     string        // signs instead of the webhook's own
+	Shift      time.Duration // added to x-timestamp; the signature is genuine
+	OmitHeader string        // this header is missing
+	OmitType   bool          // webhookEvent is missing
+	Type       string        // webhookEvent has this value
+	Pad        int           // a field more, of so many bytes
+	Reencode   bool          // other bytes for the same JSON, under the original signature
+}
+
+func (f WebhookFault) matches(a *delivery.Request) bool {
+	return (f.WebhookID == "" || f.WebhookID == a.Webhook.ID) &&
+		slices.ContainsFunc(a.Delivery.Events, func(e signing.Event) bool {
+			return (f.EventType == "" || f.EventType == e.Type) && (f.DocumentID == "" || about(e, f.DocumentID))
+		})
+}
+
+func about(e signing.Event, id string) bool {
+	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
+}
+
+// tamper changes what an attempt sends.
+func (s *Server) tamper(a *delivery.Request) {
+	f, ok := s.faults.webhook(a)
+	if !ok {
+		return
+	}
+	a.Drop, a.Delay, a.Duplicate = f.Drop, f.Delay, f.Duplicate
+	if f.Secret != "" {
+		a.Webhook.Secret = f.Secret
+	}
+	if f.Shift != 0 {
+		a.Timestamp = s.options.Timestamps.Format(s.stampClock().Add(f.Shift))
+	}
+	if f.OmitType || f.Type != "" || f.Pad > 0 {
+		a.Body = delivery.Bodies(a.Delivery.Events, s.links, delivery.Form{
+			Object: a.Webhook.Bare && !a.Delivery.Test, OmitType: f.OmitType, Type: f.Type, Pad: f.Pad,
+		})
+	}
+	a.Seal()
+	if f.OmitHeader != "" {
+		a.Header.Del(f.OmitHeader)
+	}
+	if f.Reencode {
+		a.Body = reencode(a.Body)
+	}
+}
+
+// reencode indents JSON and escapes it for HTML, as Go's encoder and many proxies do.
+func reencode(body []byte) []byte {
+	var escaped, out bytes.Buffer
+	json.HTMLEscape(&escaped, body)
+	if err := json.Indent(&out, escaped.Bytes(), "", "  "); err != nil {
+		panic(err) // our own JSON
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,344 @@
+package signforms_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// listService answers lists of documents with literal JSON, from what answer makes of a request. It is a RoundTripper.
+type listService struct {
+	mu       sync.Mutex
+	requests []listRequest
+	answer   func(n int, r listRequest) string // n counts from 0
+}
+
+type listRequest struct {
+	page, limit int
+	dateTo      string
+}
+
+func (s *listService) RoundTrip(req *http.Request) (*http.Response, error) {
+	q := req.URL.Query()
+	r := listRequest{dateTo: q.Get("dateTo")}
+	r.page, _ = strconv.Atoi(q.Get("page"))
+	r.limit, _ = strconv.Atoi(q.Get("limit"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body := s.answer(len(s.requests), r)
+	s.requests = append(s.requests, r)
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, req.Context().Err()
+}
+
+func (s *listService) client(t *testing.T) *signforms.Client {
+	t.Helper()
+	c, err := signforms.New("https://api.example.com", "key", &signforms.Options{
+		HTTPClient: &http.Client{Transport: s}, MaxAttempts: 1, LimitStore: signforms.NewMemoryLimitStore(nil)})
+	require.NoError(t, err)
+	return c
+}
+
+func docID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// pageJSON is an answer with these records, and the pagination literal unless it is empty.
+func pageJSON(ids []int, pagination string) string {
+	var docs []string
+	for _, n := range ids {
+		docs = append(docs, fmt.Sprintf(`{"documentId":%q,"createdAt":"2026-11-01T10:00:00.000Z"}`, docID(n)))
+	}
+	if pagination != "" {
+		pagination = `,"pagination":` + pagination
+	}
+	return `{"message":"ok","documents":[` + strings.Join(docs, ",") + `]` + pagination + `}`
+}
+
+// window is page number page of ids, with pages of size.
+func window(ids []int, page, size int) []int {
+	start := min((page-1)*size, len(ids))
+	return ids[start:min(start+size, len(ids))]
+}
+
+func upTo(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i
+	}
+	return ids
+}
+
+func collect(t *testing.T, c *signforms.Client, p signforms.DocumentListParams) ([]string, error) {
+	t.Helper()
+	var ids []string
+	for d, err := range c.Documents.All(t.Context(), p) {
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, d.DocumentID)
+	}
+	return ids, nil
+}
+
+func wantIDs(ids []int) (want []string) {
+	for _, n := range ids {
+		want = append(want, docID(n))
+	}
+	return want
+}
+
+func TestAllWithoutPagination(t *testing.T) {
+	s := &listService{answer: func(_ int, r listRequest) string { return pageJSON(window(upTo(250), r.page, 100), "") }}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, wantIDs(upTo(250)), ids)
+	require.Len(t, s.requests, 4, "a short page is not the end: the empty fourth is")
+}
+
+func TestAllWhenTheServiceCapsTheLimit(t *testing.T) {
+	for _, paginated := range []bool{true, false} {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			pagination := fmt.Sprintf(`{"currentPage":%d,"totalPages":4,"totalDocuments":175}`, r.page)
+			if !paginated {
+				pagination = ""
+			}
+			return pageJSON(window(upTo(175), r.page, 50), pagination)
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err)
+		require.Equal(t, wantIDs(upTo(175)), ids, "paginated: %t", paginated)
+	}
+}
+
+func TestAllWhenAPageIsRepeatedForEver(t *testing.T) {
+	s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(100), "") }}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.NoError(t, err, "without pagination, a page without a new id is the end")
+	require.Len(t, ids, 100)
+	require.Len(t, s.requests, 2)
+
+	s = &listService{answer: func(_ int, r listRequest) string {
+		return pageJSON(upTo(100), fmt.Sprintf(`{"currentPage":%d,"totalPages":1000}`, r.page))
+	}}
+	ids, err = collect(t, s.client(t), signforms.DocumentListParams{})
+	require.ErrorIs(t, err, signforms.ErrUnavailable)
+	require.ErrorContains(t, err, "page 2 holds nothing new, yet more pages are promised")
+	require.Len(t, ids, 100)
+	require.Len(t, s.requests, 2)
+}
+
+func TestAllEndsWhenTotalsOscillate(t *testing.T) {
+	s := &listService{answer: func(n int, r listRequest) string {
+		return pageJSON(window(upTo(1000), r.page, 100),
+			fmt.Sprintf(`{"currentPage":%d,"totalPages":10,"totalDocuments":%d}`, r.page, 1000-500*(n%2)))
+	}}
+	_, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.ErrorContains(t, err, "changes faster than it can be read")
+	require.Less(t, len(s.requests), 100)
+}
+
+func TestAllFetchesOnePageAhead(t *testing.T) {
+	asked := make(chan int, 10)
+	s := &listService{answer: func(_ int, r listRequest) string {
+		asked <- r.page
+		return pageJSON(window(upTo(400), r.page, 100), `{"currentPage":`+strconv.Itoa(r.page)+`,"totalPages":4}`)
+	}}
+	n := 0
+	for _, err := range s.client(t).Documents.All(t.Context(), signforms.DocumentListParams{}) {
+		require.NoError(t, err)
+		if n%100 == 0 { // while the first item of page p is worked on, page p+1 is fetched, and no other
+			if n == 0 {
+				require.Equal(t, 1, <-asked)
+			}
+			if n < 300 {
+				require.Equal(t, n/100+2, <-asked)
+			}
+			require.Empty(t, asked)
+		}
+		n++
+	}
+	require.Equal(t, 400, n)
+}
+
+func TestAllStopsWithItsLoop(t *testing.T) {
+	arrived, left := make(chan struct{}), make(chan error, 1)
+	transport := roundTripper(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Query().Get("page") == "2" {
+			close(arrived)
+			<-req.Context().Done()
+			left <- req.Context().Err()
+			return nil, req.Context().Err()
+		}
+		return (&listService{answer: func(int, listRequest) string { return pageJSON(upTo(100), "") }}).RoundTrip(req)
+	})
+	c, err := signforms.New("https://api.example.com", "key", &signforms.Options{HTTPClient: &http.Client{Transport: transport}})
+	require.NoError(t, err)
+	for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+		<-arrived
+		break
+	}
+	select {
+	case err := <-left:
+		require.ErrorIs(t, err, context.Canceled)
+	default:
+		t.Fatal("the fetch of page 2 still runs after the loop was left")
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func TestAllYieldsAnErrorOnce(t *testing.T) {
+	s := &listService{answer: func(n int, r listRequest) string {
+		if n == 1 {
+			return "<html>"
+		}
+		return pageJSON(window(upTo(300), r.page, 100), "")
+	}}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.ErrorIs(t, err, signforms.ErrUnavailable)
+	require.Len(t, ids, 100)
+	require.Len(t, s.requests, 2)
+}
+
+// TestAllLosesNothing walks random lists from which records vanish between any two requests, and now and then all of
+// them at once: every record that stays must be yielded, exactly once.
+func TestAllLosesNothing(t *testing.T) {
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		ids := upTo(rnd.IntN(200))
+		size := 1 + rnd.IntN(20)
+		perRequest := rnd.IntN(2 * size)
+		gone := map[string]bool{}
+		s := &listService{answer: func(n int, r listRequest) string {
+			for range min(rnd.IntN(perRequest+1), len(ids)) {
+				if n == 0 {
+					break
+				}
+				i := rnd.IntN(len(ids))
+				gone[docID(ids[i])] = true
+				ids = slices.Delete(ids, i, i+1)
+			}
+			return pageJSON(window(ids, r.page, size), fmt.Sprintf(`{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}`,
+				r.page, (len(ids)+size-1)/size, len(ids)))
+		}}
+		all := wantIDs(ids)
+		got, err := collect(t, s.client(t), signforms.DocumentListParams{Limit: size})
+		require.NoError(t, err, "seed %d", seed)
+		for _, id := range all {
+			count := 0
+			for _, g := range got {
+				if g == id {
+					count++
+				}
+			}
+			require.LessOrEqual(t, count, 1, "seed %d: %s", seed, id)
+			require.True(t, count == 1 || gone[id], "seed %d: %s was lost (%d records, pages of %d)", seed, id, len(all), size)
+		}
+	}
+}
+
+// addPending adds documents that await a signature, and returns their ids, newest first.
+func addPending(srv *signformstest.Server, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		srv.Advance(time.Second)
+		ids[n-1-i] = srv.AddDocument(signformstest.Document{
+			Name: fmt.Sprintf("Document %d", i), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	}
+	return ids
+}
+
+func serviceClient(t *testing.T, srv *signformstest.Server) *signforms.Client {
+	t.Helper()
+	c, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{
+		WorkspaceID: srv.WorkspaceID, LimitStore: signforms.NewMemoryLimitStore(srv.Now)})
+	require.NoError(t, err)
+	return c
+}
+
+func TestAllWhileDocumentsAreCreated(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	want := addPending(srv, 25)
+	var got []string
+	for d, err := range serviceClient(t, srv).Documents.All(t.Context(), signforms.DocumentListParams{Limit: 10}) {
+		require.NoError(t, err)
+		got = append(got, d.DocumentID)
+		if len(got) == 1 {
+			addPending(srv, 40)
+		}
+	}
+	require.Equal(t, want, got)
+	requests := srv.Requests()
+	require.Len(t, requests, 3, "what is created meanwhile must not lengthen the list")
+	require.Empty(t, requests[0].Query.Get("dateTo"))
+	require.Equal(t, requests[1].Query.Get("dateTo"), requests[2].Query.Get("dateTo"))
+	require.NotEmpty(t, requests[1].Query.Get("dateTo"))
+}
+
+func TestAllWhileDocumentsAreVoided(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	want := addPending(srv, 65)
+	c := serviceClient(t, srv)
+	var got []string
+	for d, err := range c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: 10, Status: signforms.StatusPending}) {
+		require.NoError(t, err)
+		got = append(got, d.DocumentID)
+		_, err = c.Documents.Void(t.Context(), d.Ref()) // takes it out of the list that is being read
+		require.NoError(t, err)
+	}
+	require.ElementsMatch(t, want, got)
+}
+
+func TestAllWhileDocumentsAreArchived(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	want := addPending(srv, 65)
+	var got []string
+	p := signforms.DocumentListParams{Limit: 10, Archived: new(false)}
+	for d, err := range serviceClient(t, srv).Documents.All(t.Context(), p) {
+		require.NoError(t, err)
+		got = append(got, d.DocumentID)
+		if len(got)%7 == 0 { // from the part that was read, which moves the rest up
+			require.NoError(t, errors.Join(srv.Archive(got[len(got)-1]), srv.Archive(got[len(got)-2])))
+		}
+	}
+	require.ElementsMatch(t, want, got)
+}
+
+func TestPageNext(t *testing.T) {
+	for _, tt := range []struct {
+		name, pagination string
+		asked, items     int
+		want             int
+	}{
+		{"no pagination", ``, 2, 3, 3},
+		{"no pagination, empty page", ``, 2, 0, 0},
+		{"more pages", `{"currentPage":2,"totalPages":3}`, 2, 3, 3},
+		{"last page", `{"currentPage":3,"totalPages":3}`, 3, 3, 0},
+		{"without totals", `{"currentPage":1}`, 1, 3, 2},
+		{"contradiction", `{"currentPage":1,"totalPages":0}`, 1, 3, 2},
+		{"hasNextPage wins", `{"totalPages":1,"hasNextPage":true}`, 1, 3, 2},
+		{"hasNextPage false", `{"totalPages":9,"hasNextPage":false}`, 1, 3, 0},
+		{"null", `null`, 1, 3, 2},
+	} {
+		s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}
+		page, err := s.client(t).Documents.List(t.Context(), signforms.DocumentListParams{Page: tt.asked})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, page.Next, tt.name)
+		require.True(t, json.Valid(page.Raw))
+	}
+}

@@ -1,0 +1,82 @@
+package signformstest_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// TestTwoVirtualDays runs client, service and receiver in one testing/synctest bubble, as a test of an application would: no
+// socket, no waiting, and plain time.Now everywhere. The receiver fails until the last attempt of the schedule.
+func TestTwoVirtualDays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close() // in the bubble, which must end without goroutines
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		defer srv.Close()
+
+		verifier, err := webhook.NewVerifier([]string{srv.WebhookSecret}, nil)
+		require.NoError(t, err)
+		start, tries := time.Now(), 0
+		var arrived time.Duration
+		srv.AddWebhook(signformstest.Webhook{
+			Event: signformstest.TemplateResponse,
+			URL: network.Serve("app.test", webhook.NewHandler(verifier, webhook.Funcs{
+				TemplateViewed: func(context.Context, *webhook.TemplateViewed) error {
+					if tries++; tries < 8 {
+						return errors.New("not yet")
+					}
+					arrived = time.Since(start)
+					return nil
+				},
+			}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})),
+		})
+
+		template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+		sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+			TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+		})
+		require.NoError(t, err)
+		require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").View())
+
+		time.Sleep(48 * time.Hour)
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, 8, tries)
+		require.Equal(t, 17*time.Hour+36*time.Minute+5*time.Second, arrived.Truncate(time.Second))
+	})
+}
+
+func TestServersShareANetwork(t *testing.T) {
+	network := signformstest.NewNetwork()
+	defer network.Close()
+	a := signformstest.NewServer(t, &signformstest.Options{Network: network})
+	b := signformstest.NewServer(t, &signformstest.Options{Network: network})
+	require.Equal(t, "http://service.test", a.URL)
+	require.Equal(t, "http://service-2.test", b.URL)
+	for _, srv := range []*signformstest.Server{a, b} {
+		_, err := srv.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
+		require.NoError(t, err)
+	}
+	resp, err := network.HTTPClient().Get(a.URL + "/get-documents")
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusForbidden, resp.StatusCode)
+
+	network.Serve("app.test", http.NotFoundHandler())
+	require.PanicsWithValue(t, `signformstest: "app.test" is already served in this network`, func() {
+		network.Serve("app.test", http.NotFoundHandler())
+	})
+	network.Close()
+	_, err = signformstest.Start(&signformstest.Options{Network: network})
+	require.ErrorContains(t, err, "starting the reference service")
+}

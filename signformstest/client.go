@@ -1,0 +1,31 @@
+package signformstest
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/signforms/signforms-go"
+)
+
+// Client returns a client of this server: with its key and workspace, retry waits of at most 1 ms, and a reminder budget
+// that follows the server's clock, so that [Server.Advance] frees its slots as it does the service's. All clients that
+// one server returns share that budget, and no other client does.
+//
+// For other settings call signforms.New with the server's URL and APIKey, its [Server.HTTPClient], and a LimitStore of
+// the test's own.
+func (s *Server) Client() *signforms.Client {
+	s.t.Helper()
+	client, err := signforms.New(s.URL, s.APIKey, &signforms.Options{
+		WorkspaceID:  s.WorkspaceID,
+		HTTPClient:   s.HTTPClient(),
+		RetryWaitMin: time.Millisecond,
+		RetryWaitMax: time.Millisecond,
+		LimitStore:   s.budget,
+	})
+	s.require(err == nil, "Client: %v", err)
+	return client
+}
+
+// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
+// with the server.
+func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }

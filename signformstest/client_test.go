@@ -1,0 +1,86 @@
+package signformstest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestClientTalksToItsServer(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	require.NoError(t, err)
+	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
+	respondent, err := srv.Client().Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	require.NoError(t, err)
+	require.Equal(t, signforms.StatusSigned, respondent.Status)
+}
+
+func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := signforms.PDF(srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}))
+	for range 5 {
+		_, err := srv.Client().Documents.Remind(t.Context(), doc)
+		require.NoError(t, err)
+	}
+	_, err := srv.Client().Documents.Remind(t.Context(), doc)
+	require.ErrorIs(t, err, signforms.ErrRateLimited)
+	require.Len(t, srv.Requests(), 5, "the sixth was not sent")
+
+	srv.Advance(16 * time.Minute)
+	_, err = srv.Client().Documents.Remind(t.Context(), doc)
+	require.NoError(t, err)
+}
+
+func TestWorkspacesAndKeys(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	otherWorkspace, otherKey := srv.AddWorkspace()
+	for _, c := range []struct {
+		key, workspace string
+		want           error
+	}{
+		{srv.APIKey, srv.WorkspaceID, nil},
+		{srv.AddAPIKey(), srv.WorkspaceID, nil},
+		{otherKey, otherWorkspace, signforms.ErrNotFound},
+		{otherKey, srv.WorkspaceID, signforms.ErrForbidden},
+		{"wrong", "", signforms.ErrForbidden},
+	} {
+		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
+			WorkspaceID: c.workspace, HTTPClient: srv.HTTPClient(), LimitStore: signforms.NewMemoryLimitStore(srv.Now),
+		})
+		require.NoError(t, err)
+		for range 5 { // each key has its own limit
+			if _, err = client.Documents.Remind(t.Context(), signforms.PDF(doc)); err != nil {
+				break
+			}
+		}
+		require.ErrorIs(t, err, c.want)
+	}
+}
+
+func TestOperationsInTheLog(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for path, want := range map[string]signformstest.Operation{
+		"GET /get-documents":           signformstest.ListDocuments,
+		"POST /void-document":          signformstest.VoidDocument,
+		"POST /send-reminder":          signformstest.SendReminder,
+		"POST /pdf-template-lambda":    signformstest.Send,
+		"GET /get-template-respondent": signformstest.ListRespondents,
+		"GET /get-form-responses":      signformstest.ListResponses,
+		"GET /get-forms":               "",
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		call(t, srv, method, path, "")
+		requests := srv.Requests()
+		require.Equal(t, want, requests[len(requests)-1].Operation)
+	}
+}

@@ -1,0 +1,99 @@
+package signformstest
+
+import (
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// Fault is something that goes wrong with API requests, on purpose. The fields of the first group say with which: zero
+// fields match any request that carries a valid key. Those of the second say what happens; they can be combined. With
+// none of them, or with Latency alone, the request is answered as usual.
+//
+// Of several faults that match, the first that was set and that happens is applied, alone.
+type Fault struct {
+	Operation   Operation
+	DocumentID  string  // or the id of the template, form, createdDocumentId or response in the request
+	Nth         int     // the first match it happens on, from 1; with Times 0 it happens on this one alone
+	Times       int     // how often it happens at most; 0: no limit
+	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
+
+	AfterWork   bool          // do the work first: an answer that gets lost, or lies, after something was done
+	Latency     time.Duration // wait so long, by the wall clock; with AfterWork after the work
+	Reset       bool          // reset the connection instead of answering
+	Status      int           // answer with this status instead of doing the work
+	Body        string        // answer with this body instead of doing the work, with status 200 unless Status says otherwise
+	ContentType string        // of the answer; default application/json
+	RetryAfter  string        // Retry-After header of the answer, as it is
+	Cut         int           // break the connection after so many bytes of the answer's body
+	Drip        time.Duration // wait so long between any two bytes of the answer's body
+	Unknown     bool          // put statuses that no client knows into the answer, and a new field into each object
+	WrongTypes  bool          // swap strings with numbers and booleans in the answer
+}
+
+// WebhookFault is something that goes wrong with webhook attempts, on purpose. The fields of the first group say with
+// which: zero fields match any attempt. Those of the second say what happens; they can be combined. Each attempt of a
+// delivery is a match of its own.
+//
+// What changes the body or the timestamp is signed anew, so that the delivery stays genuine; Secret and Reencode are not.
+type WebhookFault struct {
+	WebhookID   string
+	DocumentID  string  // or the id of the template, form, createdDocumentId or form response that the event is about
+	EventType   string  // a webhookEvent
+	Nth         int     // the first match it happens on, from 1; with Times 0 it happens on this one alone
+	Times       int     // how often it happens at most; 0: no limit
+	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
+
+	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
+	Duplicate  bool          // send the same request twice
+	Secret     string        // sign with this instead of the webhook's secret
+	Shift      time.Duration // add this to x-timestamp: negative for a stale one
+	OmitHeader string        // leave out this header
+	OmitType   bool          // leave out webhookEvent
+	Type       string        // write this as webhookEvent
+	Pad        int           // add a field of so many bytes to each event
+	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
+}
+
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back.
+func (s *Server) Fail(f Fault) (remove func()) {
+	return s.ref.FailRequests(refserver.RequestFault{
+		Operation:   api.Operation(f.Operation),
+		DocumentID:  f.DocumentID,
+		Occurrence:  refserver.Occurrence{Nth: f.Nth, Times: f.Times, Probability: f.Probability},
+		AfterWork:   f.AfterWork,
+		Latency:     f.Latency,
+		Reset:       f.Reset,
+		Status:      f.Status,
+		RetryAfter:  f.RetryAfter,
+		ContentType: f.ContentType,
+		Body:        f.Body,
+		Cut:         f.Cut,
+		Drip:        f.Drip,
+		Unknown:     f.Unknown,
+		WrongTypes:  f.WrongTypes,
+	})
+}
+
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back.
+func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
+	return s.ref.FailWebhooks(refserver.WebhookFault{
+		WebhookID:  f.WebhookID,
+		DocumentID: f.DocumentID,
+		EventType:  signing.EventType(f.EventType),
+		Occurrence: refserver.Occurrence{Nth: f.Nth, Times: f.Times, Probability: f.Probability},
+		Drop:       f.Drop,
+		Delay:      f.Delay,
+		Duplicate:  f.Duplicate,
+		Secret:     f.Secret,
+		Shift:      f.Shift,
+		OmitHeader: f.OmitHeader,
+		OmitType:   f.OmitType,
+		Type:       f.Type,
+		Pad:        f.Pad,
+		Reencode:   f.Reencode,
+	})
+}

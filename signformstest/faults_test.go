@@ -1,0 +1,301 @@
+package signformstest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// list makes one raw list request. The error is that of the request or of reading its body.
+func list(srv *signformstest.Server, query string) (*http.Response, string, error) {
+	req, err := http.NewRequest("GET", srv.URL+"/get-documents"+query, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	req.Header.Set("x-api-key", srv.APIKey)
+	req.Close = true // net/http repeats a GET whose connection was kept and breaks
+	resp, err := srv.HTTPClient().Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp, string(body), err
+}
+
+func TestFaultsChangeTheAnswer(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{FailOnUnusedFaults: true})
+	srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	with := func(f signformstest.Fault) (*http.Response, string, error) {
+		t.Helper()
+		f.Times = 1
+		srv.Fail(f)
+		return list(srv, "")
+	}
+
+	resp, body, err := with(signformstest.Fault{Status: 429, RetryAfter: "17", Body: `{"message":"slow down"}`})
+	require.NoError(t, err)
+	require.Equal(t, 429, resp.StatusCode)
+	require.Equal(t, "17", resp.Header.Get("Retry-After"))
+	require.Equal(t, `{"message":"slow down"}`, body)
+
+	resp, body, err = with(signformstest.Fault{Body: "<html>", ContentType: "text/html"})
+	require.NoError(t, err)
+	require.Equal(t, 200, resp.StatusCode)
+	require.Equal(t, "text/html", resp.Header.Get("Content-Type"))
+	require.Equal(t, "<html>", body)
+
+	_, _, err = with(signformstest.Fault{Reset: true})
+	require.ErrorIs(t, err, syscall.ECONNRESET)
+
+	_, body, err = with(signformstest.Fault{Cut: 10})
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Len(t, body, 10)
+
+	_, body, err = with(signformstest.Fault{Unknown: true})
+	require.NoError(t, err)
+	require.Contains(t, body, `"status":"FROM_THE_FUTURE"`)
+	require.Contains(t, body, `"documentName":"Lease"`)
+	require.Equal(t, 4, strings.Count(body, `"fieldFromTheFuture"`), "in the page, its pagination, the document and its signer: %s", body)
+
+	_, body, err = with(signformstest.Fault{WrongTypes: true})
+	require.NoError(t, err)
+	require.Contains(t, body, `"documentName":12345`)
+	require.Contains(t, body, `"documentsCount":"a string"`)
+
+	_, body, err = list(srv, "")
+	require.NoError(t, err)
+	require.Contains(t, body, `"documentName":"Lease"`, "each fault happened once")
+	notes := 0
+	for _, r := range srv.Requests() {
+		notes += len(r.Notes)
+	}
+	require.Equal(t, 6, notes, "the request log tells which requests met a fault")
+}
+
+func TestFaultsBeforeAndAfterTheWork(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for _, c := range []struct {
+		fault signformstest.Fault
+		done  bool
+	}{
+		{signformstest.Fault{Reset: true}, false},
+		{signformstest.Fault{Reset: true, AfterWork: true}, true},
+		{signformstest.Fault{Status: 503}, false},
+		{signformstest.Fault{Status: 503, AfterWork: true}, true},
+		{signformstest.Fault{Cut: 5}, true},
+	} {
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+		c.fault.Operation, c.fault.DocumentID = signformstest.VoidDocument, doc
+		remove := srv.Fail(c.fault)
+		req, err := http.NewRequest("POST", srv.URL+"/void-document?documentType=PDF&documentId="+doc, nil)
+		require.NoError(t, err)
+		req.Header.Set("x-api-key", srv.APIKey)
+		if resp, err := srv.HTTPClient().Do(req); err == nil {
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+			require.NotEqual(t, c.fault.Reset, true)
+		}
+		_, body, err := list(srv, "?documentId="+doc)
+		require.NoError(t, err)
+		require.Equal(t, c.done, strings.Contains(body, `"status":"VOID"`), "%+v: %s", c.fault, body)
+		remove()
+		status, _ := call(t, srv, "POST", "/void-document?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, 200, status, "the fault was taken back")
+	}
+}
+
+func TestFaultsOnTheNthMatch(t *testing.T) {
+	for _, c := range []struct {
+		fault signformstest.Fault
+		want  string // a letter per request: x for a fault
+	}{
+		{signformstest.Fault{}, "xxxxxx"},
+		{signformstest.Fault{Nth: 1}, "x....."},
+		{signformstest.Fault{Nth: 3}, "..x..."},
+		{signformstest.Fault{Times: 2}, "xx...."},
+		{signformstest.Fault{Nth: 2, Times: 3}, ".xxx.."},
+		{signformstest.Fault{Operation: signformstest.SendReminder}, "......"},
+		{signformstest.Fault{DocumentID: "0b4aa1dd-0000-4000-8000-000000000000"}, "......"},
+		{signformstest.Fault{Probability: 1}, "xxxxxx"},
+		{signformstest.Fault{Probability: 1e-12}, "......"},
+	} {
+		srv := signformstest.NewServer(t, nil)
+		c.fault.Status = 500
+		srv.Fail(c.fault)
+		got := ""
+		for range 6 {
+			resp, _, err := list(srv, "")
+			require.NoError(t, err)
+			if resp.StatusCode == 500 {
+				got += "x"
+			} else {
+				got += "."
+			}
+		}
+		require.Equal(t, c.want, got, "%+v", c.fault)
+	}
+}
+
+func TestProbableFaultsFollowTheSeed(t *testing.T) {
+	run := func(seed uint64) (pattern string) {
+		srv := signformstest.NewServer(t, &signformstest.Options{Seed: seed})
+		srv.Fail(signformstest.Fault{Probability: 0.5, Status: 500})
+		for range 64 {
+			resp, _, err := list(srv, "")
+			require.NoError(t, err)
+			pattern += string(rune('0' + resp.StatusCode/100))
+		}
+		return pattern
+	}
+	first := run(7)
+	require.Equal(t, first, run(7))
+	require.NotEqual(t, first, run(8))
+	require.Greater(t, strings.Count(first, "5"), 16)
+	require.Less(t, strings.Count(first, "5"), 48)
+}
+
+func TestSlowAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		defer srv.Close()
+		remove := srv.Fail(signformstest.Fault{Latency: 7 * time.Second})
+		start := time.Now()
+		_, body, err := list(srv, "")
+		require.NoError(t, err)
+		require.Equal(t, 7*time.Second, time.Since(start))
+		remove()
+
+		srv.Fail(signformstest.Fault{Drip: time.Second})
+		start = time.Now()
+		_, dripped, err := list(srv, "")
+		require.NoError(t, err)
+		require.Equal(t, body, dripped)
+		require.Equal(t, time.Duration(len(body)-1)*time.Second, time.Since(start).Round(time.Second))
+	})
+}
+
+func TestAnImpatientClientDoesNotStopTheWork(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	srv.Fail(signformstest.Fault{Operation: signformstest.VoidDocument, Latency: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/void-document?documentType=PDF&documentId="+doc, nil)
+	require.NoError(t, err)
+	req.Header.Set("x-api-key", srv.APIKey)
+	_, err = srv.HTTPClient().Do(req)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Eventually(t, func() bool {
+		_, body, err := list(srv, "?documentId="+doc)
+		return err == nil && strings.Contains(body, `"status":"VOID"`)
+	}, 5*time.Second, time.Millisecond)
+}
+
+func TestWebhookFaults(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault signformstest.WebhookFault
+		check func(t *testing.T, got []received, secret string)
+	}{
+		{"drop", signformstest.WebhookFault{Drop: true}, func(t *testing.T, got []received, secret string) {
+			require.Empty(t, got)
+		}},
+		{"duplicate", signformstest.WebhookFault{Duplicate: true}, func(t *testing.T, got []received, secret string) {
+			require.Len(t, got, 2)
+			require.Equal(t, got[0], got[1])
+		}},
+		{"another secret", signformstest.WebhookFault{Secret: "previous"}, func(t *testing.T, got []received, secret string) {
+			require.False(t, got[0].genuine(secret))
+			require.True(t, got[0].genuine("previous"))
+		}},
+		{"stale", signformstest.WebhookFault{Shift: -time.Hour}, func(t *testing.T, got []received, secret string) {
+			require.Equal(t, "1999-12-31T23:00:00.000Z", got[0].header.Get("x-timestamp"))
+			require.True(t, got[0].genuine(secret))
+		}},
+		{"missing header", signformstest.WebhookFault{OmitHeader: "x-signature"}, func(t *testing.T, got []received, secret string) {
+			require.NotContains(t, got[0].header, "X-Signature")
+			require.Contains(t, got[0].header, "X-Timestamp")
+		}},
+		{"missing type", signformstest.WebhookFault{OmitType: true}, func(t *testing.T, got []received, secret string) {
+			require.NotContains(t, string(got[0].body), "webhookEvent")
+			require.True(t, got[0].genuine(secret))
+		}},
+		{"unknown event", signformstest.WebhookFault{Type: "new_thing"}, func(t *testing.T, got []received, secret string) {
+			require.Contains(t, string(got[0].body), `"webhookEvent":"new_thing"`)
+			require.True(t, got[0].genuine(secret))
+		}},
+		{"huge body", signformstest.WebhookFault{Pad: 2 << 20}, func(t *testing.T, got []received, secret string) {
+			require.Greater(t, len(got[0].body), 2<<20)
+			require.True(t, got[0].genuine(secret))
+		}},
+		{"re-encoded", signformstest.WebhookFault{Reencode: true}, func(t *testing.T, got []received, secret string) {
+			require.False(t, got[0].genuine(secret))
+			var compact strings.Builder
+			var events any
+			require.NoError(t, json.Unmarshal(got[0].body, &events))
+			require.NoError(t, json.NewEncoder(&compact).Encode(events))
+			require.Contains(t, string(got[0].body), "\n")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := signformstest.NewNetwork()
+				defer network.Close()
+				r := &receiver{}
+				srv, _, submit := newPair(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true}, network.Serve("app.test", r))
+				defer srv.Close()
+				srv.FailWebhooks(c.fault)
+				submit()
+				require.NoError(t, srv.Settle(t.Context()))
+				c.check(t, r.all(), srv.WebhookSecret)
+			})
+		})
+	}
+}
+
+func TestADroppedAttemptIsTriedAgain(t *testing.T) {
+	r := newReceiver(t)
+	srv, _, submit := newPair(t, nil, r.URL)
+	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})
+	submit()
+	srv.Advance(10 * time.Minute)
+	require.Len(t, r.all(), 1)
+	require.Len(t, srv.Deliveries()[0].Attempts, 3)
+	require.Equal(t, "lost on its way by a fault", srv.Deliveries()[0].Attempts[0].Error)
+}
+
+func TestADelayedDeliveryIsOvertaken(t *testing.T) {
+	r := newReceiver(t)
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.SignatureCompleted})
+	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_signature_pdf_individual_signed", DocumentID: doc, Delay: time.Minute})
+	require.NoError(t, errors.Join(srv.Signer(doc, "ann@example.com").View(), srv.Signer(doc, "ann@example.com").Sign()))
+	require.NoError(t, srv.Settle(t.Context()))
+	srv.Advance(time.Hour)
+	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_completed", "new_signature_pdf_individual_signed"}, r.types(t))
+}
+
+func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
+	r := newReceiver(t)
+	srv := signformstest.NewServer(t, nil)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.FormResponse, Object: true})
+	srv.FailWebhooks(signformstest.WebhookFault{Type: "new_thing"})
+	srv.TestWebhook(hook)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, []string{"new_thing"}, r.types(t))
+}

@@ -1,0 +1,130 @@
+package signformstest_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestAThousandServersLeaveNothingBehind runs 1,000 servers, 100 at any time, each with a client and a webhook.
+func TestAThousandServersLeaveNothingBehind(t *testing.T) {
+	r := newReceiver(t)
+	http.DefaultClient.CloseIdleConnections()
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	t.Run("servers", func(t *testing.T) {
+		var running sync.WaitGroup
+		slots := make(chan struct{}, 100)
+		for range 1000 {
+			slots <- struct{}{}
+			running.Go(func() {
+				defer func() { <-slots }()
+				useOnce(t, r.URL)
+			})
+		}
+		running.Wait()
+	})
+	require.Len(t, r.all(), 1000)
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		assert.LessOrEqual(c, runtime.NumGoroutine(), goroutines+1, "goroutines; the check itself runs in one")
+		assert.LessOrEqual(c, openFiles(t), files, "open files and sockets")
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// useOnce starts a server, has a form answered and delivered, lists documents, and closes the server.
+func useOnce(t *testing.T, receiver string) {
+	srv, err := signformstest.Start(nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer srv.Close()
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver, Event: signformstest.FormResponse})
+	_, err = srv.SubmitForm(form, signformstest.Submission{})
+	if err == nil {
+		_, err = srv.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
+	}
+	if err == nil {
+		err = srv.Settle(t.Context())
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStartToFirstAnswer(t *testing.T) {
+	best := time.Hour
+	for tries := 0; best > 2*time.Millisecond && tries < 200; tries++ { // a busy machine needs several
+		start := time.Now()
+		srv, err := signformstest.Start(nil)
+		require.NoError(t, err)
+		_, err = srv.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
+		best = min(best, time.Since(start))
+		srv.Close()
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, best, 2*time.Millisecond)
+}
+
+// openFiles counts the process's files and sockets, ports among them.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0 // only Linux shows them; elsewhere goroutines and ports are counted
+	}
+	return len(entries)
+}
+
+func BenchmarkStartToFirstAnswer(b *testing.B) {
+	for b.Loop() {
+		srv, err := signformstest.Start(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := srv.Client().Documents.List(b.Context(), signforms.DocumentListParams{}); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		srv.Close()
+		b.StartTimer()
+	}
+}
+
+// BenchmarkDeliveries delivers to a receiver in the same process, over loopback, one attempt at a time.
+func BenchmarkDeliveries(b *testing.B) {
+	srv := signformstest.NewServer(b, nil)
+	done := make(chan struct{}, 1)
+	count := 0
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	receiver := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if count++; count == b.N {
+			done <- struct{}{}
+		}
+	})}
+	go receiver.Serve(l)
+	defer receiver.Close()
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: "http://" + l.Addr().String(), Event: signformstest.FormResponse})
+	b.ResetTimer()
+	for range b.N {
+		if _, err := srv.SubmitForm(form, signformstest.Submission{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	<-done
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+}

@@ -1,0 +1,130 @@
+package signformstest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+)
+
+// Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
+type Options struct {
+	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
+	// faults with a probability happen on the same matches.
+	Seed uint64
+
+	// Start, unless zero, is where the server's clock starts and stands still between calls of [Server.Advance], so that
+	// times are the same on every run. By default the clock is the wall clock plus what was advanced.
+	Start time.Time
+
+	// Network, unless nil, is where the server is reached and reaches webhooks, in place of loopback: for tests in a
+	// [testing/synctest] bubble.
+	Network *Network
+
+	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers whose Verifier has
+	// Now: srv.Now. By default it follows the wall clock, whatever was advanced.
+	VirtualTimestamps bool
+
+	// FailOnUnusedFaults fails the test at its end when a fault was set, not taken back, and never happened. It has no
+	// effect on a server from [Start].
+	FailOnUnusedFaults bool
+
+	// ReminderLimit is how many reminders the service accepts. The zero value is the documented limit.
+	ReminderLimit ReminderLimit
+
+	// Profile chooses what the interface leaves open. The zero value is what the SDK's documentation assumes.
+	Profile Profile
+}
+
+// ReminderLimit is a reading of "5 reminders in any 15 minutes per API key", or another limit.
+type ReminderLimit struct {
+	Reading  LimitReading
+	Requests int           // default 5
+	Window   time.Duration // default 15 minutes
+}
+
+// LimitReading is how a limit of so many requests in a window is counted.
+type LimitReading int
+
+// The readings of a limit.
+const (
+	SlidingWindow LimitReading = iota // never more than Requests in any window
+	FixedWindow                       // windows begin at multiples of Window since the Unix epoch
+	TokenBucket                       // Requests tokens, one comes back each Window/Requests
+)
+
+// Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
+// one this SDK assumes.
+type Profile struct {
+	PageSize             int            // records per page when the request has no limit; default 10
+	InProgress           string         // literal of the status in progress; default "PENDING"
+	RefusalStatus        int            // HTTP status when a document's status forbids the operation; default 409
+	NoPagination         bool           // lists of documents come without pagination
+	CountPage            bool           // documentsCount counts the page instead of all that match
+	Aliases              bool           // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
+	RespondentObject     bool           // a single respondent comes as an object instead of an array of one
+	MessageOnly          bool           // void and reminder answer with nothing but a message
+	Extra                map[string]any // added to each body of a success, over fields of the same name
+	FreeRefusedReminders bool           // a reminder that is refused does not count towards the limit
+	Timestamps           TimestampFormat
+	UntypedSamples       bool // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+}
+
+// TimestampFormat is how x-timestamp is written; the interface does not show it. A time before September 2001, as in a
+// [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: the Unix formats would have a
+// digit less than receivers look for.
+type TimestampFormat int
+
+// The formats of x-timestamp.
+const (
+	UnixSeconds      TimestampFormat = iota // 10 digits
+	UnixMilliseconds                        // 13 digits
+	RFC3339                                 // UTC, with milliseconds
+)
+
+func (o *Options) internal() (refserver.Options, error) {
+	limit, err := o.ReminderLimit.internal()
+	if err != nil {
+		return refserver.Options{}, err
+	}
+	if f := o.Profile.Timestamps; f < UnixSeconds || f > RFC3339 {
+		return refserver.Options{}, fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", f)
+	}
+	p := o.Profile
+	out := refserver.Options{
+		Seed: o.Seed, Start: o.Start, VirtualTimestamps: o.VirtualTimestamps, UntypedSamples: p.UntypedSamples,
+		Reminders: limit, Timestamps: delivery.TimestampFormat(p.Timestamps),
+		Profile: api.Profile{
+			PageSize: p.PageSize, InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, NoPagination: p.NoPagination,
+			CountPage: p.CountPage, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly,
+			Extra: p.Extra, FreeRefusedReminders: p.FreeRefusedReminders,
+		},
+	}
+	if o.Network != nil {
+		out.Network = o.Network.ref
+	}
+	return out, nil
+}
+
+func (l ReminderLimit) internal() (api.Limit, error) {
+	if l.Requests == 0 {
+		l.Requests = api.DefaultReminders
+	}
+	if l.Window == 0 {
+		l.Window = api.DefaultReminderWindow
+	}
+	if l.Requests < 0 || l.Window < 0 {
+		return nil, fmt.Errorf("Options.ReminderLimit: %d requests in %v is no limit", l.Requests, l.Window)
+	}
+	switch l.Reading {
+	case SlidingWindow:
+		return api.SlidingWindow(l.Requests, l.Window), nil
+	case FixedWindow:
+		return api.FixedWindow(l.Requests, l.Window), nil
+	case TokenBucket:
+		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
+	}
+	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of the readings", l.Reading)
+}

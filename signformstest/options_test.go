@@ -1,0 +1,163 @@
+package signformstest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// scriptedTB is a test that NewServer can be given: it records, and ends when the test around it says so.
+type scriptedTB struct {
+	testing.TB
+	log      string
+	failed   bool
+	cleanups []func()
+}
+
+func (s *scriptedTB) Helper()          {}
+func (s *scriptedTB) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
+func (s *scriptedTB) Failed() bool     { return s.failed }
+func (s *scriptedTB) Log(args ...any)  { s.log += fmt.Sprintln(args...) }
+func (s *scriptedTB) Errorf(format string, args ...any) {
+	s.failed = true
+	s.log += fmt.Sprintf(format+"\n", args...)
+}
+func (s *scriptedTB) end() {
+	for _, f := range s.cleanups {
+		f()
+	}
+}
+
+func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := signformstest.NewServer(tb, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: newReceiver(t, 500).URL, Event: signformstest.SignatureCompleted})
+	call(t, srv, "GET", "/get-documents?query=private&limit=1000", "")
+	call(t, srv, "GET", "/get-document", "")
+	require.NoError(t, srv.Signer(doc, "ann@example.com").View())
+	require.Error(t, srv.Pay(doc))
+	require.NoError(t, srv.Settle(t.Context()))
+	tb.failed = true
+	tb.end()
+
+	for _, want := range []string{
+		`list documents: 400 invalid_input (rule: input)`,
+		`"GET" "/get-document": 404 not_found (rule: path)`,
+		doc + ": cannot pay a document that is PENDING",
+		"[new_signature_pdf_individual_viewed]",
+		"pending, 1 attempts, last answer 500",
+	} {
+		require.Contains(t, tb.log, want)
+	}
+	secrets := []string{srv.APIKey, srv.WebhookSecret, "private", "ann@example.com"}
+	for _, m := range srv.Messages() {
+		secrets = append(secrets, strings.TrimPrefix(m.Link, srv.URL))
+	}
+	for _, secret := range secrets {
+		require.NotContains(t, tb.log, secret)
+	}
+}
+
+func TestAPassedTestShowsNothing(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := signformstest.NewServer(tb, &signformstest.Options{FailOnUnusedFaults: true})
+	srv.Fail(signformstest.Fault{Status: 500})
+	_, _, err := list(srv, "")
+	require.NoError(t, err)
+	srv.Fail(signformstest.Fault{Status: 500})() // taken back
+	tb.end()
+	require.Empty(t, tb.log)
+}
+
+func TestUnusedFaultsCanFailTheTest(t *testing.T) {
+	for _, strict := range []bool{false, true} {
+		tb := &scriptedTB{TB: t}
+		srv := signformstest.NewServer(tb, &signformstest.Options{FailOnUnusedFaults: strict})
+		srv.Fail(signformstest.Fault{Operation: signformstest.SendReminder, Status: 500})
+		srv.FailWebhooks(signformstest.WebhookFault{Drop: true})
+		tb.end()
+		require.Equal(t, strict, tb.failed)
+		require.Equal(t, map[bool]int{true: 2, false: 0}[strict], strings.Count(tb.log, "a fault was set but never happened"))
+	}
+}
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	for want, opts := range map[string]signformstest.Options{
+		"Options.ReminderLimit: -1 requests in 15m0s is no limit":  {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
+		"Options.ReminderLimit.Reading: 7 is none of the readings": {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
+		"Options.Profile.Timestamps: 7 is none of the formats":     {Profile: signformstest.Profile{Timestamps: 7}},
+	} {
+		_, err := signformstest.Start(&opts)
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestTimestampFormats(t *testing.T) {
+	start := time.Date(2026, 11, 20, 12, 0, 0, 7_000_000, time.UTC)
+	for format, want := range map[signformstest.TimestampFormat]string{
+		signformstest.UnixSeconds:      "1795176000",
+		signformstest.UnixMilliseconds: "1795176000007",
+		signformstest.RFC3339:          "2026-11-20T12:00:00.007Z",
+	} {
+		r := newReceiver(t)
+		srv, _, submit := newPair(t, &signformstest.Options{
+			Start: start, VirtualTimestamps: true, Profile: signformstest.Profile{Timestamps: format},
+		}, r.URL)
+		submit()
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, want, r.all()[0].header.Get("x-timestamp"))
+		require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+	}
+}
+
+func TestReminderLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit    signformstest.ReminderLimit
+		advances []time.Duration // before each further reminder
+		want     []int
+	}{
+		"documented":   {signformstest.ReminderLimit{}, make([]time.Duration, 5), []int{200, 200, 200, 200, 200, 429}},
+		"fixed":        {signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1}, []time.Duration{0, 15 * time.Minute}, []int{200, 429, 200}},
+		"tokens":       {signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour}, []time.Duration{0, 0, 30 * time.Minute, 0}, []int{200, 200, 429, 200, 429}},
+		"sliding, one": {signformstest.ReminderLimit{Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+			var got []int
+			for _, d := range append([]time.Duration{0}, c.advances...) {
+				srv.Advance(d)
+				status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
+				got = append(got, status)
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestProfileReachesTheAPI(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{
+		PageSize: 1, InProgress: "IN_PROGRESS", RefusalStatus: 422, NoPagination: true, CountPage: true, Aliases: true, Extra: map[string]any{"new": true},
+	}})
+	var doc string
+	for range 3 {
+		doc = srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	}
+	_, answer := call(t, srv, "GET", "/get-documents", "")
+	require.Len(t, answer["documents"], 1)
+	require.NotContains(t, answer, "pagination")
+	require.EqualValues(t, 1, answer["documentsCount"])
+	require.Equal(t, true, answer["new"])
+	record := answer["documents"].([]any)[0].(map[string]any)
+	require.Equal(t, "IN_PROGRESS", record["status"])
+	require.Equal(t, "Lease", record["name"])
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	status, _ := call(t, srv, "POST", "/void-document?documentType=PDF&documentId="+doc, "")
+	require.Equal(t, 422, status)
+}

@@ -1,0 +1,152 @@
+package signformstest_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestResend(t *testing.T) {
+	r := newReceiver(t)
+	srv, hook, submit := newPair(t, nil, r.URL)
+	submit()
+	require.NoError(t, srv.Settle(t.Context()))
+	id := srv.Deliveries()[0].ID
+	require.NoError(t, srv.Resend(id))
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Len(t, r.all(), 2)
+	require.Equal(t, r.all()[0].body, r.all()[1].body)
+	require.Len(t, srv.Deliveries(), 1)
+	require.Len(t, srv.Deliveries()[0].Attempts, 2)
+
+	require.EqualError(t, srv.Resend("x"), "no delivery with id x")
+	require.NoError(t, srv.DisableWebhook(hook))
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled")
+	require.NoError(t, srv.DeleteWebhook(hook))
+	require.ErrorContains(t, srv.Resend(id), "no webhook with id "+hook)
+}
+
+func TestResendRevivesADeadDelivery(t *testing.T) {
+	r := newReceiver(t, 500, 500, 500, 500, 500, 500, 500, 500, 500)
+	srv, _, submit := newPair(t, nil, r.URL)
+	submit()
+	srv.Advance(48 * time.Hour)
+	id := srv.Deliveries()[0].ID
+	for _, want := range []signformstest.DeliveryStatus{signformstest.DeliveryDead, signformstest.DeliveryDelivered} {
+		require.NoError(t, srv.Resend(id))
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, want, srv.Deliveries()[0].Status)
+	}
+	require.Len(t, r.all(), 10)
+}
+
+func TestResendAllFailedSince(t *testing.T) {
+	r := newReceiver(t, 500, 500, 500, 200)
+	srv, hook, submit := newPair(t, nil, r.URL)
+	submit() // fails, and is older than since
+	require.NoError(t, srv.Settle(t.Context()))
+	srv.Advance(time.Second)
+	since := srv.Now()
+	submit() // fails
+	submit() // fails
+	submit() // arrives
+	require.NoError(t, srv.Settle(t.Context()))
+	n, err := srv.ResendFailed(hook, since)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.NoError(t, srv.Settle(t.Context()))
+	var attempts []int
+	for _, d := range srv.Deliveries() {
+		attempts = append(attempts, len(d.Attempts))
+	}
+	require.Equal(t, []int{1, 2, 2, 1}, attempts)
+	_, err = srv.ResendFailed("x", since)
+	require.EqualError(t, err, "no webhook with id x")
+}
+
+func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	roles := []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}
+	a, b := srv.AddTemplate(signformstest.Template{Name: "A", Roles: roles}), srv.AddTemplate(signformstest.Template{Name: "B", Roles: roles})
+	mine, other := newReceiver(t), newReceiver(t)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: mine.URL, Event: signformstest.TemplateResponse, Documents: []string{a, b}, Object: true})
+	srv.AddWebhook(signformstest.Webhook{URL: other.URL, Event: signformstest.TemplateResponse})
+
+	first, second := srv.TestWebhook(hook), srv.TestWebhook(hook)
+	require.NotEqual(t, first, second)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Empty(t, other.all())
+	require.Equal(t, []string{"new_template_response", "new_template_response", "new_template_response", "new_template_response"}, mine.types(t))
+	require.Equal(t, mine.all()[0].body, mine.all()[1].body, "pressing the button twice sends the same bytes")
+	require.True(t, mine.all()[0].genuine(srv.WebhookSecret))
+	require.True(t, srv.Deliveries()[0].Test)
+
+	var samples []map[string]any
+	require.NoError(t, json.Unmarshal(mine.all()[0].body, &samples))
+	require.Equal(t, a, samples[0]["documentId"])
+	require.Equal(t, "B", samples[1]["documentName"])
+	require.Len(t, samples[0]["signers"], 2)
+	require.NotEmpty(t, samples[0]["finishedPdfUrl"])
+	require.Equal(t, "Sample value", samples[0]["contact_field(page1)[Seller]"])
+}
+
+func TestSamplesOfEachFamily(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{UntypedSamples: true}})
+	r := newReceiver(t)
+	for _, family := range []signformstest.EventFamily{signformstest.FormResponse, signformstest.SignatureCompleted, signformstest.TemplateResponse} {
+		srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: family}))
+	}
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, []string{"", "", ""}, r.types(t), "the profile leaves webhookEvent out")
+	bodies := ""
+	for _, d := range r.all() {
+		bodies += string(d.body)
+	}
+	for _, want := range []string{`"formResponseId":`, `"signerIp":`, `"roleTitle":"Sample role"`} {
+		require.Equal(t, 1, strings.Count(bodies, want), "%s in %s", want, bodies)
+	}
+}
+
+func TestSettleEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		hang := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		srv, _, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("hang.test", hang))
+		submit()
+		synctest.Wait()
+		id := srv.Deliveries()[0].ID
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is being sent")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)
+
+		go func() {
+			time.Sleep(time.Second)
+			srv.Close()
+		}()
+		require.ErrorContains(t, srv.Settle(t.Context()), "the webhook sender has stopped")
+	})
+}
+
+func TestABodyOfOneMegabyteArrives(t *testing.T) {
+	r := newReceiver(t)
+	srv := signformstest.NewServer(t, nil)
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Story?"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.FormResponse})
+	story := strings.Repeat("é", 1<<19)
+	_, err := srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Story?": story}})
+	require.NoError(t, err)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Greater(t, len(r.all()[0].body), 1<<20)
+	require.Contains(t, string(r.all()[0].body), story)
+	require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+}

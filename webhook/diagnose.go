@@ -1,0 +1,232 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Diagnose says in words why a delivery is refused: it tries the mistakes that are known to happen, on either side, and
+// names the one with which the signature would match. It is for a person who looks for the reason of an
+// [ErrSignature], in a log line or a test; a match means nothing but that, and must not be used to accept anything. The
+// text may be several lines. It holds no secret, signature or part of the body.
+//
+// It tries: each of the secrets, also trimmed, with a newline, and as base64 or hexadecimal text; the signature in
+// upper-case hexadecimal, in base64, and behind "sha256="; the timestamp in seconds for milliseconds and the reverse; the
+// body alone, without the full stop, trimmed, with a newline, as one element of the array or as an array of it, and as
+// printed again by JavaScript or by encoding/json.
+func Diagnose(secrets []string, header http.Header, body []byte) string {
+	var d diagnosis
+	given, ok := d.signature(oneValue(&d, header, SignatureHeader))
+	timestamp := oneValue(&d, header, TimestampHeader)
+	if timestamp != "" {
+		d.timestamp(timestamp)
+	}
+	switch {
+	case len(secrets) == 0:
+		d.say("No secret was given.")
+	case ok && timestamp != "":
+		d.search(secrets, given, timestamp, body)
+	}
+	return strings.Join(d.lines, "\n")
+}
+
+type diagnosis struct{ lines []string }
+
+func (d *diagnosis) say(format string, args ...any) {
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+// oneValue returns the only value of a header, or an empty string.
+func oneValue(d *diagnosis, header http.Header, name string) string {
+	values := header[name]
+	for key, other := range header {
+		if key != name && strings.EqualFold(key, name) {
+			d.say("The header is under the key %q. Verify looks under %q only: build the map with http.Header.Set.", key, name)
+			values = append(values[:len(values):len(values)], other...)
+		}
+	}
+	switch {
+	case len(values) == 0:
+		d.say("%s is missing. Did a proxy remove it, or does the request come from somewhere else?", name)
+	case len(values) > 1:
+		d.say("%s is given %d times, which Verify refuses.", name, len(values))
+	default:
+		return values[0]
+	}
+	return ""
+}
+
+// signature decodes the signature from any form that is known to be used for one.
+func (d *diagnosis) signature(text string) (sig signature, ok bool) {
+	if text == "" || decodeSignature(&sig, text) {
+		return sig, text != ""
+	}
+	bare := strings.TrimSpace(text)
+	if len(bare) < len(text) {
+		d.say("%s has white space around it.", SignatureHeader)
+	}
+	if after, found := strings.CutPrefix(bare, "sha256="); found {
+		d.say("%s begins with sha256=, which Verify does not expect.", SignatureHeader)
+		bare = after
+	}
+	decoded, err := hex.DecodeString(bare)
+	if err == nil && len(decoded) == len(sig) {
+		if strings.ToLower(bare) != bare {
+			d.say("%s is in upper-case hexadecimal, Verify expects lower case.", SignatureHeader)
+		}
+		return signature(decoded), true
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		if decoded, err := encoding.DecodeString(bare); err == nil && len(decoded) == len(sig) {
+			d.say("%s is in base64, Verify expects hexadecimal.", SignatureHeader)
+			return signature(decoded), true
+		}
+	}
+	if err == nil {
+		d.say("%s has %d bytes, an HMAC-SHA256 has %d: is it of another hash, or cut off?", SignatureHeader, len(decoded), len(sig))
+	} else {
+		d.say("%s is neither hexadecimal nor base64 of %d bytes.", SignatureHeader, len(sig))
+	}
+	return sig, false
+}
+
+// timestamp comments on the timestamp's form and on the clock.
+func (d *diagnosis) timestamp(text string) {
+	at, ok := parseTimestamp(text)
+	if !ok {
+		d.say("%s is in none of the known forms. If the service sends it so, read it with VerifierOptions.ParseTimestamp.", TimestampHeader)
+		return
+	}
+	if off := time.Since(at).Round(time.Second); off.Abs() > DefaultTolerance {
+		side := "behind"
+		if off < 0 {
+			side = "ahead of"
+		}
+		d.say("%s is %v %s this machine's clock. If the delivery has just come in, one of the two clocks is wrong.", TimestampHeader, off.Abs(), side)
+	}
+}
+
+// search looks for a combination of secret, what stands before the body, and body that gives the signature.
+func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) {
+	bodies, prefixes := bodyVariants(body), prefixVariants(timestamp)
+	for i, secret := range secrets {
+		for _, key := range keyVariants(secret) {
+			m := newMAC(key.text)
+			for _, prefix := range prefixes {
+				for _, body := range bodies {
+					if m.sumOf(prefix.text, body.text) == given {
+						d.match(i, key.how, prefix.how+body.how)
+						return
+					}
+				}
+			}
+		}
+	}
+	d.say("The signature matches none of the %d secrets, with none of the known mistakes. Compare the secret with the one shown "+
+		"where the webhook was set up, and make sure that the body is taken from the request before anything decodes it.", len(secrets))
+}
+
+func (d *diagnosis) match(i int, key, text string) {
+	switch {
+	case key == "" && text == "":
+		d.say("The signature matches secret %d over the timestamp and the body as given.", i)
+	case key == "" && text == reserialized:
+		d.say("The signature would match secret %d%s. Verify accepts that unless RawOnly is set.", i, text)
+	default:
+		d.say("The signature would match secret %d%s%s.", i, key, text)
+	}
+}
+
+// sumOf is sum for what need not be a timestamp.
+func (m *mac) sumOf(prefix, body []byte) (sum signature) {
+	m.hash.Reset()
+	m.hash.Write(prefix)
+	m.hash.Write(body)
+	m.hash.Sum(sum[:0])
+	return sum
+}
+
+// variant is one way in which people take a part of the signature's input.
+type variant struct {
+	how  string // empty for the right way
+	text []byte
+}
+
+func keyVariants(secret string) []variant {
+	trimmed := strings.TrimSpace(secret)
+	bare := strings.TrimPrefix(trimmed, "whsec_")
+	fromHex, _ := hex.DecodeString(bare)
+	fromBase64, _ := base64.StdEncoding.DecodeString(bare)
+	fromBase64URL, _ := base64.RawURLEncoding.DecodeString(bare)
+	variants := []variant{
+		{"", []byte(secret)},
+		{" without the white space around it", []byte(trimmed)},
+		{" with a newline at its end", []byte(trimmed + "\n")},
+		{" without its prefix", []byte(bare)},
+		{" decoded from hexadecimal", fromHex},
+		{" decoded from base64", fromBase64},
+		{" decoded from base64", fromBase64URL},
+	}
+	return slices.DeleteFunc(variants, func(v variant) bool {
+		return len(v.text) == 0 || checkSecretLength(len(v.text)) != nil
+	})
+}
+
+func prefixVariants(timestamp string) []variant {
+	variants := []variant{
+		{"", []byte(timestamp + ".")},
+		{", if there were no full stop between timestamp and body", []byte(timestamp)},
+		{", if the body were signed without the timestamp", nil},
+	}
+	switch len(timestamp) {
+	case 10:
+		variants = append(variants, variant{", if the timestamp were in milliseconds", []byte(timestamp + "000.")})
+	case 13:
+		variants = append(variants, variant{", if the timestamp were in seconds", []byte(timestamp[:10] + ".")})
+	}
+	return variants
+}
+
+const reserialized = ", if the body were printed as JSON.stringify does"
+
+// maxElements bounds how many elements of an array are tried.
+const maxElements = 100
+
+func bodyVariants(body []byte) []variant {
+	trimmed := bytes.TrimSpace(body)
+	variants := []variant{
+		{"", body},
+		{", if the body had no white space around it", trimmed},
+		{", if the body ended in a newline", append(bytes.Clone(trimmed), '\n')},
+		{", if the body were an array of what it is", fmt.Appendf(nil, "[%s]", trimmed)},
+	}
+	if text, err := normalize(nil, body); err == nil {
+		variants = append(variants, variant{reserialized, text})
+	}
+	var value any
+	if json.Unmarshal(body, &value) == nil {
+		if text, err := json.Marshal(value); err == nil {
+			variants = append(variants, variant{", if the body were decoded and printed by encoding/json", text})
+		}
+	}
+	var escaped bytes.Buffer
+	json.HTMLEscape(&escaped, body)
+	variants = append(variants, variant{", if the body had <, > and & escaped as encoding/json does", escaped.Bytes()})
+	events, err := Parse(body)
+	if err != nil {
+		return variants
+	}
+	for i, ev := range events[:min(len(events), maxElements)] {
+		variants = append(variants,
+			variant{fmt.Sprintf(", if the body were its element %d alone", i), []byte(ev.source())},
+			variant{fmt.Sprintf(", if the body were an array of its element %d alone", i), fmt.Appendf(nil, "[%s]", ev.source())})
+	}
+	return variants
+}

@@ -1,0 +1,98 @@
+package webhook_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/stretchr/testify/require"
+)
+
+func TestDiagnose(t *testing.T) {
+	const body = `[{"name":"A & B","id":1.0},{"webhookEvent":"new_thing"}]`
+	now := time.Now().UTC()
+	seconds := now.Format("2006-01-02T15:04:05Z")
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	millis := stamp + "000"
+	for name, c := range map[string]struct {
+		secret    string // of the sender
+		timestamp string
+		text      string // what the sender signed
+		edit      func(http.Header)
+		want      string
+	}{
+		"right":                  {secret, stamp, stamp + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
+		"right in RFC 3339":      {secret, seconds, seconds + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
+		"body only":              {secret, stamp, body, nil, "would match secret 1, if the body were signed without the timestamp."},
+		"no full stop":           {secret, stamp, stamp + body, nil, "no full stop between timestamp and body."},
+		"milliseconds signed":    {secret, stamp, millis + "." + body, nil, "if the timestamp were in milliseconds."},
+		"seconds signed":         {secret, millis, stamp + "." + body, nil, "if the timestamp were in seconds."},
+		"trimmed secret":         {"padded-secret-0123", stamp, stamp + "." + body, nil, "would match secret 0 without the white space around it."},
+		"newline secret":         {secret + "\n", stamp, stamp + "." + body, nil, "would match secret 1 with a newline at its end."},
+		"prefix left out":        {strings.TrimPrefix(secret, "whsec_"), stamp, stamp + "." + body, nil, "would match secret 1 without its prefix."},
+		"hexadecimal secret":     {"bytes of the secret", stamp, stamp + "." + body, nil, "would match secret 2 decoded from hexadecimal."},
+		"base64 secret":          {"more bytes of the secret", stamp, stamp + "." + body, nil, "would match secret 3 decoded from base64."},
+		"newline after the body": {secret, stamp, stamp + "." + body + "\n", nil, "if the body ended in a newline."},
+		"array of it":            {secret, stamp, stamp + ".[" + body + "]", nil, "if the body were an array of what it is."},
+		"JSON.stringify":         {secret, stamp, stamp + `.[{"name":"A & B","id":1},{"webhookEvent":"new_thing"}]`, nil, "JSON.stringify does. Verify accepts that unless RawOnly is set."},
+		"encoding/json":          {secret, stamp, stamp + `.[{"id":1,"name":"A \u0026 B"},{"webhookEvent":"new_thing"}]`, nil, "printed by encoding/json."},
+		"HTML escapes":           {secret, stamp, stamp + `.[{"name":"A \u0026 B","id":1.0},{"webhookEvent":"new_thing"}]`, nil, "had <, > and & escaped"},
+		"one element":            {secret, stamp, stamp + `.{"webhookEvent":"new_thing"}`, nil, "if the body were its element 1 alone."},
+		"array of one element":   {secret, stamp, stamp + `.[{"webhookEvent":"new_thing"}]`, nil, "if the body were an array of its element 1 alone."},
+		"two mistakes":           {secret, stamp, `{"webhookEvent":"new_thing"}`, nil, "if the body were signed without the timestamp, if the body were its element 1 alone."},
+		"something else":         {secret, stamp, "something else", nil, "matches none of the 4 secrets"},
+		"upper case":             {secret, stamp, stamp + "." + body, editSignature(strings.ToUpper), "X-Signature is in upper-case hexadecimal"},
+		"base64":                 {secret, stamp, stamp + "." + body, editSignature(toBase64), "X-Signature is in base64"},
+		"sha256=":                {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "sha256=" + s }), "begins with sha256="},
+		"white space":            {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return " " + s }), "X-Signature has white space around it"},
+		"SHA-1":                  {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return s[:40] }), "X-Signature has 20 bytes"},
+		"no hexadecimal":         {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "!" }), "neither hexadecimal nor base64"},
+		"old":                    {secret, "1600000000", "1600000000." + body, nil, "behind this machine's clock"},
+		"future":                 {secret, "9600000000", "9600000000." + body, nil, "ahead of this machine's clock"},
+		"other form":             {secret, "yesterday", "yesterday." + body, nil, "in none of the known forms"},
+		"no signature":           {secret, stamp, "", func(h http.Header) { h.Del("X-Signature") }, "X-Signature is missing"},
+		"no timestamp":           {secret, stamp, "", func(h http.Header) { h.Del("X-Timestamp") }, "X-Timestamp is missing"},
+		"two timestamps":         {secret, stamp, "", func(h http.Header) { h.Add("X-Timestamp", "1") }, "X-Timestamp is given 2 times"},
+		"lower-case key":         {secret, stamp, stamp + "." + body, lowerCaseKey, `under the key "x-signature"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := http.Header{"X-Timestamp": {c.timestamp}, "X-Signature": {macOf(c.secret, c.text)}}
+			if c.edit != nil {
+				c.edit(h)
+			}
+			secrets := []string{" padded-secret-0123\n", secret, hex.EncodeToString([]byte("bytes of the secret")), "whsec_" + toBase64(hex.EncodeToString([]byte("more bytes of the secret")))}
+			got := webhook.Diagnose(secrets, h, []byte(body))
+			require.Contains(t, got, c.want)
+			for _, private := range append(secrets, "padded-secret-0123", h.Get("X-Signature"), "A & B") {
+				if len(private) > 1 {
+					require.NotContains(t, got, private)
+				}
+			}
+		})
+	}
+	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, body), []byte(body)), "No secret was given.")
+	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, "not JSON"), []byte(" not JSON")), "no white space around it")
+}
+
+func editSignature(edit func(string) string) func(http.Header) {
+	return func(h http.Header) { h.Set("X-Signature", edit(h.Get("X-Signature"))) }
+}
+
+func lowerCaseKey(h http.Header) {
+	h["x-signature"] = h["X-Signature"]
+	delete(h, "X-Signature")
+}
+
+// toBase64 turns hexadecimal digits into base64.
+func toBase64(digits string) string {
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		panic(err)
+	}
+	return base64.StdEncoding.EncodeToString(b)
+}

@@ -1,0 +1,255 @@
+package webhook_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/stretchr/testify/require"
+)
+
+// endless is a body of size bytes that are made as they are read.
+type endless struct{ size, read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read == e.size {
+		return 0, io.EOF
+	}
+	n := min(int64(len(p)), e.size-e.read)
+	for i := range p[:n] {
+		p[i] = ' '
+	}
+	e.read += n
+	return int(n), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+// TestHugeBody streams 100 MB without and with an announced length.
+func TestHugeBody(t *testing.T) {
+	const size = 100 << 20
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	for _, announced := range []int64{-1, size, 10} {
+		body := &endless{size: size}
+		r := webhooktest.NewRequest(target, secret, noon, nil)
+		r.Body, r.ContentLength = body, announced
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		requireAnswer(t, serveRequest(h, r), 413, `{"status":"too_large"}`)
+		runtime.ReadMemStats(&after)
+		require.LessOrEqual(t, body.read, int64(webhook.DefaultMaxBody+1), "bytes read of a body announced as %d", announced)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes allocated for a body announced as %d", announced)
+	}
+}
+
+// TestAnnouncedBody announces the largest body allowed and sends little of it.
+func TestAnnouncedBody(t *testing.T) {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	r := webhooktest.NewRequest(target, secret, noon, nil)
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), webhook.DefaultMaxBody
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.Equal(t, 401, serveRequest(h, r).Code)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
+}
+
+// TestRefusedBeforeReading has requests that cannot be genuine whatever their body is.
+func TestRefusedBeforeReading(t *testing.T) {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	for name, edit := range map[string]func(*http.Request){
+		"no signature":        func(r *http.Request) { r.Header.Del("X-Signature") },
+		"malformed signature": func(r *http.Request) { r.Header.Set("X-Signature", "00") },
+		"repeated timestamp":  func(r *http.Request) { r.Header.Add("X-Timestamp", "1795176000") },
+		"malformed timestamp": func(r *http.Request) { r.Header.Set("X-Timestamp", "now") },
+		"method":              func(r *http.Request) { r.Method = http.MethodPut },
+		"media type":          func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") },
+		"announced length":    func(r *http.Request) { r.ContentLength = webhook.DefaultMaxBody + 1 },
+	} {
+		body := &endless{size: 1000}
+		r := webhooktest.NewRequest(target, secret, noon, nil)
+		r.Body = body
+		edit(r)
+		require.NotEqual(t, 200, serveRequest(h, r).Code, name)
+		require.Zero(t, body.read, "bytes read of a request with a wrong %s", name)
+	}
+}
+
+// gated is a body whose second half comes when the gate opens.
+type gated struct {
+	first, second string
+	waiting       *sync.WaitGroup
+	gate          <-chan struct{}
+}
+
+func (g *gated) Read(p []byte) (int, error) {
+	if g.first == "" && g.gate != nil {
+		g.waiting.Done()
+		<-g.gate
+		g.first, g.gate = g.second, nil
+	}
+	if g.first == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, g.first)
+	g.first = g.first[n:]
+	return n, nil
+}
+
+// TestForgedCrowd has 10,000 forged requests under way at one time, and 500 genuine ones among them.
+func TestForgedCrowd(t *testing.T) {
+	const forged, genuine = 10_000, 500
+	var ran atomic.Int32
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		ran.Add(1)
+		return nil
+	}}, nil)
+	gate := make(chan struct{})
+	var waiting, calls sync.WaitGroup
+	var answers [600]atomic.Int32
+	waiting.Add(forged + genuine)
+	before := liveHeap()
+	for i := range forged + genuine {
+		key := "a secret that is not the one"
+		if i%21 == 0 {
+			key = secret
+		}
+		body := fmt.Sprintf(`[{"webhookEvent":"new_thing","number":%d,"text":%q}]`, i, strings.Repeat("x", 2000))
+		r := webhooktest.NewRequest(target, key, noon, []byte(body))
+		r.Body = io.NopCloser(&gated{body[:1000], body[1000:], &waiting, gate})
+		calls.Go(func() { answers[serveRequest(h, r).Code].Add(1) })
+	}
+	waiting.Wait()
+	held := liveHeap() - before
+	close(gate)
+	calls.Wait()
+	require.EqualValues(t, forged, answers[401].Load())
+	require.EqualValues(t, genuine, answers[200].Load())
+	require.EqualValues(t, genuine, ran.Load())
+	// Of these about 5 KB are the test's own: the body, the request and its headers.
+	require.Less(t, held/(forged+genuine), int64(16<<10), "bytes held per request under way")
+}
+
+func liveHeap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestPooledMemory keeps what came out of one delivery while others go through the same buffers.
+func TestPooledMemory(t *testing.T) {
+	var kept []webhook.Event
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(_ context.Context, ev webhook.Event) error {
+		kept = append(kept, ev)
+		return nil
+	}}, nil)
+	var payloads [][]byte
+	m := newVerifier(t, nil).Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		verified, _ := webhook.VerifiedFrom(r.Context())
+		payloads = append(payloads, verified.Payload)
+	}))
+	text := func(i int) string {
+		return fmt.Sprintf(`{"webhookEvent":"new_form_response","formId":"%03d","formTitle":"%s"}`, i, strings.Repeat(string(rune('a'+i%26)), 3000))
+	}
+	for i := range 100 {
+		r := webhooktest.NewRequest(target, secret, noon, []byte(text(i)))
+		if i%2 == 1 {
+			r.Body = io.NopCloser(strings.NewReader(" " + text(i)))
+		}
+		require.Equal(t, 200, serveRequest(h, r).Code)
+		serve(m, text(i))
+	}
+	for i := range 100 {
+		require.Equal(t, text(i), string(kept[i].Raw()))
+		require.Equal(t, fmt.Sprintf("%03d", i), kept[i].(*webhook.FormResponse).FormID)
+		require.Equal(t, text(i), string(payloads[i]))
+	}
+}
+
+// TestSlowSender has a sender that stops in the middle of the body. The server's ReadTimeout is what ends it.
+func TestSlowSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{Other: ignore}, nil)
+		server := &http.Server{Handler: h, ReadTimeout: 10 * time.Second}
+		near, far := net.Pipe()
+		l := &pipeListener{conns: make(chan net.Conn, 1)}
+		l.conns <- far
+		go server.Serve(l)
+		begun := time.Now()
+		r := webhooktest.NewRequest(target, secret, noon, []byte(form))
+		r.Header.Set("Content-Length", "70")
+		var head bytes.Buffer
+		fmt.Fprintf(&head, "POST /webhook HTTP/1.1\r\nHost: example.com\r\n")
+		require.NoError(t, r.Header.Write(&head))
+		_, err := near.Write(append(head.Bytes(), "\r\n[{"...))
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(near), r)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusRequestTimeout, res.StatusCode)
+		require.Equal(t, 10*time.Second, time.Since(begun))
+		near.Close()
+		require.NoError(t, server.Close())
+	})
+}
+
+type pipeListener struct{ conns chan net.Conn }
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
+func (l *pipeListener) Close() error   { close(l.conns); return nil }
+func (l *pipeListener) Accept() (net.Conn, error) {
+	if conn, ok := <-l.conns; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+// TestSenderHangsUp closes the connection while the second of three functions runs.
+func TestSenderHangsUp(t *testing.T) {
+	hungUp, finished := make(chan struct{}), make(chan struct{})
+	var ran []string
+	var requestEnded bool
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(ctx context.Context, ev *webhook.FormResponse) error {
+		ran = append(ran, ev.FormResponseID)
+		if ev.FormResponseID == "2" {
+			hungUp <- struct{}{}
+			<-requestOf(ctx).Done()
+			requestEnded = ctx.Err() == nil
+		}
+		return nil
+	}}, nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.Context())))
+		close(finished)
+	}))
+	defer server.Close()
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() {
+		<-hungUp
+		hangUp()
+	}()
+	_, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(array(elements[:3]...))).WithContext(ctx))
+	require.ErrorIs(t, err, context.Canceled)
+	<-finished
+	require.Equal(t, []string{"1", "2", "3"}, ran)
+	require.True(t, requestEnded, "the function's context must outlive the request's")
+	requireAnswer(t, serve(h, array(elements[:3]...)), 200, `{"status":"duplicate"}`)
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) context.Context { return ctx.Value(requestKey{}).(context.Context) }

@@ -1,0 +1,113 @@
+package webhook
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/jsonscan"
+)
+
+// The vectors were recorded by Node.js; testdata/normalize/record.mjs says how.
+func TestNormalizeVectors(t *testing.T) {
+	file, err := os.ReadFile("testdata/normalize/vectors.json")
+	require.NoError(t, err)
+	var vectors []struct {
+		In    string
+		Bytes string
+		Out   *string
+	}
+	require.NoError(t, json.Unmarshal(file, &vectors))
+	require.Greater(t, len(vectors), 280)
+	for _, v := range vectors {
+		in := []byte(v.In)
+		if v.Bytes != "" {
+			in, err = hex.DecodeString(v.Bytes)
+			require.NoError(t, err)
+		}
+		got, err := normalize(nil, in)
+		if v.Out == nil {
+			require.Error(t, err, "normalize(%q) = %q, want an error", in, got)
+			continue
+		}
+		require.NoError(t, err, "normalize(%q)", in)
+		require.Equal(t, *v.Out, string(got), "normalize(%q)", in)
+	}
+}
+
+func TestNormalizeAppends(t *testing.T) {
+	got, err := normalize([]byte("before "), []byte(` {"b":1, "0": 2} `))
+	require.NoError(t, err)
+	require.Equal(t, `before {"0":2,"b":1}`, string(got))
+
+	got, err = normalize([]byte("before "), []byte(`{"b":1`))
+	require.Error(t, err)
+	require.Equal(t, "before ", string(got))
+}
+
+func TestNormalizeDepth(t *testing.T) {
+	for _, shape := range []struct{ open, inner, end string }{
+		{"[", "1", "]"}, {`{"a":`, "1", "}"}, {`[{"b":0,"1":`, "1", "}]"}, {"[", "", "]"},
+	} {
+		levels := strings.Count(shape.open, "[") + strings.Count(shape.open, "{")
+		nested := func(depth int) []byte {
+			n := depth / levels
+			return []byte(strings.Repeat(shape.open, n) + shape.inner + strings.Repeat(shape.end, n))
+		}
+		_, err := normalize(nil, nested(jsonscan.MaxDepth))
+		require.NoError(t, err, shape.open)
+		_, err = normalize(nil, nested(jsonscan.MaxDepth+levels))
+		require.ErrorContains(t, err, "nested too deeply", shape.open)
+		_, err = normalize(nil, nested(100_000))
+		require.ErrorContains(t, err, "nested too deeply", shape.open)
+	}
+}
+
+// Documents made to cost much: each has to end in time and with an output of at most five times its size.
+func TestNormalizeHostile(t *testing.T) {
+	const size, keys = 1 << 18, 100_000
+	deepReordered := strings.Repeat(`{"b":"`+strings.Repeat("x", 1000)+`","1":`, 500) + "1" + strings.Repeat("}", 500)
+	var sameBucket, descending strings.Builder
+	for i := range keys {
+		sameBucket.WriteString(`"` + strconv.Itoa(i%7) + `":{},`)
+		descending.WriteString(`"` + strconv.Itoa(4294967294-i) + `":0,`)
+	}
+	for name, body := range map[string]string{
+		"deep and reordered":  deepReordered,
+		"duplicates":          "{" + sameBucket.String() + `"z":0}`,
+		"descending indices":  "{" + descending.String() + `"z":0}`,
+		"numbers that grow":   "[" + strings.Repeat("1e20,", size/5) + "0]",
+		"one long number":     strings.Repeat("9", size),
+		"one long fraction":   "0." + strings.Repeat("1", size),
+		"one long exponent":   "1e-" + strings.Repeat("9", size),
+		"ill-formed":          `"` + strings.Repeat("\xff", size) + `"`,
+		"cut short":           `"` + strings.Repeat("\xf0\x9f\x98", size/3) + `"`,
+		"escapes":             `"` + strings.Repeat(`\u001f\ud800`, size/12) + `"`,
+		"empty objects":       "[" + strings.Repeat("{},", size/3) + "{}]",
+		"reordered objects":   "[" + strings.Repeat(`{"a":0,"1":0},`, size/14) + "{}]",
+		"small members":       "{" + strings.Repeat(`"":1,`, size/5) + `"z":0}`,
+		"backslashes":         `"` + strings.Repeat(`\\`, size/2) + `"`,
+		"keys with an escape": "{" + strings.Repeat(`"\u0061":0,`, size/11) + `"z":0}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		out, err := normalize(nil, []byte(body))
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		perByte := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body))
+		require.NoError(t, err, name)
+		require.LessOrEqual(t, len(out), 5*len(body), name)
+		require.True(t, json.Valid(out), name)
+		require.Less(t, took, 5*time.Second, name)
+		require.Less(t, perByte, uint64(60), name)
+		t.Logf("%-20s %8d bytes in, %8d out, %2d times its size allocated, %v", name, len(body), len(out), perByte, took)
+	}
+}

@@ -1,0 +1,139 @@
+package webhook_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMemoryReplayStore(t *testing.T) {
+	webhooktest.TestReplayStore(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
+		clock := webhooktest.NewClock(noon)
+		return webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now}), clock.Advance
+	})
+}
+
+func replayKey(n int) (key webhook.ReplayKey) {
+	binary.BigEndian.PutUint64(key[:], uint64(n))
+	return key
+}
+
+// TestMemoryReplayStoreFull fills a store of three.
+func TestMemoryReplayStoreFull(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 3, MinKeep: 10 * time.Minute, Now: clock.Now})
+	begin := func(n int) (webhook.ReplayState, error) { return s.Begin(t.Context(), replayKey(n), time.Hour) }
+	run := func(n int) {
+		t.Helper()
+		state, err := begin(n)
+		require.NoError(t, err)
+		require.Equal(t, webhook.ReplayFresh, state)
+		require.NoError(t, s.Done(t.Context(), replayKey(n), 24*time.Hour))
+	}
+	run(1)
+	clock.Advance(time.Minute)
+	state, err := begin(2) // goes on for long
+	require.NoError(t, err)
+	require.Equal(t, webhook.ReplayFresh, state)
+	clock.Advance(time.Minute)
+	run(3)
+	_, err = begin(4)
+	require.ErrorIs(t, err, webhook.ErrReplayStoreFull, "all are younger than MinKeep")
+	state, err = begin(1)
+	require.NoError(t, err)
+	require.Equal(t, webhook.ReplayDone, state, "a full store still knows what it has")
+
+	clock.Advance(8 * time.Minute)
+	run(4) // takes the place of 1, which was done first
+	state, _ = begin(3)
+	require.Equal(t, webhook.ReplayDone, state)
+	state, _ = begin(2)
+	require.Equal(t, webhook.ReplayBusy, state, "a claim is never given up before its lease ends")
+	clock.Advance(2 * time.Minute)
+	run(1)
+	state, _ = begin(4)
+	require.Equal(t, webhook.ReplayDone, state)
+	_, err = begin(5)
+	require.ErrorIs(t, err, webhook.ErrReplayStoreFull)
+	require.ErrorIs(t, s.Done(t.Context(), replayKey(5), time.Hour), webhook.ErrReplayStoreFull)
+
+	clock.Advance(time.Hour)
+	run(5) // takes the place of 2, whose lease has ended
+	run(6)
+}
+
+// TestMemoryReplayStoreOver fills a store of one with an event whose time is over.
+func TestMemoryReplayStoreOver(t *testing.T) {
+	newStore := func() (*webhook.MemoryReplayStore, *webhooktest.Clock) {
+		clock := webhooktest.NewClock(noon)
+		s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, MinKeep: time.Hour, Now: clock.Now})
+		state, err := s.Begin(t.Context(), replayKey(1), 3*time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, webhook.ReplayFresh, state)
+		return s, clock
+	}
+	begin := func(s *webhook.MemoryReplayStore) error {
+		_, err := s.Begin(t.Context(), replayKey(2), time.Hour)
+		return err
+	}
+	s, clock := newStore()
+	clock.Advance(2 * time.Hour)
+	require.ErrorIs(t, begin(s), webhook.ErrReplayStoreFull, "during the lease")
+	clock.Advance(time.Hour)
+	require.NoError(t, begin(s), "after the lease")
+
+	s, clock = newStore()
+	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Minute))
+	require.ErrorIs(t, begin(s), webhook.ErrReplayStoreFull, "during keep")
+	clock.Advance(time.Minute)
+	require.NoError(t, begin(s), "after keep")
+}
+
+// TestMemoryReplayStoreAgainstModel compares 50,000 random calls with a map that is never full.
+func TestMemoryReplayStoreAgainstModel(t *testing.T) {
+	type record struct {
+		state webhook.ReplayState
+		until time.Time
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	clock := webhooktest.NewClock(noon)
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 200, Now: clock.Now})
+	model := map[int]record{}
+	for range 50_000 {
+		n, d := random.IntN(150), time.Duration(random.IntN(100))*time.Second
+		now := clock.Now()
+		known, ok := model[n]
+		ok = ok && now.Before(known.until)
+		switch random.IntN(4) {
+		case 0, 1:
+			want := webhook.ReplayFresh
+			if ok {
+				want = known.state
+			} else {
+				model[n] = record{webhook.ReplayBusy, now.Add(d)}
+			}
+			got, err := s.Begin(t.Context(), replayKey(n), d)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		case 2:
+			model[n] = record{webhook.ReplayDone, now.Add(d)}
+			require.NoError(t, s.Done(t.Context(), replayKey(n), d))
+		case 3:
+			if known.state == webhook.ReplayBusy {
+				delete(model, n)
+			}
+			require.NoError(t, s.Abort(t.Context(), replayKey(n)))
+		}
+		clock.Advance(time.Duration(random.IntN(1000)) * time.Millisecond)
+	}
+}
+
+func TestNewMemoryReplayStorePanics(t *testing.T) {
+	require.Panics(t, func() { webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: -1}) })
+	require.Panics(t, func() { webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MinKeep: -1}) })
+}

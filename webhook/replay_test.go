@@ -1,0 +1,335 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/stretchr/testify/require"
+)
+
+// elements are three different events and, last, one that equals the first.
+var elements = []string{
+	`{"webhookEvent":"new_form_response","formResponseId":"1"}`,
+	`{"webhookEvent":"new_form_response","formResponseId":"2"}`,
+	`{"webhookEvent":"new_form_response","formResponseId":"3"}`,
+	`{"webhookEvent":"new_form_response","formResponseId":"1"}`,
+}
+
+func array(objects ...string) string { return "[" + strings.Join(objects, ",") + "]" }
+
+// TestRedelivery lets the third of four events fail, and delivers the array again ten hours later.
+func TestRedelivery(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	var ran, skipped []string
+	broken := true
+	h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: clock.Now}), webhook.Funcs{
+		FormResponse: func(_ context.Context, ev *webhook.FormResponse) error {
+			ran = append(ran, ev.FormResponseID)
+			if broken && ev.FormResponseID == "3" {
+				return errors.New("disk full")
+			}
+			return nil
+		},
+	}, &webhook.HandlerOptions{OnDuplicate: func(_ context.Context, ev webhook.Event) { skipped = append(skipped, ev.SubjectID()) }})
+	deliver := func(body string) (int, string) {
+		ran, skipped = nil, nil
+		w := serveRequest(h, webhooktest.NewRequest(target, secret, clock.Now(), []byte(body)))
+		return w.Code, w.Body.String()
+	}
+
+	status, answer := deliver(array(elements...))
+	require.Equal(t, 500, status)
+	require.JSONEq(t, `{"status":"failed"}`, answer)
+	require.Equal(t, []string{"1", "2", "3", "1"}, ran, "all are tried, equal elements are two events")
+
+	clock.Advance(10 * time.Hour)
+	broken = false
+	status, answer = deliver(array(elements...))
+	require.Equal(t, 200, status)
+	require.JSONEq(t, `{"status":"ok"}`, answer)
+	require.Equal(t, []string{"3"}, ran)
+	require.Equal(t, []string{"1", "2", "1"}, skipped)
+
+	status, answer = deliver(array(elements...))
+	require.Equal(t, 200, status)
+	require.JSONEq(t, `{"status":"duplicate"}`, answer)
+	require.Empty(t, ran)
+
+	_, answer = deliver(elements[1])
+	require.JSONEq(t, `{"status":"duplicate"}`, answer, "the same element as an object is the same event")
+
+	_, answer = deliver(array(elements[0], elements[0], elements[0]))
+	require.JSONEq(t, `{"status":"ok"}`, answer)
+	require.Equal(t, []string{"1"}, ran, "the third of equal elements is new")
+
+	clock.Advance(25 * time.Hour)
+	deliver(array(elements...))
+	require.Len(t, ran, 4, "events run again when the store has forgotten them")
+}
+
+// TestRedeliveryReformatted has the same event twice, the second time reformatted on its way.
+func TestRedeliveryReformatted(t *testing.T) {
+	ran := 0
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }}, nil)
+	require.JSONEq(t, `{"status":"ok"}`, serve(h, array(elements[0])).Body.String())
+	r := webhooktest.NewRequest(target, secret, noon, []byte("[ "+elements[0]+" ]"))
+	r.Header = webhooktest.NewRequest(target, secret, noon, []byte(array(elements[0]))).Header
+	requireAnswer(t, serveRequest(h, r), 200, `{"status":"duplicate"}`)
+	require.Equal(t, 1, ran)
+}
+
+func TestAllowRepeats(t *testing.T) {
+	ran := 0
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }},
+		&webhook.HandlerOptions{AllowRepeats: true})
+	for range 3 {
+		requireAnswer(t, serve(h, array(elements...)), 200, `{"status":"ok"}`)
+	}
+	require.Equal(t, 3*len(elements), ran)
+}
+
+func TestConcurrentDuplicates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran atomic.Int32
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+			FormResponse: func(context.Context, *webhook.FormResponse) error {
+				ran.Add(1)
+				time.Sleep(time.Second)
+				return nil
+			},
+		}, nil)
+		var mu sync.Mutex
+		answers := map[int]int{}
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() {
+				w := serve(h, array(elements[0]))
+				mu.Lock()
+				defer mu.Unlock()
+				answers[w.Code]++
+				if w.Code == http.StatusServiceUnavailable {
+					require.Equal(t, "30", w.Header().Get("Retry-After"))
+					require.Equal(t, `{"status":"unavailable"}`, w.Body.String())
+				}
+			})
+		}
+		calls.Wait()
+		require.EqualValues(t, 1, ran.Load())
+		require.Equal(t, map[int]int{200: 1, 503: 49}, answers)
+		requireAnswer(t, serve(h, array(elements[0])), 200, `{"status":"duplicate"}`)
+	})
+}
+
+// TestBusyAmongOthers delivers an array while one of its events is being processed for another delivery.
+func TestBusyAmongOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var ran []string
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+			FormResponse: func(_ context.Context, ev *webhook.FormResponse) error {
+				mu.Lock()
+				ran = append(ran, ev.FormResponseID)
+				mu.Unlock()
+				if ev.FormResponseID == "2" {
+					time.Sleep(time.Minute)
+				}
+				return nil
+			},
+		}, nil)
+		go serve(h, elements[1])
+		synctest.Wait()
+		require.Equal(t, 503, serve(h, array(elements[:3]...)).Code)
+		require.Equal(t, []string{"2", "1", "3"}, ran)
+		time.Sleep(2 * time.Minute)
+		requireAnswer(t, serve(h, array(elements[:3]...)), 200, `{"status":"duplicate"}`)
+	})
+}
+
+// TestDeadProcess has a process that ends inside a function: for the others it is one that never settles its claim.
+func TestDeadProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := webhook.NewMemoryReplayStore(nil)
+		newProcess := func(fn func()) http.Handler {
+			return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+				FormResponse: func(context.Context, *webhook.FormResponse) error { fn(); return nil },
+			}, &webhook.HandlerOptions{ReplayStore: store})
+		}
+		never := make(chan struct{})
+		go serve(newProcess(func() { <-never }), elements[0])
+		synctest.Wait()
+		ran := 0
+		living := newProcess(func() { ran++ })
+		time.Sleep(webhook.DefaultReplayLease - time.Second)
+		require.Equal(t, 503, serve(living, elements[0]).Code)
+		time.Sleep(time.Second)
+		require.Equal(t, 200, serve(living, elements[0]).Code)
+		require.Equal(t, 1, ran)
+		close(never)
+		synctest.Wait()
+	})
+}
+
+// TestLateFailure has a function that fails after its lease, when another process has taken the event over. It must
+// not end the other's claim.
+func TestLateFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+			FormResponse: func(context.Context, *webhook.FormResponse) error {
+				first := calls.Add(1) == 1
+				time.Sleep(6 * time.Minute)
+				if first {
+					return errors.New("too late")
+				}
+				return nil
+			},
+		}, nil)
+		go serve(h, elements[0])
+		time.Sleep(5*time.Minute + time.Second)
+		go serve(h, elements[0])
+		time.Sleep(2 * time.Minute)
+		require.EqualValues(t, 2, calls.Load())
+		require.Equal(t, 503, serve(h, elements[0]).Code)
+		time.Sleep(10 * time.Minute)
+		requireAnswer(t, serve(h, elements[0]), 200, `{"status":"duplicate"}`)
+		require.EqualValues(t, 2, calls.Load())
+	})
+}
+
+// fakeStore is a store whose answers are given, and that records what it is asked.
+type fakeStore struct {
+	begin       func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error)
+	done, abort func(context.Context) error
+	calls       []string
+	lease, keep time.Duration
+}
+
+func (s *fakeStore) Begin(ctx context.Context, key webhook.ReplayKey, lease time.Duration) (webhook.ReplayState, error) {
+	s.calls, s.lease = append(s.calls, "begin"), lease
+	if s.begin == nil {
+		return webhook.ReplayFresh, nil
+	}
+	return s.begin(ctx, key)
+}
+
+func (s *fakeStore) Done(ctx context.Context, _ webhook.ReplayKey, keep time.Duration) error {
+	s.calls, s.keep = append(s.calls, "done"), keep
+	if s.done == nil {
+		return nil
+	}
+	return s.done(ctx)
+}
+
+func (s *fakeStore) Abort(ctx context.Context, _ webhook.ReplayKey) error {
+	s.calls = append(s.calls, "abort")
+	if s.abort == nil {
+		return nil
+	}
+	return s.abort(ctx)
+}
+
+func TestStoreFailures(t *testing.T) {
+	broken := errors.New("connection refused")
+	fail := func(context.Context) error { return broken }
+	for name, c := range map[string]struct {
+		store  *fakeStore
+		err    error // of the function
+		status int
+		ran    int
+		calls  []string
+		text   string
+	}{
+		"begin fails": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
+			nil, 503, 0, []string{"begin"}, "event 0 (new_form_response): replay store: connection refused"},
+		"begin gives no state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
+			nil, 503, 0, []string{"begin"}, "unknown state 0"},
+		"done fails":         {&fakeStore{done: fail}, nil, 200, 2, []string{"begin", "done", "begin", "done"}, "replay store: connection refused"},
+		"abort fails":        {&fakeStore{abort: fail}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "replay store: connection refused"},
+		"permanent is done":  {&fakeStore{}, webhook.Permanent(errors.New("no such customer")), 200, 2, []string{"begin", "done", "begin", "done"}, "no such customer"},
+		"failure is aborted": {&fakeStore{}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "disk full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			var problems []string
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
+				FormResponse: func(context.Context, *webhook.FormResponse) error { ran++; return c.err },
+			}, &webhook.HandlerOptions{ReplayStore: c.store, OnError: func(_ context.Context, err error) { problems = append(problems, err.Error()) }})
+			w := serve(h, array(elements[:2]...))
+			require.Equal(t, c.status, w.Code)
+			require.Equal(t, c.status == 503, w.Header().Get("Retry-After") == "30")
+			require.Equal(t, c.ran, ran)
+			require.Equal(t, c.calls, c.store.calls)
+			require.True(t, slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, c.text) }), "problems %q, want %q", problems, c.text)
+		})
+	}
+}
+
+// TestStoreContext asks for the context of each store call: five seconds, values of the request, not its end.
+func TestStoreContext(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		check := func(ctx context.Context) error {
+			asked++
+			require.Equal(t, "value", ctx.Value(key{}))
+			deadline, ok := ctx.Deadline()
+			require.True(t, ok)
+			require.Equal(t, 5*time.Second, time.Until(deadline))
+			require.NoError(t, ctx.Err())
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		store := &fakeStore{done: check, abort: check}
+		var result error
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+			Other: func(context.Context, webhook.Event) error {
+				time.Sleep(time.Minute) // longer than the store's time, which must not be shared
+				return result
+			},
+		}, &webhook.HandlerOptions{ReplayStore: store})
+		send := func() int {
+			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+			cancel()
+			return serveRequest(h, webhooktest.NewRequest(target, secret, noon, []byte(form)).WithContext(ctx)).Code
+		}
+		require.Equal(t, 200, send())
+		result = errors.New("disk full")
+		require.Equal(t, 500, send())
+		store.begin = func(ctx context.Context, _ webhook.ReplayKey) (webhook.ReplayState, error) { return 0, check(ctx) }
+		require.Equal(t, 503, send())
+		require.Equal(t, 3, asked)
+	})
+}
+
+func TestReplayDurations(t *testing.T) {
+	for name, c := range map[string]struct {
+		tolerance   time.Duration
+		opts        webhook.HandlerOptions
+		lease, keep time.Duration
+	}{
+		"defaults":       {0, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
+		"given":          {0, webhook.HandlerOptions{ReplayLease: time.Hour, ReplayKeep: time.Hour}, time.Hour, time.Hour},
+		"short keep":     {0, webhook.HandlerOptions{ReplayKeep: time.Second}, 5 * time.Minute, 10 * time.Minute},
+		"wide tolerance": {24 * time.Hour, webhook.HandlerOptions{}, 5 * time.Minute, 48 * time.Hour},
+		"no tolerance":   {-1, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
+		"long functions": {0, webhook.HandlerOptions{Timeout: time.Hour}, 61 * time.Minute, 24 * time.Hour},
+		"short lease":    {0, webhook.HandlerOptions{ReplayLease: time.Second}, 90 * time.Second, 24 * time.Hour},
+	} {
+		store := &fakeStore{}
+		c.opts.ReplayStore = store
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, Tolerance: c.tolerance}), webhook.Funcs{Other: ignore}, &c.opts)
+		require.Equal(t, 200, serve(h, form).Code)
+		require.Equal(t, c.lease, store.lease, name)
+		require.Equal(t, c.keep, store.keep, name)
+	}
+}
