@@ -166,7 +166,7 @@ func testFunctions(t *testing.T) map[string]bool {
 // Links to files lead somewhere, and so do the programs that pages say to run.
 func TestLinksAndCommandsOfPages(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	command := regexp.MustCompile(`(?m)^go run (\./[\w/-]+)`)
+	command := regexp.MustCompile(`(?:cd (\w+) && )?go run (\./[\w/-]+)`)
 	for _, page := range documents(t) {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
@@ -175,9 +175,9 @@ func TestLinksAndCommandsOfPages(t *testing.T) {
 			require.NoErrorf(t, err, "link in %s", page)
 		}
 		for _, m := range command.FindAllSubmatch(text, -1) {
-			main, err := filepath.Glob(filepath.Join(string(m[1]), "*.go"))
+			main, err := filepath.Glob(filepath.Join(string(m[1]), string(m[2]), "*.go"))
 			require.NoError(t, err)
-			require.NotEmptyf(t, main, "%s says to run %s", page, m[1])
+			require.NotEmptyf(t, main, "%s says: %s", page, m[0])
 		}
 	}
 }
