@@ -44,15 +44,18 @@ func (r *run) notSent() error {
 	if e := (*Error)(nil); errors.As(r.refused, &e) {
 		return e
 	}
-	return &Error{Operation: r.call.op, Local: true, Message: "nothing was sent", cause: r.refused}
+	return &Error{Operation: r.call.op, Local: true, Message: "nothing was sent: " + r.refused.Error(), cause: r.refused}
 }
 
 // newError describes the last attempt. open is true when a send or reminder may have been carried out.
 func (r *run) newError(open bool, code, message string) *Error {
 	e := &Error{
 		Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),
-		RequestID: r.id, Attempts: r.attempts, Body: r.last.body[:min(len(r.last.body), maxError)],
+		RequestID: r.id, Attempts: r.attempts, Body: r.last.body,
 		cause: errors.Join(r.refused, r.last.err),
+	}
+	if len(e.Body) > maxError {
+		e.Body = bytes.Clone(e.Body[:maxError]) // lets go of the rest
 	}
 	e.RetryAfter, _ = retryAfter(r.last.header)
 	if local := (*Error)(nil); errors.As(r.refused, &local) {
@@ -78,6 +81,13 @@ func (r *run) unreadable(err error) error {
 	return e
 }
 
+// notFound is the error of a success that does not hold the record asked for.
+func (r *run) notFound(message string) *Error {
+	e := r.newError(false, "", message)
+	e.kinds = []error{ErrNotFound}
+	return e
+}
+
 func (r *run) noAnswerText() string {
 	switch {
 	case r.last.timedOut:
@@ -96,13 +106,15 @@ func (r *run) attemptErr() error {
 		return nil
 	}
 	return &Error{Operation: r.call.op, StatusCode: r.last.status, RequestID: r.id, Attempts: r.attempts,
-		Message: cleanText(r.noAnswerText(), r.c.key.reveal()), cause: r.last.err}
+		Message: cleanText(r.noAnswerText(), r.c.key.reveal()), cause: errors.Join(r.last.err)}
 }
 
 func redirectText(h http.Header) string {
 	host := "an unnamed place"
 	if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
 		host = u.Host
+	} else if err == nil && u.Path != "" {
+		host = "another path of the same host"
 	}
 	return fmt.Sprintf("redirected to %s, which is never followed: correct the base URL or Options.Endpoints", host)
 }
@@ -110,13 +122,13 @@ func redirectText(h http.Header) string {
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // answerText finds code and message in an error's body: message, error, data.message, data.error, in this order, as
-// clients have met them; code is an assumption. A body that is not a JSON object is taken as text.
+// clients have met them; code is an assumption. A body that is not JSON is taken as text.
 func answerText(o outcome) (code, message string) {
 	var body struct {
 		Code, Message, Error text
 		Data                 struct{ Message, Error text }
 	}
-	if err := json.Unmarshal(o.body, &body); err != nil {
+	if err := json.Unmarshal(o.body, &body); err != nil && !json.Valid(o.body) {
 		message = string(o.body)
 	}
 	if codeText.MatchString(string(body.Code)) {
@@ -136,10 +148,12 @@ func onlyError(body []byte) (code, message string, only bool) {
 	if json.Unmarshal(body, &fields) != nil {
 		return "", "", false
 	}
-	code, message = answerText(outcome{body: body})
 	delete(fields, "code")
-	_, found := fields["error"]
-	return code, message, found && len(fields) == 1 && message != ""
+	if e, found := fields["error"]; !found || string(e) == "false" || len(fields) != 1 {
+		return "", "", false
+	}
+	code, message = answerText(outcome{body: body})
+	return code, message, message != ""
 }
 
 // text is a JSON string; any other value is kept as its JSON, so that one odd field does not hide the rest of an answer.

@@ -81,6 +81,13 @@ func (r *run) exchange(req *http.Request) outcome {
 		return outcome{err: err}
 	}
 	out := outcome{status: resp.StatusCode, header: resp.Header}
+	if resp.Body == nil { // as http.Client, be kind to scripted transports
+		resp.Body = http.NoBody
+	}
+	if out.status < 200 { // a 101 hands over the connection: its body may never end, not even with the context
+		resp.Body.Close()
+		return out
+	}
 	limit := int64(maxError)
 	if out.status/100 == 2 {
 		limit = maxAnswer
@@ -110,10 +117,11 @@ func readBody(resp *http.Response, limit int64) ([]byte, error) {
 }
 
 // forbidReplay keeps net/http from repeating the request on its own after a lost connection, which it does for a GET (to
-// which Options.Endpoints may turn a reminder) unless there is a body that it cannot rewind.
+// which Options.Endpoints may turn a reminder) unless there is a body that it cannot rewind. An empty one will do: of a GET
+// it looks for the first byte, and then sends none.
 func forbidReplay(req *http.Request) {
 	req.GetBody = nil
-	if req.Body == nil || req.Body == http.NoBody {
+	if req.Method == http.MethodGet {
 		req.Body = io.NopCloser(io.MultiReader())
 	}
 }

@@ -43,7 +43,7 @@ type Options struct {
 	MaxAttempts int
 	// RetryWaitMin and RetryWaitMax bound the wait before a retry: before the n-th it is random between 0 and
 	// RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax (full jitter). A Retry-After is obeyed up to RetryWaitMax; beyond, the call
-	// returns at once. Defaults: 500 ms and 30 s.
+	// returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0 not at all,
 	// negative as long as its context allows.
@@ -105,6 +105,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RetryWaitMin == 0 {
 		o.RetryWaitMin = 500 * time.Millisecond
+		if o.RetryWaitMax > 0 {
+			o.RetryWaitMin = min(o.RetryWaitMin, o.RetryWaitMax)
+		}
 	}
 	if o.RetryWaitMax == 0 {
 		o.RetryWaitMax = max(30*time.Second, o.RetryWaitMin)
@@ -148,7 +151,7 @@ func checkBaseURL(s string) (string, error) {
 	switch {
 	case err != nil:
 		return "", errors.New("base URL cannot be parsed; it should look like https://api.example.com")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "", errors.New("base URL must be absolute, such as https://api.example.com")
 	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
 		return "", errors.New("base URL must have no user, query or fragment")
@@ -180,7 +183,16 @@ type call struct {
 }
 
 // do carries out one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
-func (c *caller) do(ctx context.Context, call call, out any) (json.RawMessage, error) {
+func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
+	run, err := c.carryOut(ctx, call, out)
+	if err != nil {
+		return nil, err
+	}
+	return run.last.body, nil
+}
+
+// carryOut does the same and returns the run, whose last outcome is a success.
+func (c *caller) carryOut(ctx context.Context, call call, out any) (*run, error) {
 	run, err := c.newRun(call)
 	if err != nil {
 		return nil, err
@@ -192,7 +204,7 @@ func (c *caller) do(ctx context.Context, call call, out any) (json.RawMessage, e
 	if err := decode(answer, out); err != nil {
 		return nil, run.unreadable(err)
 	}
-	return answer, nil
+	return run, nil
 }
 
 // decode fills out from an answer, which must be a JSON object. Where out knows what it cannot do without, it says so.
@@ -212,10 +224,9 @@ func decode(answer []byte, out any) error {
 
 func (c *caller) newRun(call call) (*run, error) {
 	op := c.operations[call.op]
-	path, missing := op.fillPath(call.in)
-	if missing != "" {
-		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid},
-			Message: fmt.Sprintf("the path set in Options.Endpoints needs %s, which this call has not", missing)}
+	path, problem := op.fillPath(call.in)
+	if problem != "" {
+		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid}, Message: "the path set in Options.Endpoints " + problem}
 	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
 	if call.body == nil && op.Inputs&InputsQuery != 0 {

@@ -1,7 +1,76 @@
-// Package signforms is a typed client for the Signing and Forms Service: documents sent to people for electronic
-// signature, and forms that people fill in.
+// Package signforms is a client for the Signing and Forms Service: documents sent to people for electronic signature, and
+// forms that people fill in.
 //
-// Start with [New], whose [Client] has everything in Documents, Templates and Forms; [Error] tells what happened when a
-// call fails; [Page] and the All methods walk lists. Webhooks are in package webhook, and package signformstest is the
-// whole service in a test.
+// # Start here
+//
+//	client, err := signforms.New("https://api.example.com", apiKey, nil)
+//	…
+//	sent, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+//		TemplateID: templateID,
+//		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+//	})
+//
+// Three names matter: [New] makes a [Client], which has every operation under Documents, Templates and Forms; [Error] tells
+// what happened to a call that failed; [DocumentRef] says which document to void or to remind, and records and results make
+// it with their Ref methods.
+//
+// A Client is safe for concurrent use: make one and keep it. Every call takes a context, and every wait ends with it. List
+// methods return one [Page]; All methods walk all pages, for use with range.
+//
+// Webhooks are in package webhook. Package signformstest is the whole service in a test.
+//
+// # Errors
+//
+// The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Inputs are checked before anything
+// is sent, and all that is wrong with them is in one error. Texts of errors hold no API key, signing link, mail address,
+// query string or body, so they can be logged.
+//
+// # Retries
+//
+// What is repeated, and after what, depends on what an operation does:
+//
+//	Class           Operations                                        Repeated after
+//	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	not repeatable  send, send reminder                               nothing was written, 429
+//
+// A send and a reminder write to people and cannot be taken back. They are repeated only when the service provably did not
+// accept them: nothing of the request was written (resolving, dialling or the TLS handshake failed, or net/http got a
+// connection and wrote nothing), or it answered 429. When one was or may have been written and no answer says what became
+// of it, the call returns [ErrOutcomeUnknown]: after any 5xx, because a gateway answers its own time-out while the work goes
+// on; after 408, a redirect, a time-out, a lost connection or the end of the context; and after a 2xx that cannot be read.
+// The package example OutcomeUnknown shows how to find out. That nothing was written is known from [net/http/httptrace]; a
+// transport that does not report to it, as scripted ones, proves nothing.
+//
+// A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
+// Before the n-th repetition it waits between 0 and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says; where that is
+// more than [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that
+// was answered 429 waits for a slot of the reminder budget instead. Redirects are never followed.
+//
+// # Reminders
+//
+// The service accepts 5 reminders in 15 minutes for each API key. As long as every sender of this API key uses the same
+// [LimitStore], it never receives more than 5 reminder requests in any 15 minutes, whatever the number of goroutines, clients
+// and retries, provided no request arrives more than one minute after its attempt was given up. Each request takes a slot,
+// which frees 15 minutes and one second after its answer was seen, a minute later when there was none, and at once only when
+// nothing was written. By default all clients of a process share one store in memory.
+//
+// What that cannot cover: other software that uses the key, or the same key through another base URL; a restart, or a second
+// process, without a shared store; a shared store that forgets; a caller's transport that repeats requests by itself; a process
+// that is suspended between taking a slot and writing.
+//
+// # Lists that move
+//
+// Lists change while they are read. All methods yield each record once. New documents do not shift what follows: from the second
+// page on, DateTo is the creation of the first document, unless the caller set it. When the reported total shrinks, because
+// documents left the filter, All goes back as far as they can have shifted the rest. Where the service reports no total, it
+// cannot know: collect a filtered list before acting on its documents. Respondents and responses have no date filter, so those
+// made meanwhile may or may not be yielded.
+//
+// # What is assumed
+//
+// The service's description leaves some of its interface open. Facts that are not documented are marked so where they stand, and
+// [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses and fields are kept: statuses as they
+// came, fields in the Raw bytes of pages and results.
 package signforms

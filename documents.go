@@ -3,7 +3,6 @@ package signforms
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"strings"
 	"time"
@@ -236,7 +235,7 @@ func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.S
 
 // Get returns one PDF document. ErrNotFound when the service has none with this id.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
-	return s.c.getDocument(ctx, TypePDF, documentID)
+	return s.c.getDocument(ctx, TypePDF, "documentID", documentID)
 }
 
 // VoidResult is what voiding did.
@@ -247,7 +246,7 @@ type VoidResult struct {
 	// AlreadyVoided is true when the message says so. An earlier attempt of the same call may have done it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Void voids a document. Voiding it again is no error. ErrRefused: the status forbids it, see [DocumentStatus.CanVoid].
@@ -323,7 +322,7 @@ func (c *caller) listDocuments(ctx context.Context, t SigningType, p DocumentLis
 		return nil, err
 	}
 	var answer documentsAnswer
-	raw, err := c.do(ctx, call{op: OpListDocuments, in: in}, &answer)
+	run, err := c.carryOut(ctx, call{op: OpListDocuments, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +330,7 @@ func (c *caller) listDocuments(ctx context.Context, t SigningType, p DocumentLis
 	for i := range answer.Documents {
 		records[i] = answer.Documents[i].record()
 	}
-	page := newPage(records, p.Page, answer.Message, answer.Pagination, raw)
+	page := newPage(records, p.Page, answer.Message, answer.Pagination, run)
 	page.DocumentsCount, page.FormCount = answer.DocumentsCount, answer.FormCount
 	return page, nil
 }
@@ -363,9 +362,9 @@ func ceilMilli(t time.Time) time.Time {
 	return t
 }
 
-func (c *caller) getDocument(ctx context.Context, t SigningType, id string) (*Document, error) {
+func (c *caller) getDocument(ctx context.Context, t SigningType, field, id string) (*Document, error) {
 	var checked checks
-	checked.uuid("documentID", id)
+	checked.uuid(field, id)
 	if err := checked.err(OpListDocuments); err != nil {
 		return nil, err
 	}
@@ -373,5 +372,5 @@ func (c *caller) getDocument(ctx context.Context, t SigningType, id string) (*Do
 	if err != nil {
 		return nil, err
 	}
-	return page.only(OpListDocuments, id, func(d *Document) string { return d.DocumentID })
+	return page.only(id, func(d *Document) string { return d.DocumentID })
 }

@@ -30,7 +30,7 @@ var (
 	// ErrUnavailable: no answer, an answer that cannot be read, or a 5xx. What was asked for is safe to ask for again.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it. Do not repeat
-	// it blindly: look first, for a send at the template's respondents (see the example of [ErrOutcomeUnknown]).
+	// it blindly: look first, for a send at the template's respondents (see the package example OutcomeUnknown).
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
@@ -57,7 +57,7 @@ type Error struct {
 	// Fields lists every wrong input of the call when Local and ErrInvalid.
 	Fields []FieldError
 	// Body is the last answer as it came, at most 64 KiB. It may hold personal data and is never part of the text.
-	Body []byte
+	Body RawAnswer `json:"-"`
 
 	kinds []error
 	cause error
@@ -114,6 +114,10 @@ func (e *Error) fieldText() string {
 	return strings.Join(texts, "; ")
 }
 
+// Format prints what [Error.Error] returns, for every verb and also for an Error that is no pointer: fmt would else print
+// the fields, and with them the cause as it came.
+func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(w, verb), e.Error()) }
+
 // Unwrap returns the sentinels that e matches and, if there is one, the cause: context.Canceled, a network error.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
@@ -155,7 +159,7 @@ func errorKinds(op Operation, status int, code string) []error {
 		}
 	}
 	add(statusErrors[status])
-	if status >= 500 {
+	if status < 200 || status >= 500 {
 		add(ErrUnavailable)
 	} else {
 		add(codeErrors[code])
@@ -169,18 +173,14 @@ func errorKinds(op Operation, status int, code string) []error {
 const maxMessage = 200
 
 var (
-	urlText  = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*:(//|%2f%2f)[^\s"'<>]+`)
-	mailText = regexp.MustCompile(`[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+`)
+	urlText   = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*:(//|%2f%2f)[^\s"<>]+`)
+	queryText = regexp.MustCompile(`\?[^\s"<>?=]+=[^\s"<>]*`)
+	mailText  = regexp.MustCompile(`[^\s@"<>(),:;]+(@|%40)[^\s@"'<>(),:;]+`)
 )
 
-// cleanText makes foreign text fit for errors and logs.
+// cleanText makes foreign text fit for errors and logs. It looks for what must go only after it has taken out what could
+// hide it.
 func cleanText(s, apiKey string) string {
-	if apiKey != "" {
-		s = strings.ReplaceAll(s, apiKey, "[key]")
-	}
-	s = s[:min(len(s), 16*maxMessage)]
-	s = urlText.ReplaceAllString(s, "[url]")
-	s = mailText.ReplaceAllString(s, "[email]")
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == utf8.RuneError:
@@ -193,6 +193,12 @@ func cleanText(s, apiKey string) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
+	if apiKey != "" {
+		s = strings.ReplaceAll(s, apiKey, "[key]")
+	}
+	s = urlText.ReplaceAllString(s, "[url]")
+	s = queryText.ReplaceAllString(s, "?[query]")
+	s = mailText.ReplaceAllString(s, "[email]")
 	if len(s) <= maxMessage {
 		return s
 	}

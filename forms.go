@@ -2,8 +2,8 @@ package signforms
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -19,7 +19,7 @@ type FormSendParams struct {
 type FormSendResult struct {
 	Message string `json:"message"`
 	// Raw is the answer as it came. It may hold links to the form: keep it out of logs.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Send sends a form to its receivers. It is repeated only when provably nothing was accepted. ErrOutcomeUnknown: it may
@@ -95,8 +95,8 @@ func (p ResponseListParams) inputs() (inputs, error) {
 	if p.FormID == "" && p.ResponseID == "" {
 		c.add("FormID", "or ResponseID must be given")
 	}
-	if p.ResponseID != "" && !isUUID(p.ResponseID) && !isObjectID(p.ResponseID) {
-		c.add("ResponseID", "must be an ObjectId, 24 hexadecimal digits, or a UUID")
+	if p.ResponseID != "" {
+		c.responseID("ResponseID", p.ResponseID)
 	}
 	if p.FormID == "" && p.Page != 0 {
 		c.add("Page", "applies only when FormID is given")
@@ -126,7 +126,7 @@ func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Pa
 		return nil, err
 	}
 	var answer responsesAnswer
-	raw, err := s.c.do(ctx, call{op: OpListResponses, in: in}, &answer)
+	run, err := s.c.carryOut(ctx, call{op: OpListResponses, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Pa
 	for i, a := range answer.Responses {
 		records[i] = a.record()
 	}
-	return newPage(records, p.Page, answer.Message, answer.Pagination, raw), nil
+	return newPage(records, p.Page, answer.Message, answer.Pagination, run), nil
 }
 
 // AllResponses yields every response of a form, in pages of 100 unless p.Limit says otherwise, as [DocumentsService.All]
@@ -163,15 +163,17 @@ func (r *FormResponse) id() string {
 
 // Response returns one response by its id, an ObjectId or a UUID. ErrNotFound when the service has none with this id.
 func (s *FormsService) Response(ctx context.Context, responseID string) (*FormResponse, error) {
-	if responseID == "" {
-		return nil, checks{{"responseID", "must not be empty"}}.err(OpListResponses)
+	var c checks
+	c.responseID("responseID", responseID)
+	if err := c.err(OpListResponses); err != nil {
+		return nil, err
 	}
 	page, err := s.Responses(ctx, ResponseListParams{ResponseID: responseID})
 	if err != nil {
 		return nil, err
 	}
-	return page.only(OpListResponses, responseID, func(r *FormResponse) string {
-		if r.FormResponseID == responseID {
+	return page.only(responseID, func(r *FormResponse) string {
+		if strings.EqualFold(r.FormResponseID, responseID) {
 			return responseID
 		}
 		return r.ResponseID

@@ -94,6 +94,12 @@ func (c *checks) objectID(field, v string) {
 	}
 }
 
+func (c *checks) responseID(field, v string) {
+	if !isObjectID(v) && !isUUID(v) {
+		c.add(field, "must be an ObjectId, 24 hexadecimal digits, or a UUID")
+	}
+}
+
 func (c *checks) page(page, limit, maxLimit int) {
 	if page < 0 {
 		c.add("Page", "must be 1 or more (0 means the first)")

@@ -86,12 +86,12 @@ func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operatio
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
 		o, ok := ops[op]
 		if !ok {
-			errs = append(errs, fmt.Errorf("Endpoints: no operation %q; use one of the Op constants", op))
+			errs = append(errs, fmt.Errorf("endpoint %q: no such operation; use one of the Op constants", op))
 			continue
 		}
 		o, err := o.override(op, overrides[op])
 		if err != nil {
-			errs = append(errs, fmt.Errorf("Endpoints[%q]: %w", op, err))
+			errs = append(errs, fmt.Errorf("endpoint %q: %w", op, err))
 		}
 		ops[op] = o
 	}
@@ -111,9 +111,9 @@ func (o operation) override(op Operation, e Endpoint) (operation, error) {
 	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	switch {
 	case !slices.Contains(methods, o.Method):
-		return o, fmt.Errorf("Method %q is none of %s", o.Method, strings.Join(methods, ", "))
+		return o, fmt.Errorf("method %q is none of %s", o.Method, strings.Join(methods, ", "))
 	case o.Inputs > InputsQuery|InputsBody:
-		return o, fmt.Errorf("Inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
+		return o, fmt.Errorf("inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
 	case op == OpSend && (o.Inputs != InputsBody || o.Method == http.MethodGet):
 		return o, fmt.Errorf("its inputs are nested and need a body: leave Inputs empty and the method other than GET")
 	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
@@ -127,34 +127,49 @@ func (o operation) override(op Operation, e Endpoint) (operation, error) {
 
 func (o operation) checkPath() error {
 	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "?# \t\r\n\\") {
-		return fmt.Errorf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path)
+		return fmt.Errorf("path %q must begin with a slash and hold no query, fragment or blank", o.Path)
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.Contains(o.inputs, m[1]) {
-			return fmt.Errorf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
+			return fmt.Errorf("path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
 		}
 	}
-	if strings.ContainsAny(placeholder.ReplaceAllString(o.Path, ""), "{}") {
-		return fmt.Errorf("Path %q has an unpaired brace", o.Path)
+	rest := placeholder.ReplaceAllString(o.Path, "x")
+	if strings.ContainsAny(rest, "{}") {
+		return fmt.Errorf("path %q has an unpaired brace", o.Path)
+	}
+	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
+	if u, err := url.ParseRequestURI(rest); err != nil || u.EscapedPath() != rest || hasDots(rest) {
+		return fmt.Errorf("path %q is not escaped as in a URL, or has a . or .. segment", o.Path)
 	}
 	return nil
 }
 
-// fillPath puts the inputs that Path names into it, escaped. The second result names the first input without a value.
-func (o operation) fillPath(in inputs) (string, string) {
+// hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.
+func hasDots(path string) bool {
+	for s := range strings.SplitSeq(path, "/") {
+		if s, err := url.PathUnescape(s); err != nil || s == "." || s == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// fillPath puts the inputs that Path names into it, escaped. The second result says what is wrong, if anything is.
+func (o operation) fillPath(in inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
 	}
-	missing := ""
-	path := placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
-		v := in.text(m[1 : len(m)-1])
-		if v == "" && missing == "" {
-			missing = m[1 : len(m)-1]
-		}
-		if v == "." || v == ".." {
-			return strings.ReplaceAll(v, ".", "%2E") // else a server would take it for a step in the path
+	path = placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
+		name := m[1 : len(m)-1]
+		v := in.text(name)
+		if v == "" {
+			problem = fmt.Sprintf("needs %s, which this call has not", name)
 		}
 		return url.PathEscape(v)
 	})
-	return path, missing
+	if problem == "" && hasDots(path) {
+		problem = "would get a . or .. segment from this call's inputs"
+	}
+	return path, problem
 }

@@ -3,7 +3,6 @@ package signforms
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -29,10 +28,11 @@ type Page[T any] struct {
 	// by the service.
 	DocumentsCount, FormCount int
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 
-	more  more
-	total *int
+	notFound func(message string) *Error // for the call that got the page
+	more     more
+	total    *int
 }
 
 // Pagination is what the service reported with a page; 0 and false also stand for what it left out.
@@ -64,8 +64,8 @@ type paginationField struct {
 	HasPreviousPage *bool `json:"hasPreviousPage"`
 }
 
-func newPage[T any](items []T, asked int, message string, f *paginationField, raw json.RawMessage) *Page[T] {
-	p := &Page[T]{Items: items, Message: message, Raw: raw}
+func newPage[T any](items []T, asked int, message string, f *paginationField, run *run) *Page[T] {
+	p := &Page[T]{Items: items, Message: message, Raw: run.last.body, notFound: run.notFound}
 	current := max(asked, 1)
 	if f != nil {
 		p.total = f.TotalDocuments
@@ -103,7 +103,7 @@ func (f *paginationField) more(current, items int) more {
 }
 
 // only returns the item with the id that was asked for: a service that ignores the filter must not answer for another.
-func (p *Page[T]) only(op Operation, id string, idOf func(*T) string) (*T, error) {
+func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	for i := range p.Items {
 		if strings.EqualFold(idOf(&p.Items[i]), id) {
 			return &p.Items[i], nil
@@ -113,7 +113,7 @@ func (p *Page[T]) only(op Operation, id string, idOf func(*T) string) (*T, error
 	if len(p.Items) > 0 {
 		message = "the answer holds other ids, not the one asked for"
 	}
-	return nil, &Error{Operation: op, StatusCode: http.StatusOK, Message: message, Attempts: 1, kinds: []error{ErrNotFound}}
+	return nil, p.notFound(message)
 }
 
 // lister walks all pages of a list. fetch is called for one page at a time.

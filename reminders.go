@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -39,7 +38,7 @@ type RemindResult struct {
 	// Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as it came.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is. It takes a slot of the
@@ -148,8 +147,8 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 	until := newPatience(ctx, start, maxWait, waited)
 	t, ahead := lines.join(b.lineKey)
 	defer lines.leave(t)
-	for {
-		s, wait, err := b.ask(ctx, ahead)
+	for at := start; ; at = time.Now() {
+		s, wait, err := b.ask(ctx, ahead, at)
 		switch {
 		case err != nil:
 			return slot{}, err
@@ -171,7 +170,7 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 
 // ask takes a slot for the first in line. To the others it tells how long until theirs; 0 is as soon as those before
 // them have got theirs.
-func (b *budget) ask(ctx context.Context, ahead int) (s slot, wait time.Duration, err error) {
+func (b *budget) ask(ctx context.Context, ahead int, at time.Time) (s slot, wait time.Duration, err error) {
 	if ahead > 0 {
 		waits, err := b.peek(ctx)
 		if err != nil {
@@ -179,7 +178,7 @@ func (b *budget) ask(ctx context.Context, ahead int) (s slot, wait time.Duration
 		}
 		return slot{}, slotIn(waits, ahead), nil
 	}
-	s.at = time.Now()
+	s.at = at
 	bounded, cancel := b.bound(ctx)
 	defer cancel()
 	s.id, wait, err = b.store.Take(bounded, b.key, reminderLimit, b.hold)

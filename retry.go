@@ -132,18 +132,18 @@ func (r *run) wait() time.Duration {
 	if d, ok := retryAfter(r.last.header); ok {
 		return d
 	}
-	ceiling := r.c.options.RetryWaitMin
-	for i := 1; i < r.attempts && ceiling < r.c.options.RetryWaitMax; i++ {
-		ceiling *= 2
+	ceiling, most := r.c.options.RetryWaitMin, r.c.options.RetryWaitMax
+	for i := 1; i < r.attempts && ceiling < most; i++ {
+		ceiling += min(ceiling, most-ceiling) // doubled without overflow
 	}
-	return rand.N(min(ceiling, r.c.options.RetryWaitMax) + 1)
+	return rand.N(ceiling)
 }
 
 // retryAfter reads both forms of Retry-After. A date counts from the answer's own Date, whatever the local clock says.
 func retryAfter(h http.Header) (time.Duration, bool) {
 	v := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(v, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second, true
+	if seconds, err := strconv.ParseUint(v, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(seconds) * time.Second, true // out of range it is the most that fits: 68 years
 	}
 	at, err := http.ParseTime(v)
 	if err != nil {

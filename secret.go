@@ -18,7 +18,8 @@ func (s secret) LogValue() slog.Value         { return slog.StringValue(redacted
 func (s secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // A SigningLink is the address at which one signer signs. Whoever holds it can sign, so fmt, slog and encoding/json print
-// it as "[redacted]"; string(link) is the address itself.
+// it as "[redacted]"; string(link) is the address itself. Under a verb that does not fit what surrounds it, such as %s for a
+// pointer to a struct within a map, fmt calls no methods and prints all there is: go vet reports most of these.
 type SigningLink string
 
 // Format prints "[redacted]" for every verb.
@@ -36,3 +37,19 @@ func (l SigningLink) redact() string {
 	}
 	return redacted
 }
+
+// A RawAnswer is an answer's bytes as they came, for what the typed fields leave out: pass it to json.Unmarshal. It may
+// hold personal data and signing links, so fmt, slog and json.Marshal print only how many bytes it has; to embed it in
+// other JSON, convert it to a json.RawMessage.
+type RawAnswer []byte
+
+// Format prints the number of bytes for every verb.
+func (a RawAnswer) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
+
+// LogValue returns the number of bytes.
+func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
+
+// MarshalText returns the number of bytes.
+func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
+
+func (a RawAnswer) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }

@@ -43,7 +43,7 @@ func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.S
 
 // Get returns one template with its roles. ErrNotFound when the service has none with this id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Document, error) {
-	return s.c.getDocument(ctx, TypePDFTemplate, templateID)
+	return s.c.getDocument(ctx, TypePDFTemplate, "templateID", templateID)
 }
 
 // Receiver is somebody to whom a template or form is sent.
@@ -90,7 +90,7 @@ type SendResult struct {
 	// Signers hold the signing links, which print as "[redacted]".
 	Signers []Signer `json:"signers"`
 	// Raw is the answer as it came. It holds the signing links: keep it out of logs.
-	Raw json.RawMessage `json:"-"`
+	Raw RawAnswer `json:"-"`
 }
 
 // Ref returns the reference by which the document is voided or reminded.
@@ -233,7 +233,7 @@ func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListPara
 		return nil, err
 	}
 	var answer respondentsAnswer
-	raw, err := s.c.do(ctx, call{op: OpListRespondents, in: in}, &answer)
+	run, err := s.c.carryOut(ctx, call{op: OpListRespondents, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListPara
 			r.TemplateID = p.TemplateID
 		}
 	}
-	return newPage(answer.Respondents, p.Page, answer.Message, answer.Pagination, raw), nil
+	return newPage(answer.Respondents, p.Page, answer.Message, answer.Pagination, run), nil
 }
 
 // AllRespondents yields every document made from a template, in pages of 100 unless p.Limit says otherwise, as
@@ -275,5 +275,5 @@ func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID str
 	if err != nil {
 		return nil, err
 	}
-	return page.only(OpListRespondents, createdDocumentID, func(r *Respondent) string { return r.RespondentDocumentID })
+	return page.only(createdDocumentID, func(r *Respondent) string { return r.RespondentDocumentID })
 }

@@ -27,22 +27,14 @@ func (e *FieldError) Error() string {
 // Parse decodes a payload: an array of events, or one event as an object. It does not verify anything: parse what a
 // [Verifier] has authenticated, Verified.Payload.
 //
-// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value; any error
-// matches [ErrPayload] and names the byte, not the text. A single event that cannot be decoded is not an error of
+// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value. Every error
+// matches [ErrPayload]; one in the JSON names the byte, not the text. An event that cannot be decoded is no error of
 // Parse: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
 //
 // Where a key occurs twice its last value counts, as in JavaScript. Upper and lower case are different keys. A field
 // that is null counts as missing. Payload is copied: the caller may use it again.
 func Parse(payload []byte) ([]Event, error) {
-	return parseText(string(payload))
-}
-
-// parseOwned is Parse without the copy. Nobody may write to payload ever after.
-func parseOwned(payload []byte) ([]Event, error) {
-	return parseText(unsafe.String(unsafe.SliceData(payload), len(payload)))
-}
-
-func parseText(text string) ([]Event, error) {
+	text := string(payload)
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
 	events := d.payload()
 	if err := d.scan.Err(); err != nil {
@@ -74,7 +66,7 @@ func (d *decoder) payload() []Event {
 	case '{':
 		events = []Event{d.event()}
 	case '[':
-		events = make([]Event, 0, 1+len(d.text)/1024)
+		events = make([]Event, 0, 1+len(d.text)/512)
 		d.scan.Open()
 		for first := true; d.scan.More(first); first = false {
 			if d.scan.Next() == '{' {

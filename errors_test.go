@@ -1,0 +1,270 @@
+package signforms_test
+
+import (
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// errorAnswer says what a client makes of an error answer in testdata.
+type errorAnswer struct {
+	status  int
+	code    string
+	message string
+	kind    error // what most operations match; nil: none
+	// open: a send or reminder matches ErrOutcomeUnknown instead.
+	open bool
+	// refusal: a void or reminder matches ErrRefused too.
+	refusal bool
+}
+
+var errorAnswers = map[string]errorAnswer{
+	"error_400.json":              {400, "invalid_input", "documentId must be a UUID", signforms.ErrInvalid, false, true},
+	"error_400_error.json":        {400, "", "receiversList is required", signforms.ErrInvalid, false, true},
+	"error_400_data_message.json": {400, "", "limit must be at most 100", signforms.ErrInvalid, false, true},
+	"error_400_data_error.json":   {400, "", "page must be at least 1", signforms.ErrInvalid, false, true},
+	"error_400_order.json":        {400, "", "first: message", signforms.ErrInvalid, false, true},
+	"error_400_refused.json":      {400, "", "Cannot send a reminder for a document that is EXPIRED", signforms.ErrInvalid, false, true},
+	"error_401.json":              {401, "", "Unauthorized", signforms.ErrForbidden, false, false},
+	"error_403.json":              {403, "forbidden", "The API key or the workspace is not valid", signforms.ErrForbidden, false, false},
+	"error_403_gateway.json":      {403, "", "Forbidden", signforms.ErrForbidden, false, false},
+	"error_404.json":              {404, "not_found", "No such document", signforms.ErrNotFound, false, false},
+	"error_405.json":              {405, "method_not_allowed", "Method GET is not allowed here", nil, false, false},
+	"error_409.json":              {409, "invalid_status", "A document that is SIGNED cannot be voided", signforms.ErrRefused, false, false},
+	"error_413.json":              {413, "too_large", "The body is larger than 10 MiB", signforms.ErrInvalid, false, false},
+	"error_415.json":              {415, "unsupported_media_type", "The body must be application/json", signforms.ErrInvalid, false, false},
+	"error_422.json":              {422, "", "A document that is DECLINED cannot be reminded", signforms.ErrRefused, false, false},
+	"error_429.json":              {429, "rate_limited", "At most 5 reminders in 15 minutes", signforms.ErrRateLimited, false, false},
+	"error_500.json":              {500, "", "Internal server error", signforms.ErrUnavailable, true, false},
+	"error_502.html": {502, "", "<html> <head><title>502 Bad Gateway</title></head> <body> <center><h1>502 Bad Gateway</h1></center> </body> </html>",
+		signforms.ErrUnavailable, true, false},
+	"error_503.txt":          {503, "", "upstream connect error or disconnect/reset before headers", signforms.ErrUnavailable, true, false},
+	"error_504_gateway.json": {504, "", "Endpoint request timed out", signforms.ErrUnavailable, true, false},
+	"error_200_error.json":   {200, "", "Template not found", nil, false, false},
+	"error_400_invalid_status.json": {400, "invalid_status", "A document that is SIGNED cannot be voided", signforms.ErrInvalid,
+		false, true}, // and ErrRefused by its code, whatever the operation
+}
+
+func (a errorAnswer) kinds(call aCall) (kinds []error) {
+	switch {
+	case a.open && notRepeatable(call.op):
+		return []error{signforms.ErrOutcomeUnknown}
+	case a.kind == nil:
+		return nil
+	}
+	kinds = append(kinds, a.kind)
+	actsOnStatus := call.op == signforms.OpVoidDocument || call.op == signforms.OpSendReminder
+	if a.code == "invalid_status" || a.refusal && actsOnStatus {
+		kinds = append(kinds, signforms.ErrRefused)
+	}
+	return kinds
+}
+
+func TestErrorAnswers(t *testing.T) {
+	files, err := filepath.Glob("testdata/answers/error_*")
+	require.NoError(t, err)
+	require.Len(t, errorAnswers, len(files), "every file needs its row, every row its file")
+	for _, file := range files {
+		name := filepath.Base(file)
+		require.Contains(t, errorAnswers, name)
+		want, body := errorAnswers[name], testdata(t, "answers/"+name)
+		for _, call := range everyCall {
+			t.Run(name+"/"+call.name, func(t *testing.T) {
+				var id string
+				c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+					id = req.Header.Get("X-Request-Id")
+					resp := reply(req, want.status, body)
+					if want.status == 429 {
+						resp.Header.Set("Retry-After", "840")
+					}
+					return resp, nil
+				}), func(o *signforms.Options) { o.MaxAttempts = 1 })
+				err := call.do(t.Context(), c)
+				e := asError(t, err)
+				require.Equal(t, call.op, e.Operation)
+				require.Equal(t, want.status, e.StatusCode)
+				require.Equal(t, want.code, e.Code)
+				require.Equal(t, want.message, e.Message)
+				require.Equal(t, body, string(e.Body))
+				require.Equal(t, id, e.RequestID)
+				require.Equal(t, 1, e.Attempts)
+				require.False(t, e.Local)
+				require.Empty(t, e.Fields)
+				require.Equal(t, want.status == 429, e.RetryAfter == 840*time.Second, "RetryAfter %s", e.RetryAfter)
+				requireMatches(t, err, want.kinds(call)...)
+			})
+		}
+	}
+}
+
+// TestStatusesThatTestdataDoesNotHave looks at the rest of the table.
+func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		kind   error // for reads
+		open   bool
+	}{
+		{101, "", signforms.ErrUnavailable, true},
+		{402, `{"message":"Pay first"}`, nil, false},
+		{408, "", signforms.ErrUnavailable, true},
+		{418, `{"code":"not_found"}`, signforms.ErrNotFound, false},
+		{499, `{"code":"rate_limited"}`, signforms.ErrRateLimited, false},
+		{501, `{"code":"not_found"}`, signforms.ErrUnavailable, true},
+		{599, "", signforms.ErrUnavailable, true},
+		{200, `{"error":"No such form","code":"not_found"}`, signforms.ErrNotFound, false},
+	} {
+		for _, call := range everyCall {
+			err := call.do(t.Context(), scriptedClient(t, answers(c.status, c.body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+			require.Equal(t, c.status, asError(t, err).StatusCode)
+			switch {
+			case c.open && notRepeatable(call.op):
+				requireMatches(t, err, signforms.ErrOutcomeUnknown)
+			case c.kind == nil:
+				requireMatches(t, err)
+			default:
+				requireMatches(t, err, c.kind)
+			}
+		}
+	}
+}
+
+// TestWhereTheMessageComesFrom tries bodies that are nearly what the service sends.
+func TestWhereTheMessageComesFrom(t *testing.T) {
+	void := callOf(t, "Documents.Void")
+	for body, want := range map[string]struct{ code, message string }{
+		`{"message":"","error":"second"}`:             {"", "second"},
+		`{"message":null,"data":{"message":"third"}}`: {"", "third"},
+		`{"message":{"text":"nested"}}`:               {"", `{"text":"nested"}`},
+		`{"data":"text","message":"first"}`:           {"", "first"},
+		`{"data":"text"}`:                             {"", "Conflict"},
+		`["first"]`:                                   {"", "Conflict"},
+		`"just text"`:                                 {"", "Conflict"},
+		`{}`:                                          {"", "Conflict"},
+		``:                                            {"", "Conflict"},
+		" \n ":                                        {"", "Conflict"},
+		`{"message":"cut off`:                         {"", `{"message":"cut off`},
+		`plain text`:                                  {"", "plain text"},
+		`{"code":"invalid_status"}`:                   {"invalid_status", "Conflict"},
+		`{"code":409,"message":"m"}`:                  {"409", "m"},
+		`{"code":"not a code: see https://x/","message":"m"}`: {"", "m"},
+	} {
+		err := void.do(t.Context(), scriptedClient(t, answers(409, body)))
+		e := asError(t, err)
+		require.Equal(t, want.message, e.Message, "message of %s", body)
+		require.Equal(t, want.code, e.Code, "code of %s", body)
+		require.Equal(t, body, string(e.Body))
+	}
+}
+
+// TestA200WithAnError tells an answer that holds nothing but an error from one that is a success.
+func TestA200WithAnError(t *testing.T) {
+	void := callOf(t, "Documents.Void")
+	for _, body := range []string{`{"error":"boom"}`, ` {"code":"x","error":{"why":"boom"}}`} {
+		err := void.do(t.Context(), scriptedClient(t, answers(200, body)))
+		require.Equal(t, 200, asError(t, err).StatusCode, body)
+		require.Contains(t, err.Error(), "boom")
+	}
+	for _, body := range []string{
+		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"message":"Voided","error":"but"}`, `{}`,
+	} {
+		require.NoError(t, void.do(t.Context(), scriptedClient(t, answers(200, body))), body)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	voiding, sending := callOf(t, "Documents.Void"), callOf(t, "Templates.Send")
+	for _, c := range []struct {
+		call   aCall
+		status int
+		body   string
+		want   string
+	}{
+		{voiding, 409, testdata(t, "answers/error_409.json"), "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
+		{voiding, 404, "", "void document: 404: Not Found"},
+		{voiding, 503, "busy", "void document: 503: busy (after 4 attempts)"},
+		{sending, 504, testdata(t, "answers/error_504_gateway.json"), "send: 504: outcome unknown: it may have been carried out, " +
+			"so look before you repeat it: Endpoint request timed out"},
+		{sending, 200, `{"message":"Sent"}`, "send: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
+			"unreadable answer: it lacks createdDocumentId"},
+		{voiding, 200, "<html>", "void document: 200: unreadable answer: it is not a JSON object"},
+	} {
+		err := c.call.do(t.Context(), scriptedClient(t, answers(c.status, c.body)))
+		require.EqualError(t, err, c.want)
+	}
+	c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+		resp := reply(req, 429, `{"message":"Slow down"}`)
+		resp.Header.Set("Retry-After", "90")
+		return resp, nil
+	}))
+	require.EqualError(t, voiding.do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
+	c = scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
+	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
+}
+
+// TestMessagesAreCleaned looks at what an error's text makes of foreign text.
+func TestMessagesAreCleaned(t *testing.T) {
+	void := callOf(t, "Documents.Void")
+	for in, want := range map[string]string{
+		"a\x00b\x1b[31mc\u200bd\ufeffe":                           "ab[31mcde",
+		"one\n\ttwo\u2028three  four":                             "one two three four",
+		"see https://sign.example.com/s/1?token=abc, please":      "see [url] please",
+		"HTTPS://X/y and wss://z":                                 "[url] and [url]",
+		"Cannot GET /get-documents?query=Ann%20Lease&page=1 here": "Cannot GET /get-documents?[query] here",
+		"Really? Yes": "Really? Yes",
+		"mail ann@example.com, <ben.o'neil+legal@example.com>; to=c%40d.org": "mail [email], <[email]>; [email]",
+		"ann\u200b@exam\x00ple.com":                      "[email]",
+		"key example-api-key, again example-api-\x00key": "key [key], again [key]",
+		"bad \xff\xfe bytes":                             "bad bytes",
+		strings.Repeat("é", 101):                         strings.Repeat("é", 98) + "…",
+		strings.Repeat("x", 200):                         strings.Repeat("x", 200),
+	} {
+		err := void.do(t.Context(), scriptedClient(t, answers(404, in)))
+		require.Equal(t, want, asError(t, err).Message, "message of %q", in)
+		require.LessOrEqual(t, len(asError(t, err).Message), 200)
+	}
+	long := strings.Repeat(" ", 60_000) + "ann@example.com " + strings.Repeat("https://x/secret ", 200)
+	err := void.do(t.Context(), scriptedClient(t, answers(404, long)))
+	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", asError(t, err).Message)
+}
+
+// TestNotFoundByTheWrongAnswer: a service that ignores the filter must not answer for another record.
+func TestNotFoundByTheWrongAnswer(t *testing.T) {
+	const (
+		none     = "the service has none with this id"
+		another  = "the answer holds other ids, not the one asked for"
+		otherDoc = `{"documents":[{"documentId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`
+	)
+	for _, c := range []struct{ method, body, message string }{
+		{"Documents.Get", `{"documents":[]}`, none},
+		{"Documents.Get", `{}`, none},
+		{"Documents.Get", otherDoc, another},
+		{"Templates.Get", `{"documents":null}`, none},
+		{"Templates.Get", otherDoc, another},
+		{"Templates.Respondent", `{"respondents":[]}`, none},
+		{"Templates.Respondent", `{"respondents":{"respondentDocumentId":"6af5cb15f4f35018c124817b"}}`, another},
+		{"Forms.Response", `{"responses":[]}`, none},
+		{"Forms.Response", `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, another},
+	} {
+		requests := 0
+		err := callOf(t, c.method).do(t.Context(), scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+			if requests++; requests == 1 {
+				return reply(req, 503, ""), nil
+			}
+			return reply(req, 200, c.body), nil
+		})))
+		requireMatches(t, err, signforms.ErrNotFound)
+		e := asError(t, err)
+		require.Equal(t, c.message, e.Message, "%s %s", c.method, c.body)
+		require.Equal(t, 2, e.Attempts)
+		require.NotEmpty(t, e.RequestID)
+		require.Equal(t, c.body, string(e.Body))
+	}
+}

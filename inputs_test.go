@@ -1,0 +1,171 @@
+package signforms_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// silent is a transport that must not be used.
+func silent(t *testing.T) transportFunc {
+	return func(req *http.Request) (*http.Response, error) {
+		t.Errorf("%s %s was sent", req.Method, req.URL.Path)
+		return reply(req, 500, ""), nil
+	}
+}
+
+// personal stands in every wrong input, and must not be in any error.
+const personal = "Pia-Personal"
+
+var manyReceivers = make([]signforms.Receiver, 101)
+
+// wrongInputs lists calls with everything wrong that can be, and the fields that the error must name, in this order.
+var wrongInputs = []struct {
+	name   string
+	call   func(context.Context, *signforms.Client) error
+	fields []string
+}{
+	{"Documents.List", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.List(ctx, signforms.DocumentListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: 101,
+			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
+	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
+	{"Documents.All", func(ctx context.Context, c *signforms.Client) error {
+		for _, err := range c.Documents.All(ctx, signforms.DocumentListParams{DocumentID: personal, Limit: -1}) {
+			return err
+		}
+		return nil
+	}, []string{"DocumentID", "Limit"}},
+	{"Templates.List", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.List(ctx, signforms.TemplateListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: -1,
+			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
+	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
+	{"Documents.Get", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.Get(ctx, ""))
+	}, []string{"documentID"}},
+	{"Templates.Get", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Get(ctx, "{"+templateID+"}"))
+	}, []string{"templateID"}},
+	{"Void of nothing", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.Void(ctx, signforms.DocumentRef{}))
+	}, []string{"DocumentRef"}},
+	{"Void of a PDF", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.Void(ctx, signforms.PDF(createdID)))
+	}, []string{"DocumentRef.documentID"}},
+	{"Remind of a template's document", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.Remind(ctx, signforms.TemplateDocument(createdID, templateID)))
+	}, []string{"DocumentRef.templateID", "DocumentRef.createdDocumentID"}},
+	{"Templates.Send of nothing", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{}))
+	}, []string{"TemplateID", "Receivers"}},
+	{"Templates.Send", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: personal,
+			Receivers: []signforms.Receiver{{}, {Name: personal, Email: " ", RoleTitle: "Client"}},
+			Variables: []signforms.CustomVariable{{Name: "[v1]"}, {Name: personal}, {Name: "[]"}, {Name: "[x"}, {Name: "x]"}, {Name: ""}}}))
+	}, []string{"TemplateID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[1].Email",
+		"Variables[1].Name", "Variables[2].Name", "Variables[3].Name", "Variables[4].Name", "Variables[5].Name"}},
+	{"Forms.Send", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: " ", Receivers: []signforms.Receiver{{Name: personal}}}))
+	}, []string{"FormID", "Receivers[0].Email"}},
+	{"Forms.Send to too many", func(ctx context.Context, c *signforms.Client) error {
+		for i := range manyReceivers {
+			manyReceivers[i] = oneReceiver[0]
+		}
+		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: formID, Receivers: manyReceivers}))
+	}, []string{"Receivers"}},
+	{"Templates.Respondents of nothing", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Respondents(ctx, signforms.RespondentListParams{}))
+	}, []string{"TemplateID"}},
+	{"Templates.Respondents", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
+			TemplateID: personal, RespondentDocumentID: personal, Page: -1, Limit: -1}))
+	}, []string{"TemplateID", "RespondentDocumentID", "Page", "Limit"}},
+	{"Templates.Respondent", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Respondent(ctx, templateID))
+	}, []string{"createdDocumentID"}},
+	{"Forms.Responses of nothing", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
+	}, []string{"FormID"}},
+	{"Forms.Responses", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{ResponseID: personal, Page: 1, Limit: 5}))
+	}, []string{"ResponseID", "Page", "Limit"}},
+	{"Forms.Responses of a form", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: formID, Page: -1, Limit: -1}))
+	}, []string{"Page", "Limit"}},
+	{"Forms.Response", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
+	}, []string{"responseID"}},
+}
+
+func TestWrongInputsAreNamedAtOnce(t *testing.T) {
+	for _, w := range wrongInputs {
+		t.Run(w.name, func(t *testing.T) {
+			err := w.call(t.Context(), scriptedClient(t, silent(t)))
+			requireMatches(t, err, signforms.ErrInvalid)
+			e := asError(t, err)
+			require.True(t, e.Local)
+			require.Zero(t, e.StatusCode)
+			require.Zero(t, e.Attempts)
+			require.Empty(t, e.RequestID)
+			var fields []string
+			for _, f := range e.Fields {
+				fields = append(fields, f.Field)
+				require.NotEmpty(t, f.Problem)
+			}
+			require.Equal(t, w.fields, fields)
+			for _, f := range fields[:min(len(fields), 8)] {
+				require.Contains(t, err.Error(), f)
+			}
+			require.NotContains(t, err.Error(), personal)
+		})
+	}
+}
+
+func TestTextOfWrongInputs(t *testing.T) {
+	c := scriptedClient(t, silent(t))
+	require.EqualError(t, second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),
+		"list documents: invalid input: DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11; "+
+			"Limit must be from 1 to 100 (0 means the service's default, 10)")
+	require.EqualError(t, second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
+		"void document: invalid input: DocumentRef must be made with PDF, TemplateDocument or a record's Ref method")
+	err := second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: make([]signforms.Receiver, 100)}))
+	require.Len(t, asError(t, err).Fields, 300, "all are there")
+	require.Contains(t, err.Error(), "; and 292 more in Error.Fields")
+	require.Less(t, len(err.Error()), 600)
+}
+
+// TestInputsAtTheirBounds sends what is just allowed.
+func TestInputsAtTheirBounds(t *testing.T) {
+	rec := &recorder{answer: `{"createdDocumentId":"` + createdID + `"}`}
+	c, ctx := scriptedClient(t, rec), t.Context()
+	now := time.Now()
+	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
+	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 40})))
+	require.NoError(t, second(c.Documents.Void(ctx, signforms.PDF(strings.ToUpper(pdfID)))))
+	require.NoError(t, second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID, Limit: 5000})))
+	require.NoError(t, second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000, ResponseID: responseID})))
+	receivers := make([]signforms.Receiver, 100)
+	for i := range receivers {
+		receivers[i] = oneReceiver[0]
+	}
+	require.NoError(t, second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID, Receivers: receivers,
+		Variables: []signforms.CustomVariable{{Name: "[v]"}}})))
+	require.NoError(t, second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: "plain id", Receivers: []signforms.Receiver{{Name: "A", Email: "a@b.c"}}})),
+		"a form's receivers need no role")
+	require.Len(t, rec.sent, 7)
+}
+
+func TestDocumentRef(t *testing.T) {
+	require.Equal(t, "PDF "+pdfID, signforms.PDF(pdfID).String())
+	require.Equal(t, "template document "+createdID+" of "+templateID, signforms.TemplateDocument(templateID, createdID).String())
+	require.Equal(t, "no document", signforms.DocumentRef{}.String())
+	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDF(pdfID): true}, signforms.PDF(pdfID))
+	template := signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}
+	err := second(scriptedClient(t, silent(t)).Documents.Void(t.Context(), template.Ref()))
+	require.ErrorContains(t, err, "createdDocumentID", "a template itself cannot be voided")
+}

@@ -1,0 +1,162 @@
+package signforms_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// unhashable is a LimitStore that cannot be the key of a map.
+type unhashable struct {
+	*signforms.MemoryLimitStore
+	_ []int
+}
+
+func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
+	c, err := signforms.New("ftp://user:base-secret@api.example.com/?token=base-secret", " key-secret\n", &signforms.Options{
+		WorkspaceID: "a\x00b", UserAgent: " x", AttemptTimeout: -1, MaxAttempts: -1, RetryWaitMin: 2, RetryWaitMax: 1,
+		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
+		Endpoints: map[signforms.Operation]signforms.Endpoint{
+			signforms.OpSend: {Path: "send"}, signforms.OpVoidDocument: {Method: "VOID"}, "sign": {},
+		},
+	})
+	require.Nil(t, c)
+	require.EqualError(t, err, strings.Join([]string{
+		"signforms: settings: base URL must be absolute, such as https://api.example.com",
+		"API key must be printable and without blanks at its ends",
+		`endpoint "send": path "send" must begin with a slash and hold no query, fragment or blank`,
+		`endpoint "sign": no such operation; use one of the Op constants`,
+		`endpoint "void document": method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
+		"WorkspaceID must be printable and without blanks at its ends",
+		"UserAgent must be printable and without blanks at its ends",
+		"AttemptTimeout must not be negative",
+		"MaxAttempts must be 1 or more (0 means 4)",
+		"RetryWaitMin must not be negative, nor above RetryWaitMax",
+		"LimitStore signforms_test.unhashable is not comparable: use a pointer",
+	}, "\n"))
+	require.NotContains(t, err.Error(), "secret")
+
+	_, err = signforms.New("https://api.example.com", "", nil)
+	require.EqualError(t, err, "signforms: settings: API key must not be empty")
+}
+
+func TestBaseURL(t *testing.T) {
+	const absolute, parsed, bare = "must be absolute", "cannot be parsed", "must have no user, query or fragment"
+	for in, want := range map[string]string{
+		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
+		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
+		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
+		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare,
+		"https://x": "", "HTTP://127.0.0.1:80/a/b/": "", "https://[::1]:8443": "", "https://bücher.example/": "", "https://x/a%20b": "",
+	} {
+		_, err := signforms.New(in, exampleKey, nil)
+		if want == "" {
+			require.NoError(t, err, in)
+		} else {
+			require.ErrorContains(t, err, want, "%q", in)
+		}
+	}
+}
+
+// TestBaseURLKeepsItsPath: paths hang below the base as it was given.
+func TestBaseURLKeepsItsPath(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://x": "https://x/get-documents", "https://x/": "https://x/get-documents", "https://x/v1//": "https://x/v1/get-documents",
+		"https://X.Example/A%2Fb/": "https://x.example/A%2Fb/get-documents", "https://x:443": "https://x/get-documents",
+		"http://x:443": "http://x:443/get-documents",
+	} {
+		rec := &recorder{answer: `{}`}
+		c, err := signforms.New(base, exampleKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
+		require.NoError(t, err)
+		require.NoError(t, second(c.Documents.List(t.Context(), signforms.DocumentListParams{})))
+		got := rec.sent[0].URL
+		got.RawQuery = ""
+		require.Equal(t, want, got.String())
+	}
+}
+
+// TestNewTakesOddSettings: what looks odd but means something is accepted.
+func TestNewTakesOddSettings(t *testing.T) {
+	for _, o := range []signforms.Options{
+		{}, {RetryWaitMax: time.Millisecond}, {RetryWaitMin: time.Hour}, {MaxAttempts: 1}, {ReminderMaxWait: -1}, {HTTPClient: &http.Client{}},
+		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30},
+	} {
+		_, err := signforms.New("https://x", exampleKey, &o)
+		require.NoError(t, err, "%+v", o)
+	}
+}
+
+// TestTheCallersHTTPClientIsLeftAlone: only its Transport is used, and its idle connections stay open.
+func TestTheCallersHTTPClientIsLeftAlone(t *testing.T) {
+	connections := map[string]bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connections[r.RemoteAddr] = true
+		if r.Header.Get("Cookie") != "" {
+			t.Error("a cookie came")
+		}
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1"})
+		w.WriteHeader(503) // makes the client retry, give up and clean up
+	}))
+	defer srv.Close()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	mine := &http.Client{
+		Transport: srv.Client().Transport, Timeout: time.Nanosecond, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { t.Error("asked about a redirect"); return nil },
+	}
+	before := *mine
+	o := testOptions(nil)
+	o.HTTPClient = mine
+	c, err := signforms.New(srv.URL, exampleKey, o)
+	require.NoError(t, err)
+	o.MaxAttempts, o.HTTPClient.Timeout = 1, time.Nanosecond // changing Options after New changes nothing
+	for range 3 {
+		err := second(c.Documents.List(t.Context(), signforms.DocumentListParams{}))
+		require.Equal(t, 503, asError(t, err).StatusCode)
+		require.Equal(t, 4, asError(t, err).Attempts)
+	}
+	require.Len(t, connections, 1, "twelve requests went through one connection")
+	require.Equal(t, before.Timeout, mine.Timeout)
+	require.Same(t, before.Transport, mine.Transport)
+	require.Same(t, before.Jar, mine.Jar)
+}
+
+func TestOnAttempt(t *testing.T) {
+	type key struct{}
+	var got []signforms.Attempt
+	statuses := []int{503, 0, 200}
+	c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+		status := statuses[0]
+		statuses = statuses[1:]
+		if status == 0 {
+			return nil, http.ErrHandlerTimeout
+		}
+		return reply(req, status, `{}`), nil
+	}), func(o *signforms.Options) {
+		o.OnAttempt = func(ctx context.Context, a signforms.Attempt) {
+			require.Equal(t, "value", ctx.Value(key{}), "the call's own context")
+			got = append(got, a)
+		}
+	})
+	require.NoError(t, callOf(t, "Documents.Void").do(context.WithValue(t.Context(), key{}, "value"), c))
+	require.Len(t, got, 3)
+	for i, a := range got {
+		require.Equal(t, signforms.OpVoidDocument, a.Operation)
+		require.Equal(t, i+1, a.Number)
+		require.Equal(t, got[0].RequestID, a.RequestID)
+		require.Zero(t, a.SlotWait)
+		require.Positive(t, a.Duration)
+	}
+	require.Equal(t, []int{503, 0, 200}, []int{got[0].StatusCode, got[1].StatusCode, got[2].StatusCode})
+	require.NoError(t, got[0].Err, "a complete answer")
+	require.ErrorIs(t, got[1].Err, http.ErrHandlerTimeout)
+	require.NoError(t, got[2].Err)
+}

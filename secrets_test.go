@@ -1,0 +1,231 @@
+package signforms_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// What is planted. Keys and links must never be printed; the rest not in errors, attempts and logs.
+const (
+	secretKey   = "sk-Q7x9KEYSECRET"
+	secretToken = "tok-LINKSECRET42"
+	secretLink  = "https://sign.example.com/s/1?token=" + secretToken
+	secretMail  = "pia.o'private+x@example.org"
+	secretQuery = "QUERYSECRET lease"
+	secretBody  = "BODYSECRET of a mail"
+	secretPath  = "PATHSECRET"
+)
+
+var (
+	neverPrinted = []string{secretKey, secretToken}
+	notInErrors  = []string{secretKey, secretToken, "private", "QUERYSECRET", "BODYSECRET", secretPath}
+)
+
+// renderings are the ways in which a value gets into a log.
+func renderings(v any) map[string]string {
+	out := map[string]string{}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		out[verb] = fmt.Sprintf(verb, v)
+	}
+	if b, err := json.Marshal(v); err == nil {
+		out["json"] = string(b)
+	}
+	var text, asJSON bytes.Buffer
+	slog.New(slog.NewTextHandler(&text, nil)).Info("m", "v", v)
+	slog.New(slog.NewJSONHandler(&asJSON, nil)).Info("m", "v", v)
+	out["slog text"], out["slog json"] = text.String(), asJSON.String()
+	return out
+}
+
+// forms are the ways in which a text can stand in a rendering: as it is, or as bytes.
+func forms(secret string) []string {
+	b := []byte(secret)
+	middle := base64.StdEncoding.EncodeToString(b[:len(b)/3*3])
+	forms := []string{secret, hex.EncodeToString(b), strings.Trim(fmt.Sprint(b), "[]"), strings.TrimSuffix(fmt.Sprintf("%#v", b)[7:], "}"), middle}
+	for shift := 1; shift < 3; shift++ { // base64 of the same bytes, begun one or two bytes later
+		rest := b[shift:]
+		forms = append(forms, base64.StdEncoding.EncodeToString(rest[:len(rest)/3*3]))
+	}
+	return forms
+}
+
+func requireSilent(t *testing.T, what string, v any, secrets []string) {
+	t.Helper()
+	for how, text := range renderings(v) {
+		for _, secret := range secrets {
+			for _, form := range forms(secret) {
+				require.False(t, strings.Contains(strings.ToLower(text), strings.ToLower(form)), "%s printed with %s holds %s:\n%s", what, how, secret, text)
+			}
+		}
+	}
+}
+
+// TestTheTestFindsSecrets: a test that looks for secrets has to find them where they are.
+func TestTheTestFindsSecrets(t *testing.T) {
+	for _, v := range []any{secretKey, []byte("ab" + secretKey + "c"), struct{ B []byte }{[]byte(secretKey)}, errors.New(secretKey)} {
+		found := 0
+		for _, text := range renderings(v) {
+			for _, form := range forms(secretKey) {
+				if strings.Contains(text, form) {
+					found++
+					break
+				}
+			}
+		}
+		require.GreaterOrEqual(t, found, 5, "%T", v)
+	}
+}
+
+// stringError is an error that fmt prints whole even when it is a field of something.
+type stringError string
+
+func (e stringError) Error() string { return string(e) }
+
+// secretCalls carry secrets in every input that takes text.
+var secretCalls = []aCall{
+	{"Documents.List", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.List(ctx, signforms.DocumentListParams{Query: secretQuery}))
+	}},
+	{"Templates.Send", signforms.OpSend, func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{
+			TemplateID: templateID, Mail: signforms.Mail{Subject: secretBody, Message: secretLink}, PDF: []byte(secretBody),
+			Receivers: []signforms.Receiver{{Name: "Pia private", Email: secretMail, RoleTitle: secretBody}},
+			Variables: []signforms.CustomVariable{{Name: "[v]", Value: secretBody}},
+		}))
+	}},
+	{"Forms.Responses", signforms.OpListResponses, func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
+	}},
+	{"Documents.Remind", signforms.OpSendReminder, func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.Remind(ctx, signforms.PDF(pdfID)))
+	}},
+}
+
+// leakyTransports answer, or fail, with everything they know.
+func leakyTransports() map[string]transportFunc {
+	said := fmt.Sprintf("no %s at %s for key %s, see https://api.example.com/%s/get-documents?query=%s or /x?query=%s",
+		secretMail, secretLink, secretKey, secretPath, url.QueryEscape(secretQuery), url.QueryEscape(secretQuery))
+	body, _ := json.Marshal(map[string]any{
+		"message": said, "details": []string{secretBody, secretQuery, secretMail}, "code": secretBody, "sentUrl": secretLink,
+	})
+	all := map[string]transportFunc{}
+	for _, status := range []int{101, 200, 302, 400, 403, 404, 409, 429, 500, 503} {
+		for kind, text := range map[string]string{"json": string(body), "text": said, "array": "[" + string(body) + "]"} {
+			all[fmt.Sprint(status, " ", kind)] = func(req *http.Request) (*http.Response, error) {
+				resp := reply(req, status, text)
+				resp.Header.Set("X-Leak", secretKey+secretMail)
+				resp.Header.Set("Location", secretLink)
+				return resp, nil
+			}
+		}
+	}
+	for kind, err := range map[string]error{
+		"plain error": errors.New(said), "string error": stringError(said), "joined errors": errors.Join(errors.New(said), stringError(said)),
+		"url error": &url.Error{Op: "Post", URL: "https://api.example.com/" + secretPath + "?query=" + url.QueryEscape(secretQuery), Err: stringError(said)},
+	} {
+		all[kind] = func(*http.Request) (*http.Response, error) { return nil, err }
+	}
+	return all
+}
+
+func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
+	for name, transport := range leakyTransports() {
+		for _, call := range secretCalls {
+			t.Run(name+"/"+call.name, func(t *testing.T) {
+				o := testOptions(nil)
+				o.HTTPClient = &http.Client{Transport: transport}
+				attempts := 0
+				o.OnAttempt = func(_ context.Context, a signforms.Attempt) {
+					attempts++
+					requireSilent(t, "Attempt", a, notInErrors)
+					requireSilent(t, "*Attempt", &a, notInErrors)
+				}
+				c, err := signforms.New("https://api.example.com/"+secretPath, secretKey, o)
+				require.NoError(t, err)
+				err = call.do(t.Context(), c)
+				require.Positive(t, attempts)
+				if err == nil {
+					return // a 200 that a list or reminder can read
+				}
+				e := asError(t, err)
+				requireSilent(t, "error", err, notInErrors)
+				requireSilent(t, "wrapped error", fmt.Errorf("reminding: %w", err), notInErrors)
+				requireSilent(t, "Error by value", *e, notInErrors)
+				requireSilent(t, "joined error", errors.Join(err), notInErrors)
+			})
+		}
+	}
+}
+
+func TestInputErrorsHoldNoSecret(t *testing.T) {
+	c := scriptedClient(t, silent(t))
+	for _, err := range []error{
+		second(c.Documents.Get(t.Context(), secretBody)),
+		second(c.Documents.Void(t.Context(), signforms.TemplateDocument(secretBody, secretMail))),
+		second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: secretBody, Receivers: []signforms.Receiver{{Email: secretMail}}})),
+		second(c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: secretMail, Page: -1})),
+		second(c.Forms.Response(t.Context(), secretLink)),
+		second(c.Documents.List(t.Context(), signforms.DocumentListParams{SortOrder: secretBody, DocumentID: secretBody})),
+	} {
+		requireSilent(t, "error", err, notInErrors)
+		requireSilent(t, "Error by value", *asError(t, err), notInErrors)
+	}
+	for _, base := range []string{"https://u:" + secretKey + "@x", "https://x?" + secretKey, "https://x/%" + secretKey, secretKey, "https://x\n" + secretKey} {
+		_, err := signforms.New(base, "a\n"+secretKey, &signforms.Options{WorkspaceID: secretKey + "\n"})
+		require.Error(t, err)
+		requireSilent(t, "error of New", err, notInErrors)
+	}
+}
+
+// TestClientsAndResultsHoldNoSecret: records hold what the service says of people, but keys and links are never printed.
+func TestClientsAndResultsHoldNoSecret(t *testing.T) {
+	o := testOptions(nil)
+	o.HTTPClient = &http.Client{Transport: answers(200, `{"message":"ok","createdDocumentId":"`+createdID+`","link":"`+secretLink+`",
+		"signers":[{"email":"ann@example.com","sentUrl":"`+secretLink+`"}],
+		"documents":[{"documentId":"`+pdfID+`","x":"`+secretLink+`"}],"respondents":[{"history":[]}]}`)}
+	c, err := signforms.New("https://api.example.com", secretKey, o)
+	require.NoError(t, err)
+	ctx := t.Context()
+	sent, err := c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID, Receivers: oneReceiver})
+	require.NoError(t, err)
+	require.Equal(t, secretLink, string(sent.Signers[0].SentURL), "whoever asks for it gets it")
+	form, err := c.Forms.Send(ctx, signforms.FormSendParams{FormID: formID, Receivers: oneReceiver})
+	require.NoError(t, err)
+	page, err := c.Documents.List(ctx, signforms.DocumentListParams{})
+	require.NoError(t, err)
+	respondents, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
+	require.NoError(t, err)
+	voided, err := c.Documents.Void(ctx, signforms.PDF(pdfID))
+	require.NoError(t, err)
+	reminded, err := c.Documents.Remind(ctx, signforms.PDF(pdfID))
+	require.NoError(t, err)
+	for what, v := range map[string]any{
+		"Client": *c, "*Client": c, "Documents": c.Documents, "Documents by value": *c.Documents, "Templates": *c.Templates, "Forms": *c.Forms,
+		"Options": *o, "*Options": o,
+		"SendResult": *sent, "*SendResult": sent, "Signer": sent.Signers[0], "Signers": sent.Signers, "SentURL": sent.Signers[0].SentURL,
+		"FormSendResult": *form, "*FormSendResult": form, "Page": *page, "*Page": page, "Respondents": respondents,
+		"VoidResult": *voided, "RemindResult": *reminded, "Raw": sent.Raw,
+	} {
+		requireSilent(t, what, v, neverPrinted)
+	}
+	require.Equal(t, "[redacted]", fmt.Sprint(sent.Signers[0].SentURL))
+	require.Empty(t, fmt.Sprint(signforms.SigningLink("")))
+	require.Equal(t, fmt.Sprintf("[%d bytes]", len(sent.Raw)), fmt.Sprintf("%s", sent.Raw))
+	b, err := json.Marshal(sent)
+	require.NoError(t, err)
+	require.Contains(t, string(b), `"sentUrl":"[redacted]"`)
+}

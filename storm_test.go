@@ -1,0 +1,315 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// stormCalls is how many calls of each operation the storm makes.
+const stormCalls = 2000
+
+// storm is a transport that lets two of three requests through and breaks the third.
+type storm struct {
+	through http.RoundTripper
+	refused http.RoundTripper // real, but its dialling fails
+
+	mu     sync.Mutex
+	random *rand.Rand
+	broken map[string]int // how often, by kind
+}
+
+func newStorm(through http.RoundTripper, seed uint64) *storm {
+	return &storm{
+		through: through, random: rand.New(rand.NewPCG(seed, 0)), broken: map[string]int{},
+		refused: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+		}},
+	}
+}
+
+// fault is one way to break a request.
+type fault struct {
+	name string
+	do   func(s *storm, req *http.Request) (*http.Response, error)
+}
+
+// faults are the ways. Those from alwaysRepeated on are not repeated even for a list, so lists and voids are spared them.
+var faults = []fault{
+	{"dial refused", func(s *storm, req *http.Request) (*http.Response, error) { return s.refused.RoundTrip(req) }},
+	{"lost without a trace", func(*storm, *http.Request) (*http.Response, error) { return nil, syscall.EPIPE }},
+	{"never answered", func(_ *storm, req *http.Request) (*http.Response, error) {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	}},
+	{"done, answer lost", func(s *storm, req *http.Request) (*http.Response, error) {
+		return nil, s.drop(req, io.ErrUnexpectedEOF)
+	}},
+	{"done, never answered", func(s *storm, req *http.Request) (*http.Response, error) {
+		err := s.drop(req, nil)
+		<-req.Context().Done()
+		return nil, errors.Join(err, req.Context().Err())
+	}},
+	{"done, answer cut", func(s *storm, req *http.Request) (*http.Response, error) {
+		resp, err := s.through.RoundTrip(req)
+		if err == nil {
+			resp.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(resp.Body, 9), errorReader{io.ErrUnexpectedEOF}), resp.Body}
+		}
+		return resp, err
+	}},
+	{"done, 504 of a gateway", func(s *storm, req *http.Request) (*http.Response, error) {
+		return reply(req, 504, `{"message":"Endpoint request timed out"}`), s.drop(req, nil)
+	}},
+	{"500", status(500)}, {"502", status(502)}, {"503", status(503)}, {"429", status(429)},
+	{"408", status(408)}, {"307", status(307)}, {"200 of a proxy", status(200)}, {"404", status(404)},
+	{"done, 200 of a proxy", func(s *storm, req *http.Request) (*http.Response, error) {
+		return reply(req, 200, "<html>"), s.drop(req, nil)
+	}},
+}
+
+const alwaysRepeated = 11 // of faults, for lists and voids
+
+func status(code int) func(*storm, *http.Request) (*http.Response, error) {
+	return func(_ *storm, req *http.Request) (*http.Response, error) { return reply(req, code, "<html>"), nil }
+}
+
+// drop has the service do the work and drops its answer.
+func (s *storm) drop(req *http.Request, err error) error {
+	resp, failed := s.through.RoundTrip(req)
+	if failed != nil {
+		return failed
+	}
+	_, copyErr := io.Copy(io.Discard, resp.Body)
+	return errors.Join(err, copyErr, resp.Body.Close())
+}
+
+func (s *storm) RoundTrip(req *http.Request) (*http.Response, error) {
+	repeatable := req.Method == "GET" || strings.HasSuffix(req.URL.Path, "/void-document")
+	s.mu.Lock()
+	breaks, which := s.random.IntN(3) == 0, s.random.IntN(len(faults))
+	if repeatable {
+		which = s.random.IntN(alwaysRepeated)
+	}
+	if breaks {
+		s.broken[faults[which].name]++
+	} else {
+		s.broken["none"]++
+	}
+	s.mu.Unlock()
+	if !breaks {
+		return s.through.RoundTrip(req)
+	}
+	return faults[which].do(s, req)
+}
+
+// done counts, by the service's own record, how often something was done.
+func done(srv *signformstest.Server, kind string) map[string]int {
+	n := map[string]int{}
+	for _, m := range srv.Messages() {
+		if m.Kind == kind {
+			n[m.To]++
+		}
+	}
+	return n
+}
+
+// TestFaultStorm breaks a third of all requests in random ways. In the end every list and void is right, no send or reminder
+// was carried out twice, and each error tells the truth about what was.
+func TestFaultStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		srv, err := signformstest.Start(&signformstest.Options{Network: network, Seed: 1})
+		require.NoError(t, err)
+		below := network.HTTPClient().Transport
+		s := newStorm(below, 1)
+		c := clientOf(t, srv, func(o *signforms.Options) {
+			o.HTTPClient, o.MaxAttempts, o.ReminderMaxWait = &http.Client{Transport: s}, 25, -1
+		})
+		w := newStormWork(srv, c)
+		var calls sync.WaitGroup
+		for _, work := range []func(*testing.T){w.lists, w.voids, w.sends, w.forms, w.reminders, w.respondents, w.responses} {
+			calls.Go(func() { work(t) })
+		}
+		calls.Wait()
+		if !t.Failed() {
+			w.judge(t)
+		}
+		broken := 0
+		for _, f := range faults {
+			require.Positive(t, s.broken[f.name], "fault %s", f.name)
+			broken += s.broken[f.name]
+		}
+		require.InDelta(t, 1.0/3, float64(broken)/float64(broken+s.broken["none"]), 0.02)
+		srv.Close()
+		below.(*http.Transport).CloseIdleConnections()
+		network.Close() // whatever else is left makes the bubble panic
+	})
+}
+
+// stormWork is what the storm finds in the service, and what became of the calls.
+type stormWork struct {
+	srv *signformstest.Server
+	c   *signforms.Client
+
+	documents      []string // to be listed and voided
+	template, form string
+	answered       []string // responses to the form
+	pending        []string // to be reminded
+
+	mu      sync.Mutex
+	outcome map[string]error // of sends and reminders, by receiver
+}
+
+func newStormWork(srv *signformstest.Server, c *signforms.Client) *stormWork {
+	w := &stormWork{srv: srv, c: c, outcome: map[string]error{}, template: addOffer(srv), form: addIntake(srv)}
+	for i := range stormCalls {
+		w.documents = append(w.documents, addLease(srv, "Lease"))
+		w.pending = append(w.pending, srv.AddDocument(signformstest.Document{
+			Name: "Pending", Signers: []signformstest.Signer{{Email: fmt.Sprintf("reminded%d@example.com", i)}},
+		}))
+	}
+	for range 250 {
+		id, err := srv.SubmitForm(w.form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann"}})
+		if err != nil {
+			panic(err)
+		}
+		w.answered = append(w.answered, id)
+	}
+	return w
+}
+
+// each makes stormCalls calls, some at a time.
+func each(t *testing.T, atOnce int, call func(ctx context.Context, i int) error) {
+	var workers sync.WaitGroup
+	for w := range atOnce {
+		workers.Go(func() {
+			for i := w; i < stormCalls; i += atOnce {
+				if err := call(t.Context(), i); err != nil {
+					t.Errorf("call %d: %v", i, err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (w *stormWork) lists(t *testing.T) {
+	each(t, 4, func(ctx context.Context, i int) error {
+		d, err := w.c.Documents.Get(ctx, w.documents[i])
+		if err == nil && d.DocumentID != w.documents[i] {
+			return fmt.Errorf("got another document")
+		}
+		return err
+	})
+	all := map[string]bool{}
+	for d, err := range w.c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: 50}) {
+		if err != nil {
+			t.Errorf("All: %v", err)
+			return
+		}
+		all[d.DocumentID] = true
+	}
+	if len(all) != 2*stormCalls {
+		t.Errorf("All yielded %d documents, want %d", len(all), 2*stormCalls)
+	}
+}
+
+func (w *stormWork) voids(t *testing.T) {
+	each(t, 4, func(ctx context.Context, i int) error {
+		return second(w.c.Documents.Void(ctx, signforms.PDF(w.documents[i])))
+	})
+}
+
+func (w *stormWork) respondents(t *testing.T) {
+	each(t, 2, func(ctx context.Context, i int) error {
+		return second(w.c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: w.template}))
+	})
+}
+
+func (w *stormWork) responses(t *testing.T) {
+	each(t, 2, func(ctx context.Context, i int) error {
+		r, err := w.c.Forms.Response(ctx, w.answered[i%len(w.answered)])
+		if err == nil && r.FormID != w.form {
+			return fmt.Errorf("got a response to another form")
+		}
+		return err
+	})
+}
+
+// note keeps what became of a send or reminder; that it fails is to be expected.
+func (w *stormWork) note(receiver string, err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outcome[receiver] = err
+	return nil
+}
+
+func (w *stormWork) sends(t *testing.T) {
+	each(t, 4, func(ctx context.Context, i int) error {
+		to := fmt.Sprintf("sent%d@example.com", i)
+		return w.note(to, second(w.c.Templates.Send(ctx, signforms.TemplateSendParams{
+			TemplateID: w.template, Receivers: []signforms.Receiver{{Name: "A", Email: to, RoleTitle: "Buyer"}},
+		})))
+	})
+}
+
+func (w *stormWork) forms(t *testing.T) {
+	each(t, 4, func(ctx context.Context, i int) error {
+		to := fmt.Sprintf("form%d@example.com", i)
+		return w.note(to, second(w.c.Forms.Send(ctx, signforms.FormSendParams{FormID: w.form, Receivers: []signforms.Receiver{{Name: "A", Email: to}}})))
+	})
+}
+
+func (w *stormWork) reminders(t *testing.T) {
+	each(t, 3, func(ctx context.Context, i int) error {
+		return w.note(fmt.Sprintf("reminded%d@example.com", i), second(w.c.Documents.Remind(ctx, signforms.PDF(w.pending[i]))))
+	})
+}
+
+// judge compares what the client said with what the service did.
+func (w *stormWork) judge(t *testing.T) {
+	invited, reminded := done(w.srv, "invitation"), done(w.srv, "reminder")
+	require.Len(t, w.outcome, 3*stormCalls)
+	unknown := map[bool]int{}
+	for to, err := range w.outcome {
+		n := invited[to]
+		if strings.HasPrefix(to, "reminded") {
+			n = reminded[to]
+		}
+		switch {
+		case err == nil:
+			require.Equal(t, 1, n, "%s: a success was carried out once", to)
+		case errors.Is(err, signforms.ErrOutcomeUnknown):
+			require.LessOrEqual(t, n, 1, "%s: never twice; %v", to, err)
+			unknown[n == 1]++
+		default:
+			require.Zero(t, n, "%s: an error other than ErrOutcomeUnknown says it was not done: %v", to, err)
+		}
+	}
+	require.Greater(t, unknown[true], 100, "carried out, and the client could not know")
+	require.Greater(t, unknown[false], 100, "not carried out, and the client could not know")
+	for _, r := range w.srv.Requests() {
+		require.NotEqual(t, 429, r.StatusCode, "the budget kept the limit")
+	}
+	voided, err := w.c.Documents.List(t.Context(), signforms.DocumentListParams{Status: signforms.StatusVoid, Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, stormCalls, voided.Pagination.TotalItems)
+}
