@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,4 +38,49 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	srv.Advance(16 * time.Minute)
 	_, err = srv.Client().Documents.Remind(t.Context(), doc)
 	require.NoError(t, err)
+}
+
+func TestWorkspacesAndKeys(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	otherWorkspace, otherKey := srv.AddWorkspace()
+	for _, c := range []struct {
+		key, workspace string
+		want           error
+	}{
+		{srv.APIKey, srv.WorkspaceID, nil},
+		{srv.AddAPIKey(), srv.WorkspaceID, nil},
+		{otherKey, otherWorkspace, signforms.ErrNotFound},
+		{otherKey, srv.WorkspaceID, signforms.ErrForbidden},
+		{"wrong", "", signforms.ErrForbidden},
+	} {
+		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
+			WorkspaceID: c.workspace, HTTPClient: srv.HTTPClient(), LimitStore: signforms.NewMemoryLimitStore(srv.Now),
+		})
+		require.NoError(t, err)
+		for range 5 { // each key has its own limit
+			if _, err = client.Documents.Remind(t.Context(), signforms.PDF(doc)); err != nil {
+				break
+			}
+		}
+		require.ErrorIs(t, err, c.want)
+	}
+}
+
+func TestOperationsInTheLog(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for path, want := range map[string]signformstest.Operation{
+		"GET /get-documents":           signformstest.ListDocuments,
+		"POST /void-document":          signformstest.VoidDocument,
+		"POST /send-reminder":          signformstest.SendReminder,
+		"POST /pdf-template-lambda":    signformstest.Send,
+		"GET /get-template-respondent": signformstest.ListRespondents,
+		"GET /get-form-responses":      signformstest.ListResponses,
+		"GET /get-forms":               "",
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		call(t, srv, method, path, "")
+		requests := srv.Requests()
+		require.Equal(t, want, requests[len(requests)-1].Operation)
+	}
 }

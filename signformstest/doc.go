@@ -10,9 +10,12 @@
 // A server does what the interface describes: it keeps documents, enforces statuses and the signing order, counts
 // reminders, and signs and retries its webhooks. [Server.Advance] moves its clock, so that a test of a delivery that is
 // retried for hours takes milliseconds; [Server.Settle] waits until webhooks have arrived, so that no test has to sleep.
+// [Server.Fail] and [Server.FailWebhooks] make things go wrong on purpose. With a [Network] nothing touches a socket, and
+// client, service and receiver fit into a [testing/synctest] bubble.
 //
-// It is not the real service: what the interface leaves open is decided here, once, and said where it is decided. No PDF
-// is made, no mail is sent; [Server.Messages] tells what would have been.
+// It is not the real service: what the interface leaves open is decided here, once, and said where it is decided;
+// [Profile] has other readings. PDFs are empty pages, and no mail is sent: [Server.Messages] tells what would have been.
+// Logs hold personal data and signing links; their String methods do not.
 //
 // All methods of a [Server] may be called from several goroutines.
 package signformstest

@@ -289,3 +289,13 @@ func TestADelayedDeliveryIsOvertaken(t *testing.T) {
 	srv.Advance(time.Hour)
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_completed", "new_signature_pdf_individual_signed"}, r.types(t))
 }
+
+func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
+	r := newReceiver(t)
+	srv := signformstest.NewServer(t, nil)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.FormResponse, Object: true})
+	srv.FailWebhooks(signformstest.WebhookFault{Type: "new_thing"})
+	srv.TestWebhook(hook)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, []string{"new_thing"}, r.types(t))
+}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
@@ -17,12 +16,12 @@ type Operation string
 
 // The operations of the interface. Sending a template and sending a form are one.
 const (
-	ListDocuments   = Operation(api.ListDocuments)
-	VoidDocument    = Operation(api.VoidDocument)
-	SendReminder    = Operation(api.SendReminder)
-	Send            = Operation(api.Send)
-	ListRespondents = Operation(api.ListRespondents)
-	ListResponses   = Operation(api.ListResponses)
+	ListDocuments   Operation = "list documents"
+	VoidDocument    Operation = "void document"
+	SendReminder    Operation = "send reminder"
+	Send            Operation = "send"
+	ListRespondents Operation = "list respondents"
+	ListResponses   Operation = "list responses"
 )
 
 // Request is one API request that was answered, or that the service tried to answer.
@@ -95,11 +94,11 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
-	DeliveryPending   = DeliveryStatus(store.DeliveryPending)   // due at NextAttemptAt
-	DeliverySending   = DeliveryStatus(store.DeliverySending)   // under way, or next in line
-	DeliveryDelivered = DeliveryStatus(store.DeliveryDelivered) // answered with a 2xx
-	DeliveryDead      = DeliveryStatus(store.DeliveryDead)      // 8 attempts failed
-	DeliveryCancelled = DeliveryStatus(store.DeliveryCancelled) // its webhook was disabled or deleted
+	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
+	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line
+	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx
+	DeliveryDead      DeliveryStatus = "dead"      // 8 attempts failed
+	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
 // Delivery is one body for one webhook, with every attempt to deliver it: 8 at most, after waits of 5 s, 1 min, 5 min,

@@ -37,7 +37,7 @@ func TestAThousandServersLeaveNothingBehind(t *testing.T) {
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		assert.LessOrEqual(c, runtime.NumGoroutine(), goroutines+1, "goroutines; the check itself runs in one")
 		assert.LessOrEqual(c, openFiles(t), files, "open files and sockets")
-	}, 5*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, 10*time.Millisecond)
 }
 
 // useOnce starts a server, has a form answered and delivered, lists documents, and closes the server.
@@ -64,7 +64,7 @@ func useOnce(t *testing.T, receiver string) {
 
 func TestStartToFirstAnswer(t *testing.T) {
 	best := time.Hour
-	for range 20 { // the machine may be busy; the service must be able to
+	for tries := 0; best > 2*time.Millisecond && tries < 200; tries++ { // a busy machine needs several
 		start := time.Now()
 		srv, err := signformstest.Start(nil)
 		require.NoError(t, err)

@@ -79,9 +79,9 @@ type TimestampFormat int
 
 // The formats of x-timestamp.
 const (
-	UnixSeconds      = TimestampFormat(delivery.UnixSeconds)      // 10 digits
-	UnixMilliseconds = TimestampFormat(delivery.UnixMilliseconds) // 13 digits
-	RFC3339          = TimestampFormat(delivery.RFC3339)          // UTC, with milliseconds
+	UnixSeconds      TimestampFormat = iota // 10 digits
+	UnixMilliseconds                        // 13 digits
+	RFC3339                                 // UTC, with milliseconds
 )
 
 func (o *Options) internal() (refserver.Options, error) {

@@ -133,6 +133,16 @@ func (s *Server) AddWebhook(w Webhook) string {
 	return id
 }
 
+// AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
+func (s *Server) AddAPIKey() string { return s.ref.AddKey(s.WorkspaceID) }
+
+// AddWorkspace adds a second, empty workspace and returns its id and an API key of it, to which nothing of the server's
+// own workspace exists.
+func (s *Server) AddWorkspace() (workspaceID, apiKey string) {
+	id := s.ref.AddWorkspace()
+	return id, s.ref.AddKey(id)
+}
+
 func authorOr(email string) string {
 	if email == "" {
 		return refserver.AuthorEmail

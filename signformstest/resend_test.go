@@ -122,6 +122,9 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 		hang := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		srv, _, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("hang.test", hang))
 		submit()
+		synctest.Wait()
+		id := srv.Deliveries()[0].ID
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is being sent")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)

@@ -1,12 +1,14 @@
 package signformstest_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -146,7 +148,18 @@ func TestDocumentsExpireInOrderWithTheirOwnTime(t *testing.T) {
 	require.Equal(t, []string{"Expired: Early", "Expired: Late"}, expired)
 }
 
-func TestLinksOpen(t *testing.T) {
+// get opens a page and returns its status and its text.
+func get(t *testing.T, srv *signformstest.Server, url string) (int, string) {
+	t.Helper()
+	resp, err := srv.HTTPClient().Get(url)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(body)
+}
+
+func TestSigningLinksOpen(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease & more", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	r := newReceiver(t)
@@ -156,22 +169,60 @@ func TestLinksOpen(t *testing.T) {
 	require.Equal(t, doc, m.DocumentID)
 	require.Equal(t, "ann@example.com", m.To)
 
-	for link, want := range map[string]int{m.Link: 200, srv.URL + "/sign/0123": 404} {
-		resp, err := srv.HTTPClient().Get(link)
-		require.NoError(t, err)
-		resp.Body.Close()
-		require.Equal(t, want, resp.StatusCode)
-	}
+	status, text := get(t, srv, m.Link)
+	require.Equal(t, 200, status)
+	require.Contains(t, text, "<h1>Lease &amp; more</h1>")
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed"}, r.types(t))
 	require.Contains(t, string(r.all()[0].body), `"signerIp":"127.0.0.1"`)
 
 	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
-	resp, err := srv.HTTPClient().Get(m.Link)
+	status, text = get(t, srv, m.Link)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, text, "SIGNED")
+	status, _ = get(t, srv, srv.URL+"/sign/0123")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Empty(t, srv.Requests(), "links are secrets: pages are not logged")
+}
+
+func TestPDFsAndFormLinksOpen(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	_, pdf := get(t, srv, srv.URL+"/documents/"+doc+".pdf")
+	require.Regexp(t, `^%PDF-1\.4\n(?s:.*)%%EOF\n$`, pdf)
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	status, _ := get(t, srv, srv.URL+"/documents/"+template+".pdf")
+	require.Equal(t, 200, status)
+	status, _ = get(t, srv, srv.URL+"/documents/x.pdf")
+	require.Equal(t, 404, status)
+	status, _ = get(t, srv, srv.URL+"/finished/"+doc+".pdf")
+	require.Equal(t, 404, status, "nobody has signed yet")
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	status, finished := get(t, srv, srv.URL+"/finished/"+doc+".pdf")
+	require.Equal(t, 200, status)
+	require.Equal(t, pdf, finished)
+
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	_, err := srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
 	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, http.StatusConflict, resp.StatusCode)
-	for _, r := range srv.Requests() {
-		require.NotContains(t, r.Path, "/sign/", "links are not logged")
+	mail := srv.Messages()
+	_, text := get(t, srv, mail[len(mail)-1].Link)
+	require.Contains(t, text, "Name?")
+	response, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+	status, _ = get(t, srv, srv.URL+"/finished/"+response+".pdf")
+	require.Equal(t, 200, status)
+}
+
+func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for range 100 {
+		srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	}
+	for n := range 300 {
+		_, text, err := list(srv, "?limit=100")
+		require.NoError(t, err)
+		require.Greater(t, len(text), 30_000, "more than net/http keeps back by itself")
+		require.Len(t, srv.Requests(), n+1)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -169,5 +168,3 @@ func (w *discardWriter) Header() http.Header               { return w.header }
 func (w *discardWriter) WriteHeader(status int)            { w.status = status }
 func (w *discardWriter) Write(p []byte) (int, error)       { return len(p), nil }
 func (w *discardWriter) WriteString(s string) (int, error) { return len(s), nil }
-
-var _ = fmt.Sprint

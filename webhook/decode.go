@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/signforms/signforms-go/internal/jsonscan"
@@ -26,22 +27,14 @@ func (e *FieldError) Error() string {
 // Parse decodes a payload: an array of events, or one event as an object. It does not verify anything: parse what a
 // [Verifier] has authenticated, Verified.Payload.
 //
-// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value; any error
-// matches [ErrPayload] and names the byte, not the text. A single event that cannot be decoded is not an error of
+// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value. Every error
+// matches [ErrPayload]; one in the JSON names the byte, not the text. An event that cannot be decoded is no error of
 // Parse: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
 //
-// Where a key occurs twice its last value counts, as in JavaScript. Keys are matched exactly, upper and lower case.
-// A field that is null counts as missing. Payload is copied: the caller may use it again.
+// Where a key occurs twice its last value counts, as in JavaScript. Upper and lower case are different keys. A field
+// that is null counts as missing. Payload is copied: the caller may use it again.
 func Parse(payload []byte) ([]Event, error) {
-	return parseText(string(payload))
-}
-
-// parseOwned is Parse without the copy. Nobody may write to payload ever after.
-func parseOwned(payload []byte) ([]Event, error) {
-	return parseText(unsafe.String(unsafe.SliceData(payload), len(payload)))
-}
-
-func parseText(text string) ([]Event, error) {
+	text := string(payload)
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
 	events := d.payload()
 	if err := d.scan.Err(); err != nil {
@@ -73,7 +66,7 @@ func (d *decoder) payload() []Event {
 	case '{':
 		events = []Event{d.event()}
 	case '[':
-		events = make([]Event, 0, 1+len(d.text)/1024)
+		events = make([]Event, 0, 1+len(d.text)/512)
 		d.scan.Open()
 		for first := true; d.scan.More(first); first = false {
 			if d.scan.Next() == '{' {
@@ -143,11 +136,18 @@ func (d *decoder) member(key string) {
 	}
 }
 
-// topLevel notes which member is read next, and that it is there unless it is null.
+// topLevel notes which member is read next, and that it is there unless it is null. What was noted of an earlier
+// value under the same key is forgotten with it.
 func (d *decoder) topLevel(m member) *decoder {
-	d.cur.reading = m
-	if d.scan.Next() != 'n' {
-		d.cur.present |= m
+	e := &d.cur
+	e.reading = m
+	if len(e.misfits) > 0 {
+		e.misfits = slices.DeleteFunc(e.misfits, func(x misfit) bool { return x.member == m })
+	}
+	if d.scan.Next() == 'n' {
+		e.present &^= m
+	} else {
+		e.present |= m
 	}
 	return d
 }

@@ -129,8 +129,8 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 			}
 		}
 	}
-	d.say("The signature matches none of the %d secrets, with none of the known mistakes. Compare the secret with the one shown where the webhook was set up, "+
-		"and make sure that the body is taken from the request before anything decodes it.", len(secrets))
+	d.say("The signature matches none of the %d secrets, with none of the known mistakes. Compare the secret with the one shown "+
+		"where the webhook was set up, and make sure that the body is taken from the request before anything decodes it.", len(secrets))
 }
 
 func (d *diagnosis) match(i int, key, text string) {

@@ -27,7 +27,8 @@
 //   - An event that was processed does not run again when it is delivered again, alone or among others, as long as the
 //     [ReplayStore] remembers it; of deliveries that come at one time one runs it.
 //   - What a stranger sends costs no more memory than what has arrived of it, at most [VerifierOptions.MaxBody] and a
-//     few times that while it is checked; and one hash of it, or two where it is JSON that was reformatted.
+//     few times that while it is checked; and for each secret one hash of it, or two where it is JSON in another than
+//     JavaScript's form.
 //   - Errors and log lines of this package hold no secret, no signature and no personal data.
 //
 // # What is not

@@ -21,7 +21,7 @@ var (
 
 	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, or the secret is
 	// wrong, or something changed the body on its way; [Diagnose] tries the known mistakes.
-	ErrSignature = errors.New("webhook: signature does not match")
+	ErrSignature = errors.New("webhook: signature does not match; Diagnose tries the known mistakes")
 
 	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
 	// [VerifierOptions.Tolerance] allows. It is a replay, was held up, or one of the two clocks is wrong. The text says
@@ -39,7 +39,8 @@ var (
 	errSignatureRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, SignatureHeader)
 	errTimestampRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, TimestampHeader)
 	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits", ErrHeaderMalformed, SignatureHeader)
-	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z", ErrHeaderMalformed, TimestampHeader)
 	errTimestampRefused   = fmt.Errorf("%w: %s was refused by ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
-	errTimestampUnsafe    = fmt.Errorf("%w: %s could also be a shorter or longer timestamp followed by another body", ErrHeaderMalformed, TimestampHeader)
+	errTimestampUnsafe    = fmt.Errorf("%w: %s could also be part of another timestamp or body", ErrHeaderMalformed, TimestampHeader)
+	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, "+
+		"nor RFC 3339 ending in Z; see VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
 )

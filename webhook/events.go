@@ -139,16 +139,17 @@ type Signer struct {
 	SigningOrderNo int // place in the signing order; 0 when the delivery gives none
 }
 
-// ViewedBy is the signer who opened the document.
+// ViewedBy is the signer who opened the document. The form of the time is not documented by the service: RFC 3339 and
+// Unix seconds or milliseconds are read, in UTC whatever the zone; it is zero when missing.
 type ViewedBy struct {
 	Signer
-	ViewedAt time.Time // UTC
+	ViewedAt time.Time
 }
 
-// SignedBy is the signer who signed the document.
+// SignedBy is the signer who signed the document. The time is as in [ViewedBy].
 type SignedBy struct {
 	Signer
-	SignedAt time.Time // UTC
+	SignedAt time.Time
 }
 
 // SignerStatus is how far a signer has come. Values not listed here are kept as they came.
@@ -185,9 +186,12 @@ type meta struct {
 	inferred bool
 }
 
+// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
 func (m *meta) Inferred() bool { return m.inferred }
+
 func (m *meta) source() string { return m.raw }
 
+// Raw returns a fresh copy of the event's JSON as it was authenticated, nil for an event that was not decoded.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil

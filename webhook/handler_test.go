@@ -17,51 +17,55 @@ func ignore(context.Context, webhook.Event) error { return nil }
 
 const form = `{"webhookEvent":"new_form_response","formId":"f","formResponseId":"r"}`
 
+// altered returns a genuine delivery with one header set to these values.
+func altered(key string, values ...string) *http.Request {
+	r := payload("[" + form + "]")
+	r.Header[key] = values
+	return r
+}
+
+func method(m string) *http.Request {
+	r := payload("[" + form + "]")
+	r.Method = m
+	return r
+}
+
+func payload(body string) *http.Request {
+	return webhooktest.NewRequest(target, secret, noon, []byte(body))
+}
+
 func TestHandlerAnswers(t *testing.T) {
-	valid := func() *http.Request { return webhooktest.NewRequest(target, secret, noon, []byte("["+form+"]")) }
-	with := func(key string, values ...string) *http.Request {
-		r := valid()
-		r.Header[key] = values
-		return r
-	}
-	method := func(m string) *http.Request {
-		r := valid()
-		r.Method = m
-		return r
-	}
-	payload := func(body string) *http.Request {
-		return webhooktest.NewRequest(target, secret, noon, []byte(body))
-	}
 	const unauthorized, mediaType, invalid = `{"status":"unauthorized"}`, `{"status":"unsupported_media_type"}`, `{"status":"invalid_payload"}`
 	for name, c := range map[string]struct {
 		request *http.Request
 		status  int
 		body    string
 	}{
-		"array":                {valid(), 200, `{"status":"ok"}`},
+		"array":                {payload("[" + form + "]"), 200, `{"status":"ok"}`},
 		"object":               {payload(form), 200, `{"status":"ok"}`},
 		"empty array":          {payload("[]"), 200, `{"status":"ok"}`},
-		"parameters":           {with("Content-Type", `application/json; charset="utf-8"`), 200, `{"status":"ok"}`},
-		"upper-case type":      {with("Content-Type", "Application/JSON"), 200, `{"status":"ok"}`},
-		"identity":             {with("Content-Encoding", "Identity"), 200, `{"status":"ok"}`},
+		"parameters":           {altered("Content-Type", `application/json; charset="utf-8"`), 200, `{"status":"ok"}`},
+		"upper-case type":      {altered("Content-Type", "Application/JSON"), 200, `{"status":"ok"}`},
+		"identity":             {altered("Content-Encoding", "Identity"), 200, `{"status":"ok"}`},
+		"identity twice":       {altered("Content-Encoding", "identity, identity"), 200, `{"status":"ok"}`},
 		"GET":                  {method("GET"), 405, `{"status":"method_not_allowed"}`},
 		"HEAD":                 {method("HEAD"), 405, `{"status":"method_not_allowed"}`},
 		"PUT":                  {method("PUT"), 405, `{"status":"method_not_allowed"}`},
 		"post in lower case":   {method("post"), 405, `{"status":"method_not_allowed"}`},
-		"no type":              {with("Content-Type"), 415, mediaType},
-		"empty type":           {with("Content-Type", ""), 415, mediaType},
-		"form type":            {with("Content-Type", "application/x-www-form-urlencoded"), 415, mediaType},
-		"+json type":           {with("Content-Type", "application/cloudevents+json"), 415, mediaType},
-		"type with more":       {with("Content-Type", "application/jsonp"), 415, mediaType},
-		"two types":            {with("Content-Type", "application/json", "application/json"), 415, mediaType},
-		"gzip":                 {with("Content-Encoding", "gzip"), 415, mediaType},
-		"identity and gzip":    {with("Content-Encoding", "identity, gzip"), 415, mediaType},
-		"second encoding":      {with("Content-Encoding", "identity", "br"), 415, mediaType},
-		"no signature":         {with("X-Signature"), 401, unauthorized},
-		"two signatures":       {with("X-Signature", "00", "00"), 401, unauthorized},
-		"malformed signature":  {with("X-Signature", "00"), 401, unauthorized},
-		"malformed timestamp":  {with("X-Timestamp", "0"), 401, unauthorized},
-		"forged":               {with("X-Timestamp", "1795176001"), 401, unauthorized},
+		"no type":              {altered("Content-Type"), 415, mediaType},
+		"empty type":           {altered("Content-Type", ""), 415, mediaType},
+		"form type":            {altered("Content-Type", "application/x-www-form-urlencoded"), 415, mediaType},
+		"+json type":           {altered("Content-Type", "application/cloudevents+json"), 415, mediaType},
+		"type with more":       {altered("Content-Type", "application/jsonp"), 415, mediaType},
+		"two types":            {altered("Content-Type", "application/json", "application/json"), 415, mediaType},
+		"gzip":                 {altered("Content-Encoding", "gzip"), 415, mediaType},
+		"identity and gzip":    {altered("Content-Encoding", "identity, gzip"), 415, mediaType},
+		"second encoding":      {altered("Content-Encoding", "identity", "br"), 415, mediaType},
+		"no signature":         {altered("X-Signature"), 401, unauthorized},
+		"two signatures":       {altered("X-Signature", "00", "00"), 401, unauthorized},
+		"malformed signature":  {altered("X-Signature", "00"), 401, unauthorized},
+		"malformed timestamp":  {altered("X-Timestamp", "0"), 401, unauthorized},
+		"forged":               {altered("X-Timestamp", "1795176001"), 401, unauthorized},
 		"late":                 {webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), 401, unauthorized},
 		"early":                {webhooktest.NewRequest(target, secret, noon.Add(301e9), []byte("[]")), 401, unauthorized},
 		"empty body":           {payload(""), 400, invalid},

@@ -1,8 +1,8 @@
 package webhook
 
 import (
-	"bytes"
-	"slices"
+	"errors"
+	"math"
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/jsonscan"
@@ -16,6 +16,9 @@ import (
 // bytes for each of the body's (1e20 prints 21 digits); working memory is bounded by a like factor.
 func normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
+	if len(src) > math.MaxInt32 {
+		return dst, errTooLong
+	}
 	n := normalizer{src: src, scan: jsonscan.New(src), out: dst}
 	n.survey()
 	n.scan.End()
@@ -27,29 +30,35 @@ func normalize(dst, body []byte) ([]byte, error) {
 	return n.out, nil
 }
 
+var errTooLong = errors.New("more than 2 GiB")
+
 // normalizer reads a document twice: survey checks it and finds the objects whose members JavaScript has in another
 // order, value prints it. Printing members where they belong at once, and none that a later duplicate replaces,
 // keeps nested disorder from costing more than flat disorder.
 type normalizer struct {
-	src       []byte
-	scan      jsonscan.Scanner
-	out       []byte
-	open      []property        // of the objects being surveyed, outer ones first
-	reordered map[int]reordered // by the offset of the opening brace
+	src     []byte
+	scan    jsonscan.Scanner
+	out     []byte
+	open    []property // of the objects being surveyed, outer ones first
+	objects []int32    // for each object, in the order of the text: 0, or 1 + its place in orders
+	orders  []order
+	sorted  []property // of the objects in orders
+	keys    []byte     // keys that were written with escapes, as JSON.stringify prints them
+	next    int        // value: the place in objects of the next object
+	repeats repeats
 }
 
-// property is one member of an object.
+// property is one member of an object. A document can have one for every five bytes, so it is kept small.
 type property struct {
-	key   []byte // as JSON.stringify prints it, without quotes: equal keys have equal bytes
-	value int    // its offset
-	index int64  // of a key that is an array index, else -1
+	keyStart, keyEnd int32  // in src; in keys when keyStart is negative, which is then the complement of the offset
+	value            int32  // its offset in src
+	object           int32  // how many objects start before the value
+	index            uint32 // of a key that is an array index, else notIndex
 }
 
-// reordered is an object whose members are not printed in the order of the text.
-type reordered struct {
-	properties []property
-	end        int // offset behind the closing brace
-}
+// order says how to print an object whose members are not printed in the order of the text: sorted[from:to], then the
+// text goes on at end, with the object after objects others.
+type order struct{ from, to, end, objects int }
 
 func (n *normalizer) survey() {
 	switch n.scan.Next() {
@@ -68,29 +77,42 @@ func (n *normalizer) survey() {
 }
 
 func (n *normalizer) surveyObject() {
-	start, outer := n.scan.Pos(), len(n.open)
+	object, outer := len(n.objects), len(n.open)
+	n.objects = append(n.objects, 0)
 	n.scan.Open()
 	for t, more := n.scan.Member(true); more; t, more = n.scan.Member(false) {
-		key := n.propertyKey(t)
+		p := n.property(t)
 		n.scan.Next()
-		n.open = append(n.open, property{key, n.scan.Pos(), arrayIndex(key)})
+		p.value, p.object = int32(n.scan.Pos()), int32(len(n.objects))
+		n.open = append(n.open, p)
 		n.survey()
 	}
-	if ordered, changed := javaScriptOrder(n.open[outer:]); changed {
-		if n.reordered == nil {
-			n.reordered = make(map[int]reordered)
-		}
-		n.reordered[start] = reordered{ordered, n.scan.Pos()}
+	from := len(n.sorted)
+	if n.sorted = n.appendSorted(n.sorted, n.open[outer:]); len(n.sorted) > from {
+		n.orders = append(n.orders, order{from, len(n.sorted), n.scan.Pos(), len(n.objects)})
+		n.objects[object] = int32(len(n.orders))
 	}
 	n.open = n.open[:outer]
 }
 
-func (n *normalizer) propertyKey(t jsonscan.Text) []byte {
-	raw := n.src[t.Start:t.End]
-	if !t.Escaped {
-		return raw
+// property returns a property with the key that stands at t.
+func (n *normalizer) property(t jsonscan.Text) property {
+	p := property{keyStart: int32(t.Start), keyEnd: int32(t.End)}
+	if t.Escaped {
+		p.keyStart = ^int32(len(n.keys))
+		n.keys = appendEscaped(n.keys, n.src[t.Start:t.End])
+		p.keyEnd = int32(len(n.keys))
 	}
-	return appendEscaped(make([]byte, 0, len(raw)), raw)
+	p.index = arrayIndex(n.key(p))
+	return p
+}
+
+// key returns a key as JSON.stringify prints it, without quotes: equal keys have equal bytes.
+func (n *normalizer) key(p property) []byte {
+	if p.keyStart < 0 {
+		return n.keys[^p.keyStart:p.keyEnd]
+	}
+	return n.src[p.keyStart:p.keyEnd]
 }
 
 // value prints one value of the surveyed document.
@@ -115,15 +137,11 @@ func (n *normalizer) value() {
 }
 
 func (n *normalizer) object() {
+	i := n.objects[n.next]
+	n.next++
 	n.out = append(n.out, '{')
-	if r, ok := n.reordered[n.scan.Pos()]; ok {
-		for i, p := range r.properties {
-			n.comma(i == 0)
-			n.out = append(append(append(n.out, '"'), p.key...), '"', ':')
-			n.scan.Seek(p.value)
-			n.value()
-		}
-		n.scan.Seek(r.end)
+	if i > 0 {
+		n.inOrder(n.orders[i-1])
 	} else {
 		n.scan.Open()
 		first := true
@@ -136,6 +154,18 @@ func (n *normalizer) object() {
 		}
 	}
 	n.out = append(n.out, '}')
+}
+
+func (n *normalizer) inOrder(o order) {
+	for i, p := range n.sorted[o.from:o.to] {
+		n.comma(i == 0)
+		n.out = append(append(append(n.out, '"'), n.key(p)...), '"', ':')
+		n.next = int(p.object)
+		n.scan.Seek(int(p.value))
+		n.value()
+	}
+	n.next = o.objects
+	n.scan.Seek(o.end)
 }
 
 func (n *normalizer) comma(first bool) {
@@ -152,97 +182,6 @@ func (n *normalizer) text(t jsonscan.Text) {
 		n.out = append(n.out, raw...)
 	}
 	n.out = append(n.out, '"')
-}
-
-// javaScriptOrder returns an object's properties in the order in which JavaScript lists them: array indices
-// ascending, then the others as they first occurred; of a key that occurs twice the last value, in the first place.
-// It reports whether anything changed; the slice it was given stays as it is.
-func javaScriptOrder(given []property) (ordered []property, changed bool) {
-	ordered, changed = dropRepeated(given)
-	byIndex := func(a, b property) int { return int(sortRank(a) - sortRank(b)) }
-	if slices.IsSortedFunc(ordered, byIndex) {
-		return ordered, changed
-	}
-	var indices, others []property
-	for _, p := range ordered {
-		if p.index >= 0 {
-			indices = append(indices, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	slices.SortFunc(indices, byIndex)
-	return append(indices, others...), true
-}
-
-func sortRank(p property) int64 {
-	if p.index < 0 {
-		return 1 << 32
-	}
-	return p.index
-}
-
-// repeatedLinear is up to how many properties repeated keys are found by comparing each with each.
-const repeatedLinear = 12
-
-// dropRepeated returns given itself when no key occurs twice.
-func dropRepeated(given []property) (kept []property, changed bool) {
-	if len(given) <= repeatedLinear && !anyRepeated(given) {
-		return given, false
-	}
-	places := make(map[string]int, len(given))
-	for i, p := range given {
-		place, repeated := places[string(p.key)]
-		switch {
-		case repeated && !changed:
-			changed = true
-			kept = slices.Clone(given[:i])
-			fallthrough
-		case repeated:
-			kept[place].value = p.value
-		default:
-			if changed {
-				kept = append(kept, p)
-				places[string(p.key)] = len(kept) - 1
-			} else {
-				places[string(p.key)] = i
-			}
-		}
-	}
-	if !changed {
-		return given, false
-	}
-	return kept, true
-}
-
-func anyRepeated(given []property) bool {
-	for i := range given {
-		for j := range given[:i] {
-			if bytes.Equal(given[i].key, given[j].key) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// arrayIndex returns the number that a key is when JavaScript sorts it before all other keys: "0" to "4294967294"
-// without leading zeros; otherwise -1.
-func arrayIndex(key []byte) int64 {
-	if len(key) == 0 || len(key) > 10 || key[0] == '0' && len(key) > 1 {
-		return -1
-	}
-	var n int64
-	for _, c := range key {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = 10*n + int64(c-'0')
-	}
-	if n > 1<<32-2 {
-		return -1
-	}
-	return n
 }
 
 // wellFormed returns body, or where it is not UTF-8 a copy with U+FFFD for each maximal part of a character that is

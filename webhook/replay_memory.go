@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 )
@@ -14,7 +15,7 @@ var ErrReplayStoreFull = errors.New("webhook: replay store is full of events tha
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
-	// MaxEvents is how many events are remembered. Default 100,000, which takes about 15 MB when full. Then the
+	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 15 MB when full. Then the
 	// events that were done first are forgotten first.
 	MaxEvents int
 
@@ -63,7 +64,7 @@ func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 		opts = &MemoryReplayOptions{}
 	}
 	s := &MemoryReplayStore{
-		max:     cmp.Or(opts.MaxEvents, 100_000),
+		max:     min(cmp.Or(opts.MaxEvents, 100_000), math.MaxInt32-int(rings)),
 		minKeep: cmp.Or(opts.MinKeep, 2*DefaultTolerance),
 		now:     opts.Now,
 		index:   make(map[ReplayKey]int32),

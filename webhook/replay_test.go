@@ -88,6 +88,16 @@ func TestRedeliveryReformatted(t *testing.T) {
 	require.Equal(t, 1, ran)
 }
 
+func TestAllowRepeats(t *testing.T) {
+	ran := 0
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }},
+		&webhook.HandlerOptions{AllowRepeats: true})
+	for range 3 {
+		requireAnswer(t, serve(h, array(elements...)), 200, `{"status":"ok"}`)
+	}
+	require.Equal(t, 3*len(elements), ran)
+}
+
 func TestConcurrentDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32

@@ -51,10 +51,10 @@ func parseTimestamp(s string) (time.Time, bool) {
 	switch len(s) {
 	case 10:
 		n, ok := digits(s)
-		return time.Unix(n, 0), ok && s[0] != '0'
+		return time.Unix(n, 0).UTC(), ok && s[0] != '0'
 	case 13:
 		n, ok := digits(s)
-		return time.UnixMilli(n), ok && s[0] != '0'
+		return time.UnixMilli(n).UTC(), ok && s[0] != '0'
 	}
 	return parseRFC3339(s)
 }

@@ -53,10 +53,10 @@ func (d *decoder) loose(dst *string) {
 }
 
 func (d *decoder) boolean(key string, dst *bool) {
-	switch d.scan.Next() {
+	switch c := d.scan.Next(); c {
 	case 't', 'f', 'n':
-		t := d.scan.Scalar()
-		*dst = d.text[t.Start:t.End] == "true"
+		d.scan.Scalar()
+		*dst = c == 't'
 	default:
 		d.misfit(key, "true or false")
 	}

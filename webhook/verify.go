@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -60,7 +61,8 @@ type Verified struct {
 	// not set, Payload is the very slice that Verify was given.
 	Payload []byte
 
-	// Timestamp is when the service signed the delivery. A repeated attempt has a new one.
+	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. A repeated
+	// attempt has a new one.
 	Timestamp time.Time
 
 	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries
@@ -98,6 +100,7 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 		v.maxBody = DefaultMaxBody
 	}
 	var mistakes []error
+	v.maxBody = min(v.maxBody, math.MaxInt-1) // one byte more is read to see that a body is too large
 	if v.maxBody < 0 {
 		mistakes = append(mistakes, fmt.Errorf("webhook: MaxBody is %d, want a number of bytes", v.maxBody))
 	}

@@ -81,9 +81,12 @@ func TestUTF8(t *testing.T) {
 		}
 	}
 	edges := []byte{'x', 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF}
-	for a := range 256 {
+	for a := 0x7F; a <= 0xFF; a++ {
 		for b := range 256 {
 			check(byte(a), byte(b))
+			if a < 0xC0 {
+				continue
+			}
 			for _, c := range edges {
 				check(byte(a), byte(b), c)
 				check(byte(a), byte(b), c, 0x80)
@@ -103,8 +106,8 @@ func TestHexadecimal(t *testing.T) {
 	}
 }
 
-func TestEveryCharacterInAString(t *testing.T) {
-	for r := rune(0x80); r <= utf8.MaxRune; r++ {
+func TestCharactersInAString(t *testing.T) {
+	for r := rune(0x80); r <= utf8.MaxRune; r += 1 + r>>12 {
 		if doc := `"` + string(r) + `"`; skip(doc) != nil {
 			t.Fatalf("%U is refused", r)
 		}

@@ -34,10 +34,10 @@ func (s *Scanner) String() Text {
 // plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII,
 // or an offset before it with fewer than eight bytes left.
 func plain(src []byte, i int) int {
-	for i+8 <= len(src) {
+	for i >= 0 && i <= len(src)-8 { // in this form the compiler needs no further bounds check
 		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts. A
 		// byte that is not ASCII keeps its high bit in at least one of the first two terms.
-		w := binary.LittleEndian.Uint64(src[i:])
+		w := binary.LittleEndian.Uint64(src[i : i+8])
 		if special := ((w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs; special != 0 {
 			return i + bits.TrailingZeros64(special)/8
 		}

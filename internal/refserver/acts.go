@@ -160,3 +160,23 @@ func (s *Server) Messages() []Message {
 	})
 	return all
 }
+
+// AddKey adds an API key of the workspace and returns it.
+func (s *Server) AddKey(workspaceID string) string {
+	key := s.ids.Token()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutKey(key, workspaceID)
+		return nil
+	})
+	return key
+}
+
+// AddWorkspace adds another, empty workspace and returns its id.
+func (s *Server) AddWorkspace() string {
+	id := s.ids.UUID()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutWorkspace(store.Workspace{ID: id, OwnerID: s.ids.UUID(), OwnerEmail: AuthorEmail})
+		return nil
+	})
+	return id
+}

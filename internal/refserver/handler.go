@@ -1,15 +1,16 @@
 package refserver
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// handler serves the links that signers follow, and else the API. It is not a ServeMux because that redirects paths it
+// handler serves pages, and else the API. It is not a ServeMux because that redirects paths it
 // finds unclean, where the API says what was probably meant.
 func (s *Server) handler() http.Handler {
 	service := api.New(api.Options{
@@ -17,12 +18,52 @@ func (s *Server) handler() http.Handler {
 		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token, ok := strings.CutPrefix(r.URL.Path, "/sign/"); ok {
-			s.openSigningLink(w, r, token)
+		if s.servePage(w, r) {
 			return
 		}
-		service.ServeHTTP(w, r)
+		late := &lateWriter{ResponseWriter: w}
+		defer late.close()
+		service.ServeHTTP(late, r)
+		late.send()
 	})
+}
+
+// lateWriter holds an answer back until the request is in the log, so that a client that has its answer finds it there.
+type lateWriter struct {
+	http.ResponseWriter
+	body []byte
+	conn net.Conn // after Hijack
+}
+
+func (w *lateWriter) Write(b []byte) (int, error) {
+	w.body = append(w.body, b...)
+	return len(b), nil
+}
+
+// FlushError sends what was written so far: a fault that answers slowly needs it.
+func (w *lateWriter) FlushError() error {
+	w.send()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack hands the connection to a fault, which must leave closing it to the handler.
+func (w *lateWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buf, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	w.conn = conn
+	return conn, buf, err
+}
+
+func (w *lateWriter) send() {
+	if len(w.body) > 0 {
+		w.ResponseWriter.Write(w.body) // a client that is gone is no concern of the service
+		w.body = nil
+	}
+}
+
+func (w *lateWriter) close() {
+	if w.conn != nil {
+		w.conn.Close()
+	}
 }
 
 // Requests returns the newest 100,000 API requests, in the order in which they were answered.

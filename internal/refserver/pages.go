@@ -1,17 +1,44 @@
 package refserver
 
 import (
+	"bytes"
 	"fmt"
 	"html"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// openSigningLink is what a signer's browser does: it shows the document, which counts as viewing it.
+// pages are what people open in a browser: signing links, form links and PDFs, by the paths of [signing.Links].
+var pages = map[string]func(s *Server, w http.ResponseWriter, r *http.Request, name string){
+	"/sign/":      (*Server).openSigningLink,
+	"/form/":      (*Server).openFormLink,
+	"/documents/": (*Server).showDocument,
+	"/finished/":  (*Server).showFinished,
+}
+
+// servePage answers a request for a page, and reports whether it was one. Pages are not logged: links are secrets.
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
+	for prefix, serve := range pages {
+		if name, ok := strings.CutPrefix(r.URL.Path, prefix); ok {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				w.Header().Set("Allow", "GET, HEAD")
+				page(w, http.StatusMethodNotAllowed, "Not possible", "This page can only be opened.")
+				return true
+			}
+			serve(s, w, r, name)
+			return true
+		}
+	}
+	return false
+}
+
+// openSigningLink shows a signer the document, which counts as viewing it.
 func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token string) {
 	var d signing.Document
 	var signer int
@@ -21,7 +48,7 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 		return nil
 	})
 	if !found {
-		page(w, http.StatusNotFound, "No such link", "This signing link does not exist.")
+		noSuchPage(w)
 		return
 	}
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
@@ -34,12 +61,103 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 		page(w, http.StatusConflict, d.Name, err.Error())
 		return
 	}
-	page(w, http.StatusOK, d.Name, "Waiting for the signature of "+d.Signers[signer].Name+".")
+	page(w, http.StatusOK, d.Name, "For the signature of "+d.Signers[signer].Name+".")
+}
+
+// openFormLink shows a receiver what the form asks.
+func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token string) {
+	var form signing.Form
+	err := s.store.View(func(tx *store.Tx) (err error) {
+		mail := tx.Messages("")
+		i := slices.IndexFunc(mail, func(m signing.Message) bool { return m.Token == token })
+		if i < 0 {
+			return &store.Missing{What: "form"}
+		}
+		form, err = tx.Form(mail[i].DocumentID)
+		return err
+	})
+	if err != nil {
+		noSuchPage(w)
+		return
+	}
+	var questions []string
+	for _, f := range form.Fields {
+		questions = append(questions, f.Question)
+	}
+	page(w, http.StatusOK, form.Title, strings.Join(questions, " · "))
+}
+
+// showDocument serves the PDF of a document or template: the one that was sent with the document, or an empty page.
+func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name string) {
+	d, ok := s.documentNamed(name)
+	if !ok {
+		err := s.store.View(func(tx *store.Tx) error {
+			_, err := tx.Template(strings.TrimSuffix(name, ".pdf"))
+			return err
+		})
+		if err != nil {
+			noSuchPage(w)
+			return
+		}
+	}
+	pdf(w, r, d.PDF)
+}
+
+// showFinished serves the signed PDF of a completed document, or that of a form response.
+func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name string) {
+	d, ok := s.documentNamed(name)
+	if !ok || d.CompletedAt.IsZero() {
+		err := s.store.View(func(tx *store.Tx) error {
+			_, err := tx.Response(strings.TrimSuffix(name, ".pdf"))
+			return err
+		})
+		if err != nil {
+			noSuchPage(w)
+			return
+		}
+	}
+	pdf(w, r, d.PDF)
+}
+
+func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
+	err := s.store.View(func(tx *store.Tx) (err error) {
+		d, err = tx.Document(strings.TrimSuffix(name, ".pdf"))
+		return err
+	})
+	return d, err == nil
+}
+
+func pdf(w http.ResponseWriter, r *http.Request, content []byte) {
+	if content == nil {
+		content = emptyPDF()
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// emptyPDF is the smallest file that PDF readers open: one empty page.
+func emptyPDF() []byte {
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>",
+	}
+	out := []byte("%PDF-1.4\n")
+	table := "0000000000 65535 f \n"
+	for i, object := range objects {
+		table += fmt.Sprintf("%010d 00000 n \n", len(out))
+		out = fmt.Appendf(out, "%d 0 obj%sendobj\n", i+1, object)
+	}
+	return fmt.Appendf(out, "xref\n0 4\n%strailer<</Size 4/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", table, len(out))
+}
+
+func noSuchPage(w http.ResponseWriter) {
+	page(w, http.StatusNotFound, "No such page", "There is nothing under this link.")
 }
 
 func page(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address may be a secret
 	w.WriteHeader(status)
 	title, text = html.EscapeString(title), html.EscapeString(text)
 	fmt.Fprintf(w, "<!doctype html>\n<title>%s</title>\n<h1>%s</h1>\n<p>%s</p>\n", title, title, text)

@@ -77,13 +77,13 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
-// reset breaks the connection, with a TCP reset where there is one, and does not return.
+// reset breaks the connection, with a TCP reset where there is one, and does not return. The handler closes the connection
+// once the request is in the log.
 func reset(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			tcp.SetLinger(0)
 		}
-		conn.Close()
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -193,10 +193,10 @@ func (f RequestFault) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	}
 	for i := 0; f.Drip > 0 && i < len(body) && r.Context().Err() == nil; i++ {
 		if i > 0 {
+			control.Flush()
 			wait(r, f.Drip)
 		}
 		w.Write(body[i : i+1])
-		control.Flush()
 	}
 	if cut {
 		control.Flush()

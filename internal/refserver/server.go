@@ -63,8 +63,6 @@ func Start(o Options) (*Server, error) {
 	ids := signing.NewIDs(o.Seed)
 	s := &Server{
 		URL:           url,
-		APIKey:        ids.Token(),
-		WorkspaceID:   ids.UUID(),
 		WebhookSecret: ids.Token(),
 		options:       o,
 		clock:         clock{start: o.Start},
@@ -77,11 +75,8 @@ func Start(o Options) (*Server, error) {
 	if o.Network != nil {
 		s.transport.DialContext = o.Network.DialContext
 	}
-	s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: s.WorkspaceID, OwnerID: ids.UUID(), OwnerEmail: AuthorEmail})
-		tx.PutKey(s.APIKey, s.WorkspaceID)
-		return nil
-	})
+	s.WorkspaceID = s.AddWorkspace()
+	s.APIKey = s.AddKey(s.WorkspaceID)
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
 		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
@@ -140,19 +135,19 @@ func (s *Server) stampClock() time.Time {
 // [delivery.ErrClosed] when the service is closed meanwhile.
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
-// Advance moves the clock by d and runs everything that falls due on the way, each at its own time, before it returns.
-// Called from a webhook receiver it would wait for itself.
+// Advance moves the clock by d and makes the deliveries that fall due on the way, each at its own time, before it returns.
+// Expiry needs no step: whatever looks at documents first expires those that are due, at their own time. Called from a
+// webhook receiver, Advance would wait for itself.
 func (s *Server) Advance(d time.Duration) {
 	s.advancing.Lock()
 	defer s.advancing.Unlock()
 	for {
-		s.store.ExpireDue(s.Now())
 		s.sender.Wake()
 		if s.Settle(context.Background()) != nil || d <= 0 {
 			return
 		}
 		step := d
-		if next, ok := s.nextDue(); ok {
+		if next, ok := s.nextDelivery(); ok {
 			step = min(step, max(next.Sub(s.Now()), 0))
 		}
 		s.clock.advance(step)
@@ -160,14 +155,10 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// nextDue returns when the next delivery or expiry is due.
-func (s *Server) nextDue() (next time.Time, ok bool) {
+func (s *Server) nextDelivery() (at time.Time, ok bool) {
 	s.store.View(func(tx *store.Tx) error {
-		next, ok = tx.NextDeliveryAt()
-		if at, expires := tx.NextExpiryAt(); expires && (!ok || at.Before(next)) {
-			next, ok = at, true
-		}
+		at, ok = tx.NextDeliveryAt()
 		return nil
 	})
-	return next, ok
+	return at, ok
 }

@@ -118,8 +118,9 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 	return []T{v}, 1
 }
 
+// documentMatches need not look at the kind: the id of a document from a template is no UUID.
 func documentMatches(d *signing.Document, q store.Query) bool {
-	return d.Kind == signing.KindPDF && q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
+	return q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
 }
 
 func templateMatches(t *signing.Template, q store.Query) bool {
@@ -195,12 +196,11 @@ func (a *API) act(c *Call, command func(signing.Document) (signing.Change, error
 func (c *Call) documentRef() (documentRef, error) {
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
-	ref := documentRef{workspaceID: c.workspaceID, kind: signing.KindPDF, id: id}
+	ref := documentRef{workspaceID: c.workspaceID, id: id}
 	switch documentType := in.require("documentType"); documentType {
 	case "", typePDF:
 	case typeTemplate:
-		ref.kind, ref.templateID = signing.KindTemplate, id
-		ref.id = in.given("responseId", in.objectID("responseId"))
+		ref.templateID, ref.id = id, in.given("responseId", in.objectID("responseId"))
 	default:
 		in.problem("documentType must be %s or %s", typePDF, typeTemplate)
 	}
@@ -210,11 +210,10 @@ func (c *Call) documentRef() (documentRef, error) {
 // documentRef is what a request names a document by.
 type documentRef struct {
 	workspaceID string
-	kind        signing.Kind
 	id          string
-	templateID  string
+	templateID  string // empty: the document is a PDF
 }
 
 func (r documentRef) names(d *signing.Document) bool {
-	return d.WorkspaceID == r.workspaceID && d.Kind == r.kind && d.TemplateID == r.templateID
+	return d.WorkspaceID == r.workspaceID && d.TemplateID == r.templateID
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
@@ -133,4 +135,32 @@ func TestExpiryComesBeforeTheAct(t *testing.T) {
 	require.JSONEq(t, `{"message":"A document that is EXPIRED cannot be voided","code":"invalid_status"}`, w.Body.String())
 	ids, _ = list(t, srv, map[string]string{"status": "EXPIRED"})
 	require.Equal(t, []string{late, expired}, ids)
+}
+
+// TestWorkHasItsOwnTime lets an hour pass between the arrival of a request and its work.
+func TestWorkHasItsOwnTime(t *testing.T) {
+	var srv *server
+	srv = newServer(t, func(o *api.Options) {
+		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+			srv.now = srv.now.Add(time.Hour)
+			work(w)
+		}
+	})
+	arrived := srv.now
+	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code)
+	require.Equal(t, arrived, srv.last().At)
+	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
+		d, err := tx.Document(inProgress)
+		require.Equal(t, arrived.Add(time.Hour), d.UpdatedAt)
+		return err
+	}))
+}
+
+func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
+	srv := newServer(t, nil)
+	_, err := srv.store.Act(createdEarlier, func(d signing.Document) (signing.Change, error) { return d.Pay(srv.now) })
+	require.NoError(t, err)
+	got := answer(t, srv, "get_template", nil)["documents"].([]any)[0].(map[string]any)
+	require.Equal(t, 1.0, got["totalSignedRespondants"])
+	require.Equal(t, 2.0, got["totalRespondants"])
 }

@@ -44,9 +44,8 @@ type (
 	wrongMedia  struct{ got string }
 	badInput    struct{ problems []string }
 	limited     struct {
-		limit  Limit
-		window string
-		wait   time.Duration
+		limit Limit
+		wait  time.Duration
 	}
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
-// holds no API key. Its String holds no value that the client sent, so it can be printed anywhere.
+// holds no API key. Its String holds neither a value that the client sent nor a link's secret, so it can be printed anywhere.
 type Record struct {
 	At          time.Time // when it arrived, by the service's clock
 	Operation   Operation // empty: the path is none of the service's
@@ -35,7 +35,7 @@ type Record struct {
 func (r Record) String() string {
 	name := string(r.Operation)
 	if name == "" {
-		name = fmt.Sprintf("%.16q %.64q", r.Method, r.Path)
+		name = fmt.Sprintf("%.16q %.64q", r.Method, firstSegment(r.Path))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.Status)
@@ -52,6 +52,15 @@ func (r Record) String() string {
 		b.WriteString(", answer lost")
 	}
 	return b.String()
+}
+
+// firstSegment leaves out what may follow it: the rest of a link is a secret.
+func firstSegment(path string) string {
+	first, _, more := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if more {
+		return "/" + first + "/…"
+	}
+	return "/" + first
 }
 
 // newRecord begins the record of a request.

@@ -33,6 +33,8 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 
 	load(t, "void_document").with(func(r *request) { r.Path = "/nowhere" }).send(srv)
 	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path)`, srv.last().String())
+	load(t, "void_document").with(func(r *request) { r.Path = "/form/0123456789abcdef0123456789abcdef" }).send(srv)
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path)`, srv.last().String())
 }
 
 // TestRecordHoldsNoSecrets looks for the key anywhere in the records, and for what the client sent in their lines.

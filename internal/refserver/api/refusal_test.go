@@ -103,7 +103,9 @@ func TestPathAndMethodSayWhatWasMeant(t *testing.T) {
 		{"plural", "list_respondents", path("/get-template-respondents"), 404, missing, "No such path. Did you mean GET /get-template-respondent?", "path"},
 		{"version", "list_documents", path("/v1/get-documents"), 404, missing, "No such path. Did you mean GET /get-documents?", "path"},
 		{"slash", "void_document", path("/void-document/"), 404, missing, "No such path. Did you mean POST /void-document?", "path"},
-		{"case", "send_reminder", path("/Send-Reminder"), 404, missing, "No such path. Did you mean POST /send-reminder?", "path"},
+		{"case", "send_reminder", path("/SEND-REMINDER"), 404, missing, "No such path. Did you mean POST /send-reminder?", "path"},
+		{"long prefix", "list_documents", path("/prod/eu/v2/service/get-document"), 404, missing, "No such path. Did you mean GET /get-documents?", "path"},
+		{"shouted", "send_form", path("/V2/GET-FORM-RESPONSE"), 404, missing, "No such path. Did you mean GET /get-form-responses?", "path"},
 		{"other word", "send_form", path("/form-responses"), 404, missing, "No such path. Did you mean GET /get-form-responses?", "path"},
 	})
 	srv := newServer(t, nil)
@@ -138,12 +140,14 @@ func TestBodyIsRefused(t *testing.T) {
 		{"array", "send_template", raw(`[{}]`), 400, invalid, "The body must be a JSON object, but is of type array", "input"},
 		{"null", "send_template", raw(`null`), 400, invalid, "The body is null: it must be a JSON object", "input"},
 		{"more", "void_document", raw(`{} {}`), 400, invalid, "The body has something after its JSON object", "input"},
-		{"too large", "send_template", raw(`{"pdfData":"` + strings.Repeat("A", api.MaxBody) + `"}`), 413, "too_large",
+		{"too large", "send_template", raw(strings.Repeat("A", api.MaxBody+1)), 413, "too_large",
 			"The body is larger than 10 MiB", "size"},
 	})
-	largest := `{"pdfData":"` + strings.Repeat("A", api.MaxBody-len(`{"pdfData":""}`)) + `"}`
-	w := load(t, "send_template").with(raw(largest)).send(newServer(t, nil))
+	largest := strings.Repeat("A", api.MaxBody)
+	srv := newServer(t, nil)
+	w := load(t, "send_template").with(raw(largest)).send(srv)
 	require.Equal(t, http.StatusBadRequest, w.Code, "10 MiB are read, and what is in them is judged")
+	require.Len(t, srv.last().Body, 64<<10, "the record holds the beginning")
 	w = load(t, "void_document").with(header("Content-Type", "application/json; charset=utf-8")).send(newServer(t, nil))
 	require.Equal(t, http.StatusOK, w.Code)
 }

@@ -141,3 +141,20 @@ func TestRolesThatShareAnAddress(t *testing.T) {
 	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleStatus)
 }
+
+func TestEqualPlacesInTheOrder(t *testing.T) {
+	c, err := signing.Create(signing.Document{Ordered: true, Signers: []signing.Signer{
+		{Email: "ann@example.com", Order: 1}, {Email: "ben@example.com", Order: 1}, {Email: "cy@example.com", Order: 2},
+	}}, signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	c, err = c.Document.Send(noon)
+	require.NoError(t, err)
+	require.Equal(t, []string{"ann@example.com", "ben@example.com"}, recipients(c, signing.MessageInvitation))
+	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
+	require.NoError(t, err)
+	c, err = c.Document.Sign("ben@example.com", signing.SignParams{}, noon)
+	require.NoError(t, err)
+	require.Empty(t, c.Messages, "cy waits for ann")
+	_, err = c.Document.Sign("cy@example.com", signing.SignParams{}, noon)
+	requireRefused(t, err, signing.RuleTurn)
+}

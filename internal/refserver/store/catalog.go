@@ -55,8 +55,8 @@ func templateKey(t *signing.Template) key { return keyOf(t.CreatedAt, t.ID) }
 func (tx *Tx) PutTemplate(t signing.Template) {
 	ts := &tx.s.templates
 	t.Roles, t.Variables = slices.Clone(t.Roles), slices.Clone(t.Variables)
-	old, new := ts.byID[t.ID], &t
-	tx.change(func() { ts.replace(old, new) }, func() { ts.replace(new, old) })
+	old, next := ts.byID[t.ID], &t
+	tx.change(func() { ts.replace(old, next) }, func() { ts.replace(next, old) })
 }
 
 func (ts *templates) replace(old, t *signing.Template) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,7 +12,7 @@ import (
 // documents keeps each document by id, by signing link, and in the lists that requests page through.
 type documents struct {
 	byID    map[string]*signing.Document
-	byToken map[string]*string // token of a signing link → document id
+	byToken map[string]string // token of a signing link → document id
 	lists   map[docList]*list[signing.Document]
 	expiry  *list[signing.Document] // in progress with a time to expire
 }
@@ -45,7 +46,7 @@ func tristateOf(b *bool) tristate {
 func newDocuments() documents {
 	return documents{
 		byID:    map[string]*signing.Document{},
-		byToken: map[string]*string{},
+		byToken: map[string]string{},
 		lists:   map[docList]*list[signing.Document]{},
 		expiry:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.ExpiresAt, d.ID) }},
 	}
@@ -73,19 +74,26 @@ func (tx *Tx) putDocument(d *signing.Document) {
 	tx.change(func() { ds.replace(old, d) }, func() { ds.replace(d, old) })
 }
 
-// replace puts d in the place of old; either may be nil.
+// replace puts d in the place of old; either may be nil. They have the same id and the same CreatedAt, so lists that hold both
+// only swap the pointer.
 func (ds *documents) replace(old, d *signing.Document) {
+	var from, to []docList
 	if old != nil {
-		ds.forget(old)
+		from = listsOf(old)
+		ds.expiry.remove(ds.expiry.key(old))
 	}
-	if d == nil {
-		return
+	if d != nil {
+		to = listsOf(d)
+		ds.link(d)
+	} else {
+		ds.unlink(old)
 	}
-	ds.byID[d.ID] = d
-	for i := range d.Signers {
-		ds.byToken[d.Signers[i].Token] = &d.ID
+	for _, name := range from {
+		if !slices.Contains(to, name) {
+			ds.lists[name].remove(newestKey(old))
+		}
 	}
-	for _, name := range listsOf(d) {
+	for _, name := range to {
 		l := ds.lists[name]
 		if l == nil {
 			l = &list[signing.Document]{key: newestKey}
@@ -93,20 +101,23 @@ func (ds *documents) replace(old, d *signing.Document) {
 		}
 		l.put(d)
 	}
+}
+
+func (ds *documents) link(d *signing.Document) {
+	ds.byID[d.ID] = d
+	for i := range d.Signers {
+		ds.byToken[d.Signers[i].Token] = d.ID
+	}
 	if d.Status == signing.StatusPending && !d.ExpiresAt.IsZero() {
 		ds.expiry.put(d)
 	}
 }
 
-func (ds *documents) forget(d *signing.Document) {
+func (ds *documents) unlink(d *signing.Document) {
 	delete(ds.byID, d.ID)
 	for i := range d.Signers {
 		delete(ds.byToken, d.Signers[i].Token)
 	}
-	for _, name := range listsOf(d) {
-		ds.lists[name].remove(newestKey(d))
-	}
-	ds.expiry.remove(keyOf(d.ExpiresAt, d.ID))
 }
 
 // Document returns the document with the id, of either kind, or a [*Missing].
@@ -120,7 +131,7 @@ func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok 
 	if !ok {
 		return d, 0, false
 	}
-	d = *tx.s.documents.byID[*id]
+	d = *tx.s.documents.byID[id]
 	for i := range d.Signers {
 		if d.Signers[i].Token == token {
 			return d, i, true
@@ -205,9 +216,9 @@ func (s *Store) ExpireDue(now time.Time) error {
 		at, ok := tx.NextExpiryAt()
 		return ok && !at.After(now)
 	}
-	any := false
-	s.View(func(tx *Tx) error { any = due(tx); return nil })
-	if !any {
+	waiting := false
+	s.View(func(tx *Tx) error { waiting = due(tx); return nil })
+	if !waiting {
 		return nil
 	}
 	return s.Update(func(tx *Tx) error {

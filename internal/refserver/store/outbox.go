@@ -146,8 +146,8 @@ func (tx *Tx) Enqueue(d Delivery) Delivery {
 // PutDelivery replaces a delivery: to claim it, to report an attempt, or to make it pending again.
 func (tx *Tx) PutDelivery(d Delivery) {
 	ob := &tx.s.outbox
-	old, new := ob.byID[d.ID], &d
-	tx.change(func() { ob.replace(old, new) }, func() { ob.replace(new, old) })
+	old, next := ob.byID[d.ID], &d
+	tx.change(func() { ob.replace(old, next) }, func() { ob.replace(next, old) })
 	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
 }
 

@@ -89,7 +89,12 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 	before := dump(t, s, d.ID, "f")
 	require.Contains(t, before, "dlv_0000000001 pending")
 
+	var token string // of a document that is rolled back
 	everything := func(tx *store.Tx) {
+		created, err := signing.Create(signing.Document{Signers: []signing.Signer{{}}}, ids, noon)
+		require.NoError(t, err)
+		token = created.Document.Signers[0].Token
+		tx.Apply(created)
 		tx.PutWorkspace(store.Workspace{ID: workspace})
 		tx.PutKey("k", workspace)
 		tx.PutTemplate(signing.Template{ID: "t", WorkspaceID: workspace})
@@ -119,6 +124,8 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 		require.False(t, ok)
 		_, err := tx.Workspace(workspace)
 		require.EqualError(t, err, "no workspace with id "+workspace)
+		_, _, ok = tx.DocumentByToken(token)
+		require.False(t, ok, "the signing link of a document that never was opens nothing")
 		_, _, ok = tx.DocumentByToken(d.Signers[1].Token)
 		require.True(t, ok, "signing links of the restored document open it")
 	})

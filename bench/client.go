@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+
+	"github.com/signforms/signforms-go"
+)
+
+// Fixture is a server of documents on loopback, and the two clients to compare. Both use [http.DefaultTransport].
+type Fixture struct {
+	SDK    *signforms.Client
+	Hand   HandClient
+	server *httptest.Server
+}
+
+// NewFixture starts a server of so many documents, a multiple of 100.
+func NewFixture(documents int) (*Fixture, error) {
+	server := httptest.NewServer(NewDocumentServer(documents))
+	client, err := signforms.New(server.URL, APIKey, nil)
+	if err != nil {
+		server.Close()
+		return nil, err
+	}
+	return &Fixture{SDK: client, Hand: HandClient{server.URL}, server: server}, nil
+}
+
+// Close ends the server.
+func (f *Fixture) Close() {
+	http.DefaultClient.CloseIdleConnections()
+	f.server.Close()
+}
+
+// GetSDK gets a page of 100 documents by the SDK.
+func (f *Fixture) GetSDK(ctx context.Context) error {
+	page, err := f.SDK.Documents.List(ctx, signforms.DocumentListParams{Page: 1, Limit: pageSize})
+	if err == nil && len(page.Items) != pageSize {
+		err = fmt.Errorf("%d documents", len(page.Items))
+	}
+	return err
+}
+
+// GetByHand gets a page of 100 documents by hand.
+func (f *Fixture) GetByHand(ctx context.Context) error {
+	documents, _, err := f.Hand.List(ctx, 1)
+	if err == nil && len(documents) != pageSize {
+		err = fmt.Errorf("%d documents", len(documents))
+	}
+	return err
+}
+
+// ClientMeasurement is what something costs with the SDK, as a ratio to the same done by hand: the median of the rounds.
+// The server's work is in both.
+type ClientMeasurement struct {
+	Name string
+	Wall float64 // time until it is done
+	CPU  float64 // time on processors
+}
+
+// MeasureGet compares getting 100 documents; each round makes so many calls.
+func MeasureGet(ctx context.Context, rounds, calls int) (ClientMeasurement, error) {
+	f, err := NewFixture(pageSize)
+	if err != nil {
+		return ClientMeasurement{}, err
+	}
+	defer f.Close()
+	times := func(get func(context.Context) error) func() error {
+		return func() error {
+			for range calls {
+				if err := get(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return compare("GET of 100 documents", rounds, times(f.GetSDK), times(f.GetByHand))
+}
+
+// MeasureAll compares reading all of so many documents, page by page.
+func MeasureAll(ctx context.Context, rounds, documents int) (ClientMeasurement, error) {
+	f, err := NewFixture(documents)
+	if err != nil {
+		return ClientMeasurement{}, err
+	}
+	defer f.Close()
+	return compare(fmt.Sprintf("all of %d documents", documents), rounds,
+		func() error { return readAll(f.SDK.Documents.All(ctx, signforms.DocumentListParams{}), documents) },
+		func() error { return readAll(f.Hand.All(ctx), documents) })
+}
+
+func readAll[T any](all iter.Seq2[T, error], want int) error {
+	n := 0
+	for _, err := range all {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n != want {
+		return fmt.Errorf("%d documents, want %d", n, want)
+	}
+	return nil
+}
+
+// compare runs both in turn, and first the one that was second in the round before.
+func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement, error) {
+	var walls, cpus []float64
+	for round := range rounds + 1 {
+		var took [2]spent
+		for i := range 2 {
+			which := (round + i) % 2
+			runtime.GC()
+			since := clock()
+			if err := []func() error{sdk, hand}[which](); err != nil {
+				return ClientMeasurement{}, fmt.Errorf("%s: %w", name, err)
+			}
+			took[which] = since()
+		}
+		if round > 0 { // the first opens connections and fills caches
+			wall, cpu := took[0].over(1, took[1], 1)
+			walls, cpus = append(walls, wall), append(cpus, cpu)
+		}
+	}
+	slices.Sort(walls)
+	slices.Sort(cpus)
+	return ClientMeasurement{Name: name, Wall: median(walls), CPU: median(cpus)}, nil
+}
+
+// PeakHeap reads all items and returns how many there were and the most bytes that were live above the start. It
+// collects garbage and looks after every so many items, while the loop holds the item it is at.
+func PeakHeap[T any](all iter.Seq2[T, error], every int) (items int, peak int64, err error) {
+	start := liveHeap()
+	for item, err := range all {
+		if err != nil {
+			return items, peak, err
+		}
+		if items++; items%every == 0 {
+			peak = max(peak, liveHeap()-start)
+			runtime.KeepAlive(item)
+		}
+	}
+	return items, peak, nil
+}
+
+func liveHeap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,72 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// The README's program that sends.
+func Example_send() {
+	client, err := signforms.New(os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sent, err := client.Templates.Send(context.Background(), signforms.TemplateSendParams{
+		TemplateID: os.Getenv("SIGNFORMS_TEMPLATE_ID"),
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	if errors.Is(err, signforms.ErrOutcomeUnknown) {
+		log.Fatal("Ann may have it: look at the template's respondents before sending again: ", err)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("document %s is %s\n", sent.CreatedDocumentID, sent.CreatedDocumentStatus)
+}
+
+// The README's program that receives.
+func Example_receive() {
+	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/webhook", webhook.NewHandler(verifier, webhook.Funcs{
+		TemplateResponse: func(_ context.Context, e *webhook.TemplateResponse) error {
+			fmt.Printf("document %s is signed by all\n", e.DocumentID)
+			return nil
+		},
+	}, nil))
+	server := &http.Server{Addr: ":8080", ReadTimeout: 20 * time.Second}
+	log.Fatal(server.ListenAndServe())
+}
+
+// The README's test.
+func TestOfferIsSigned(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	client := service.Client() // your program would get it, or service.URL and service.APIKey
+	sent, err := client.Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: offer,
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(); err != nil {
+		t.Fatal(err)
+	}
+	signed, err := client.Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	if err != nil || signed.Status != signforms.StatusSigned {
+		t.Fatalf("got %+v, %v; want it signed", signed, err)
+	}
+}

@@ -1,0 +1,99 @@
+// Bulk-reminders reminds the signers of every pending PDF document, within the service's limit of 5 reminders in 15
+// minutes. Documents made from a template are found with Templates.AllRespondents instead.
+//
+//	go run ./examples/bulk-reminders
+//
+// The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends
+// real mail only with -send; 100 documents take about five hours.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/examples/internal/target"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func main() {
+	send := flag.Bool("send", false, "remind: signers get real mail from a real service")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	service, err := target.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer service.Close()
+	if srv := service.Embedded; srv != nil {
+		*send = true
+		for i := range 12 {
+			srv.AddDocument(signformstest.Document{
+				Name: fmt.Sprintf("Notice %d", i+1), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}},
+			})
+		}
+	}
+	refs, err := pending(ctx, service.Client)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d documents are pending\n", len(refs))
+	if !*send {
+		fmt.Println("nothing was sent: -send reminds their signers by mail")
+		return
+	}
+	if failed := remind(ctx, service, refs); failed > 0 {
+		log.Fatalf("%d of %d were not reminded", failed, len(refs))
+	}
+}
+
+// pending collects the list before anything is done about it: a list of what is pending moves as people sign.
+func pending(ctx context.Context, client *signforms.Client) ([]signforms.DocumentRef, error) {
+	var refs []signforms.DocumentRef
+	for document, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.StatusPending}) {
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, document.Ref())
+	}
+	return refs, nil
+}
+
+// remind returns how many were not reminded. A document that was signed meanwhile is refused, which is fine.
+func remind(ctx context.Context, service *target.Service, refs []signforms.DocumentRef) int {
+	left := len(refs)
+	failed := 0
+	for outcome, err := range service.Client.Documents.RemindAll(ctx, refs) {
+		switch {
+		case err == nil:
+			left = outcome.Remaining
+			fmt.Printf("%3d of %d: %s: %s", len(refs)-left, len(refs), outcome.Ref, outcome.Result.Message)
+		case ctx.Err() != nil:
+			fmt.Println("stopped:", err)
+			return failed + left
+		default:
+			left = outcome.Remaining
+			fmt.Printf("%3d of %d: %s: %v", len(refs)-left, len(refs), outcome.Ref, err)
+			if !errors.Is(err, signforms.ErrRefused) {
+				failed++
+			}
+		}
+		budget, err := service.Client.Documents.ReminderBudget(ctx)
+		if err != nil {
+			fmt.Println("; budget:", err)
+			continue
+		}
+		fmt.Printf("; budget: %d now; the rest takes %s\n", budget.Remaining, outcome.RestTakes.Round(time.Second))
+		if service.Embedded != nil && left > 0 {
+			service.Embedded.Advance(budget.NextIn)
+		}
+	}
+	return failed
+}

@@ -1,0 +1,112 @@
+// Send-template sends a template to one person, and finds out what became of it when the answer is lost.
+//
+//	go run ./examples/send-template
+//
+// Against a real service it sends real mail, and needs to be told what to whom:
+//
+//	go run ./examples/send-template -template <UUID> -role Buyer -name Ann -email ann@example.com
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"slices"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/examples/internal/target"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func main() {
+	templateID := flag.String("template", "", "id of the template")
+	role := flag.String("role", "Buyer", "role of the template that the person has")
+	name := flag.String("name", "Ann", "name of the person")
+	email := flag.String("email", "", "address to send to: it gets real mail from a real service")
+	flag.Parse()
+	service, err := target.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer service.Close()
+	if srv := service.Embedded; srv != nil {
+		*email = "ann@example.com"
+		*templateID = srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: *role}}})
+		srv.Fail(signformstest.Fault{Operation: signformstest.Send, AfterWork: true, Reset: true, Times: 1})
+	}
+	if *templateID == "" || *email == "" {
+		log.Fatal("say what to send to whom, with -template and -email")
+	}
+	if err := run(context.Background(), service, signforms.TemplateSendParams{
+		TemplateID: *templateID,
+		Receivers:  []signforms.Receiver{{Name: *name, Email: *email, RoleTitle: *role, Subject: "Our offer", Message: "Please sign."}},
+	}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, service *target.Service, p signforms.TemplateSendParams) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	before, err := sentBefore(ctx, service.Client, p.TemplateID)
+	if err != nil {
+		return err
+	}
+	var documentID string
+	sent, err := service.Client.Templates.Send(ctx, p)
+	switch {
+	case err == nil:
+		documentID = sent.CreatedDocumentID
+		fmt.Printf("sent: document %s is %s\n", documentID, sent.CreatedDocumentStatus)
+	case errors.Is(err, signforms.ErrOutcomeUnknown):
+		fmt.Println("no answer:", err)
+		if documentID, err = look(ctx, service.Client, p, before); err != nil {
+			return err
+		}
+		fmt.Printf("it was sent all the same: document %s\n", documentID)
+	default:
+		return err
+	}
+	if service.Embedded == nil {
+		fmt.Println("skipped: only in the embedded service can this program sign as the receiver")
+		return nil
+	}
+	if err := service.Embedded.Signer(documentID, p.Receivers[0].Email).Sign(); err != nil {
+		return err
+	}
+	signed, err := service.Client.Templates.Respondent(ctx, documentID)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s has signed: document %s is %s\n", p.Receivers[0].Name, documentID, signed.Status)
+	return nil
+}
+
+// sentBefore returns the ids of what has been made from the template.
+func sentBefore(ctx context.Context, client *signforms.Client, templateID string) (map[string]bool, error) {
+	ids := map[string]bool{}
+	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
+		if err != nil {
+			return nil, err
+		}
+		ids[r.RespondentDocumentID] = true
+	}
+	return ids, nil
+}
+
+// look finds the document of a send whose answer was lost: a new one with the same receiver.
+func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (string, error) {
+	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
+		if err != nil {
+			return "", err
+		}
+		hasReceiver := func(s signforms.Signer) bool { return s.Email == p.Receivers[0].Email }
+		if !before[r.RespondentDocumentID] && slices.ContainsFunc(r.Signers, hasReceiver) {
+			return r.RespondentDocumentID, nil
+		}
+	}
+	return "", errors.New("it is not there now: it was not sent, or is still on its way")
+}

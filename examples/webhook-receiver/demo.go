@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// demo is an embedded service that delivers to this program.
+type demo struct {
+	*signformstest.Server
+	webhook string
+}
+
+const newSecret = "whsec_made_up_for_the_demo"
+
+// secrets are in the order in which the receiver tries them, the new one first.
+func (d demo) secrets() []string { return []string{newSecret, d.WebhookSecret} }
+
+func startDemo(url string) (demo, error) {
+	srv, err := signformstest.Start(nil)
+	if err != nil {
+		return demo{}, err
+	}
+	return demo{srv, srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})}, nil
+}
+
+// deliver has a document signed, exchanges the secret on the way, delivers one event again, and a forged one.
+func (d demo) deliver(ctx context.Context) error {
+	id := d.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
+		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"},
+	}})
+	ann, ben := d.Signer(id, "ann@example.com"), d.Signer(id, "ben@example.com")
+	if err := errors.Join(ann.View(), ann.Sign(), d.Settle(ctx)); err != nil {
+		return err
+	}
+	if err := errors.Join(d.Resend(d.Deliveries()[1].ID), d.Settle(ctx)); err != nil {
+		return err
+	}
+	d.FailWebhooks(signformstest.WebhookFault{Secret: "a guess", Nth: 1})
+	d.FailWebhooks(signformstest.WebhookFault{Secret: newSecret})
+	return errors.Join(ben.Sign(), d.Settle(ctx))
+}

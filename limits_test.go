@@ -1,0 +1,97 @@
+package signforms_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// openClient returns the documents of a client on the default store.
+func defaultStoreClient(t *testing.T, baseURL, key string, transport http.RoundTripper) *signforms.DocumentsService {
+	t.Helper()
+	client, err := signforms.New(baseURL, key, &signforms.Options{HTTPClient: &http.Client{Transport: transport}})
+	require.NoError(t, err)
+	return client.Documents
+}
+
+// newKey returns an API key that no other test, nor an earlier run of this one, has used with the default store.
+func newKey() string { return fmt.Sprintf("key-%x", rand.Uint64()) }
+
+func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
+	key := newKey()
+	service := &trips{}
+	first := defaultStoreClient(t, "https://api.example.com/v1", key, service)
+	useUp(t, first)
+	for _, spelling := range []string{
+		"https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//", "HTTPS://API.Example.COM/v1",
+		"https://api.example.com:443/v1", "https://Api.example.com:443/v1/",
+	} {
+		got, err := defaultStoreClient(t, spelling, key, service).ReminderBudget(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, got.Remaining, "budget left at %s", spelling)
+	}
+	for _, other := range [][2]string{
+		{"https://api.example.com/v1", newKey()}, {"https://api.example.com/V1", key}, {"https://api.example.com", key},
+		{"https://api.example.com:8443/v1", key}, {"https://other.example.com/v1", key},
+	} {
+		got, err := defaultStoreClient(t, other[0], other[1], service).ReminderBudget(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 5, got.Remaining, "budget left at %s", other[0])
+	}
+}
+
+func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
+	key := newKey()
+	outside := defaultStoreClient(t, "https://api.example.com", key, &trips{})
+	useUp(t, outside)
+	var bubbles sync.WaitGroup
+	for range 2 {
+		bubbles.Go(func() {
+			synctest.Test(t, func(t *testing.T) {
+				store := signforms.NewMemoryLimitStore(nil)
+				client, err := signforms.New("https://api.example.com", key, &signforms.Options{
+					LimitStore: store, ReminderMaxWait: -1, HTTPClient: &http.Client{Transport: &trips{}},
+				})
+				require.NoError(t, err)
+				var calls sync.WaitGroup
+				for range 500 {
+					calls.Go(func() {
+						_, err := client.Documents.Remind(t.Context(), docNumber(0))
+						require.NoError(t, err)
+					})
+				}
+				start := time.Now()
+				calls.Wait()
+				require.Equal(t, 99*cycle, time.Since(start))
+			})
+		})
+	}
+	for range 100 {
+		_, err := outside.Remind(t.Context(), docNumber(0))
+		require.ErrorIs(t, err, signforms.ErrRateLimited)
+	}
+	bubbles.Wait()
+}
+
+// A store that cannot be the key of a map would panic at the first reminder.
+func TestNewRefusesAStoreThatCannotBeCompared(t *testing.T) {
+	type wrapped struct{ signforms.LimitStore }
+	type uncomparable struct {
+		wrapped
+		names []string
+	}
+	for _, store := range []signforms.LimitStore{uncomparable{}, wrapped{uncomparable{}}} {
+		_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: store})
+		require.ErrorContains(t, err, "is not comparable: use a pointer")
+	}
+	_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: &uncomparable{}})
+	require.NoError(t, err)
+}

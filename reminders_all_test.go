@@ -1,0 +1,193 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+func TestRemindAllTakesAnyNumberInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{}
+		documents := budgetClient(t, service, signforms.Options{}) // ReminderMaxWait 0 does not matter here
+		refs, start, n := docNumbers(1000), time.Now(), 0
+		for out, err := range documents.RemindAll(t.Context(), refs) {
+			require.NoError(t, err)
+			require.Equal(t, refs[n], out.Ref)
+			require.Equal(t, "Reminder sent successfully", out.Result.Message)
+			require.Equal(t, 999-n, out.Remaining)
+			// The last five go after 199 whole cycles.
+			require.Equal(t, 199*cycle-time.Since(start), out.RestTakes, "after document %d", n)
+			n++
+		}
+		require.Equal(t, 1000, n)
+		require.Equal(t, 199*cycle, time.Since(start))
+		require.Equal(t, 1000, service.count())
+	})
+}
+
+func TestRemindAllGoesOnAfterEachDocumentsOwnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(n int, req *http.Request) (*http.Response, error) {
+			switch n {
+			case 0:
+				return httpmock.NewStringResponse(http.StatusConflict, `{"message":"status is SIGNED","code":"invalid_status"}`), nil
+			case 1:
+				return nil, errors.New("reset")
+			case 2:
+				return answers429("600"), nil
+			case 4:
+				<-req.Context().Done() // by AttemptTimeout, which is not the end of the caller's context
+				return nil, req.Context().Err()
+			}
+			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{})
+		refs := []signforms.DocumentRef{docNumber(0), docNumber(1), docNumber(2), {}, docNumber(4), docNumber(5)}
+		var errs []error
+		for out, err := range documents.RemindAll(t.Context(), refs) {
+			require.Equal(t, refs[len(errs)], out.Ref)
+			require.Equal(t, err == nil, out.Result != nil)
+			errs = append(errs, err)
+		}
+		require.Len(t, errs, len(refs))
+		require.ErrorIs(t, errs[0], signforms.ErrRefused)
+		require.ErrorIs(t, errs[1], signforms.ErrOutcomeUnknown)
+		require.NoError(t, errs[2], "tried again when the 429 allows")
+		require.ErrorIs(t, errs[3], signforms.ErrInvalid)
+		require.ErrorIs(t, errs[4], signforms.ErrOutcomeUnknown)
+		require.NoError(t, errs[5])
+	})
+}
+
+func TestRemindAllYieldsTheContextsErrorOnce(t *testing.T) {
+	cancelled := errors.New("no more")
+	for _, c := range []struct {
+		name  string
+		ctx   func(context.Context) (context.Context, context.CancelFunc)
+		kind  error
+		after time.Duration
+		sent  int
+	}{
+		{"cancelled while waiting", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			time.AfterFunc(20*time.Minute, func() { cancel(cancelled) })
+			return ctx, func() { cancel(nil) }
+		}, context.Canceled, 20 * time.Minute, 10},
+		{"deadline before the next slot", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Minute)
+		}, context.DeadlineExceeded, cycle, 10},
+		{"over before it began", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, context.Canceled, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &trips{}
+				documents := budgetClient(t, service, signforms.Options{})
+				ctx, cancel := c.ctx(t.Context())
+				defer cancel()
+				refs, start, done := docNumbers(100), time.Now(), 0
+				var last error
+				for out, err := range documents.RemindAll(ctx, refs) {
+					require.NoError(t, last, "an outcome after the context's error")
+					require.Equal(t, refs[done], out.Ref)
+					if last = err; err == nil {
+						done++
+					}
+				}
+				require.ErrorIs(t, last, c.kind)
+				require.NotErrorIs(t, last, signforms.ErrOutcomeUnknown)
+				require.Equal(t, c.after, time.Since(start))
+				require.Equal(t, c.sent, done)
+				require.Equal(t, c.sent, service.count(), "so that refs[%d:] are what is left", done)
+			})
+		})
+	}
+}
+
+// The call that a 429 stops before the deadline is the last, though it had an attempt.
+func TestRemindAllEndsWhenARetryWouldComeAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429(""), nil }}
+		documents := budgetClient(t, service, signforms.Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		outcomes := 0
+		for _, err := range documents.RemindAll(ctx, docNumbers(3)) {
+			require.ErrorIs(t, err, signforms.ErrRateLimited)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			outcomes++
+		}
+		require.Equal(t, 1, outcomes)
+		require.Equal(t, 1, service.count())
+	})
+}
+
+// A refusal that comes as the context ends is that document's own; the context's error belongs to the next.
+func TestRemindAllKeepsARefusalApartFromTheEndOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+			cancel()
+			return httpmock.NewStringResponse(http.StatusConflict, `{"code":"invalid_status"}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{})
+		var errs []error
+		for _, err := range documents.RemindAll(ctx, docNumbers(5)) {
+			errs = append(errs, err)
+		}
+		require.Len(t, errs, 2)
+		require.ErrorIs(t, errs[0], signforms.ErrRefused)
+		require.ErrorIs(t, errs[1], context.Canceled)
+		require.Equal(t, 1, service.count())
+	})
+}
+
+func TestRemindAllEndsWithABreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{}
+		documents := budgetClient(t, service, signforms.Options{})
+		for out, err := range documents.RemindAll(t.Context(), docNumbers(50)) {
+			require.NoError(t, err)
+			if out.Remaining == 43 {
+				break
+			}
+		}
+		require.Equal(t, 7, service.count())
+		for range documents.RemindAll(t.Context(), nil) {
+			t.Error("an outcome without a reference")
+		}
+	})
+}
+
+// RestTakes counts the calls that wait in line before what is left.
+func TestRestTakesCountsThoseWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		documents := budgetClient(t, &trips{}, signforms.Options{ReminderMaxWait: -1})
+		useUp(t, documents)
+		var others sync.WaitGroup
+		time.AfterFunc(time.Minute, func() {
+			for range 7 {
+				others.Go(func() { documents.Remind(t.Context(), docNumber(0)) })
+			}
+		})
+		for out, err := range documents.RemindAll(t.Context(), docNumbers(4)) {
+			require.NoError(t, err)
+			require.Equal(t, 2*cycle, out.RestTakes, "seven others and three of ours, five at a time, of which one is taken")
+			break
+		}
+		others.Wait()
+	})
+}

@@ -1,0 +1,81 @@
+package signforms_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+)
+
+// badWeather has everything that can go wrong, differently for each seed.
+func badWeather(seed uint64) climate {
+	c := climate{
+		latency: []time.Duration{20 * time.Second, 5 * time.Second, 0, 20 * time.Second}[seed%4],
+		pause:   90 * time.Minute, refusals: .05, hangs: .05, answers: .04, cancels: .1, impatience: .5,
+		fates: map[fate]float64{lostThere: .05, lostBack: .05, resetThere: .05, resetBack: .05, cutBack: .03, gatewayFirst: .03},
+	}
+	if seed%8 == 3 {
+		c.fates[late] = .05
+	}
+	if seed%5 == 4 {
+		c.answers = 0 // no 429 closes the budget, so that more arrives
+	}
+	return c
+}
+
+// checkGuarantee holds a verdict against what is promised whatever happens.
+func checkGuarantee(t *testing.T, v verdict) {
+	t.Helper()
+	require.LessOrEqual(t, v.worst, api.DefaultReminders, "arrivals in a window of 15 minutes: %+v", v)
+	require.Zero(t, v.twice, "calls that may have reminded more than once: %+v", v)
+	require.Greater(t, v.arrivals, 100, "hardly anything arrived: %+v", v)
+	if v.stragglers == 0 {
+		require.Zero(t, v.refused, "requests that the service refused: %+v", v)
+	}
+}
+
+func TestNeverMoreThanTheLimitArrives(t *testing.T) {
+	var total verdict
+	t.Run("seeds", func(t *testing.T) {
+		for seed := range uint64(simSeeds) {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				v := simulate(t, seed, badWeather(seed), readings[seed%3](), day)
+				checkGuarantee(t, v)
+				total.arrivals += v.arrivals
+				total.stragglers += v.stragglers
+			})
+		}
+	})
+	t.Logf("%d virtual days: %d requests arrived, %d of them stragglers that are excepted", simSeeds, total.arrivals, total.stragglers)
+	require.NotZero(t, total.stragglers, "the exception was never met")
+}
+
+func TestNeverMoreThanTheLimitArrivesIn30Days(t *testing.T) {
+	v := simulate(t, 1_000, badWeather(1), readings[0](), 30*day)
+	t.Logf("%+v", v)
+	checkGuarantee(t, v)
+}
+
+func TestSteadyDemandGetsTheWholeLimit(t *testing.T) {
+	for name, c := range map[string]climate{
+		"no latency":                   {},
+		"round trips up to 29.6 s":     {latency: 7400 * time.Millisecond},
+		"round trips of 29.8 s":        {latency: 14900 * time.Millisecond, constant: true},
+		"a third of all dials refused": {latency: time.Second, refusals: .33},
+		"half the callers do not wait": {latency: time.Second, impatience: .5},
+	} {
+		for i, limit := range readings {
+			t.Run(fmt.Sprintf("%s/reading %d", name, i), func(t *testing.T) {
+				c.patientOnly = true
+				v := simulate(t, uint64(i), c, limit(), day)
+				t.Logf("%+v", v)
+				checkGuarantee(t, v)
+				require.Zero(t, v.refused)
+				require.GreaterOrEqual(t, v.arrivals, possible(day)*95/100, "of %d possible", possible(day))
+			})
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// budgetClient returns the documents of a client with a reminder budget of its own, over a transport.
+func budgetClient(t *testing.T, transport http.RoundTripper, o signforms.Options) *signforms.DocumentsService {
+	t.Helper()
+	o.HTTPClient = &http.Client{Transport: transport}
+	if o.LimitStore == nil {
+		o.LimitStore = signforms.NewMemoryLimitStore(nil)
+	}
+	client, err := signforms.New("https://api.example.com", "key", &o)
+	require.NoError(t, err)
+	return client.Documents
+}
+
+// trips is a transport without trace events. It keeps which document each request was about, and when.
+type trips struct {
+	answer func(n int, req *http.Request) (*http.Response, error) // n counts from 0; nil: a success at once
+
+	mu   sync.Mutex
+	docs []string
+	at   []time.Time
+}
+
+func (s *trips) RoundTrip(req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	n := len(s.docs)
+	s.docs, s.at = append(s.docs, req.URL.Query().Get("documentId")), append(s.at, time.Now())
+	s.mu.Unlock()
+	if s.answer != nil {
+		return s.answer(n, req)
+	}
+	return httpmock.NewStringResponse(http.StatusOK, `{"message":"Reminder sent successfully"}`), nil
+}
+
+func (s *trips) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.docs)
+}
+
+// answers429 returns a 429 whose Retry-After has this value; empty is none.
+func answers429(retryAfter string) *http.Response {
+	resp := httpmock.NewStringResponse(http.StatusTooManyRequests, `{"message":"At most 5 reminders in 15 minutes"}`)
+	if retryAfter != "" {
+		resp.Header.Set("Retry-After", retryAfter)
+	}
+	return resp
+}
+
+func docNumber(n int) signforms.DocumentRef {
+	return signforms.PDF(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
+}
+
+func docNumbers(n int) []signforms.DocumentRef {
+	refs := make([]signforms.DocumentRef, n)
+	for i := range refs {
+		refs[i] = docNumber(i)
+	}
+	return refs
+}
+
+// useUp takes the whole budget with reminders that succeed at once.
+func useUp(t *testing.T, documents *signforms.DocumentsService) {
+	t.Helper()
+	for range 5 {
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+	}
+}
+
+func requireBudget(t *testing.T, documents *signforms.DocumentsService, want signforms.Budget) {
+	t.Helper()
+	got, err := documents.ReminderBudget(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// requireLocal checks an error that the SDK made before anything was sent.
+func requireLocal(t *testing.T, err error, kind error, retryAfter time.Duration) {
+	t.Helper()
+	var e *signforms.Error
+	require.ErrorAs(t, err, &e)
+	require.ErrorIs(t, err, kind)
+	require.True(t, e.Local, "Local of %v", err)
+	require.Zero(t, e.Attempts)
+	require.Equal(t, retryAfter, e.RetryAfter)
+}
+
+func TestSlotFreesAfterTheAnswerNotAfterSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+			time.Sleep(20 * time.Second)
+			return httpmock.NewStringResponse(http.StatusOK, `{"message":"ok"}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{})
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		time.Sleep(15*time.Minute + time.Second - 1)
+		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		time.Sleep(1)
+		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+	})
+}
+
+func TestBudgetTellsWhenTheNextSlotFrees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		documents := budgetClient(t, &trips{}, signforms.Options{})
+		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		for left := 4; left > 0; left-- {
+			_, err := documents.Remind(t.Context(), docNumber(0))
+			require.NoError(t, err)
+			requireBudget(t, documents, signforms.Budget{Remaining: left})
+			time.Sleep(time.Minute)
+		}
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+		requireBudget(t, documents, signforms.Budget{NextIn: 11*time.Minute + time.Second})
+		time.Sleep(12*time.Minute + time.Second)
+		requireBudget(t, documents, signforms.Budget{Remaining: 2})
+	})
+}
+
+// A transport that reports nothing proves nothing, whatever its error looks like.
+func TestWithoutTraceEventsNothingIsGivenBackOrRepeated(t *testing.T) {
+	for _, failure := range []error{
+		io.EOF, errors.New("scripted"), &net.OpError{Op: "dial", Err: errors.New("connection refused")}, &net.DNSError{IsNotFound: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := httpmock.NewMockTransport()
+			service.RegisterNoResponder(httpmock.NewErrorResponder(failure))
+			documents := budgetClient(t, service, signforms.Options{})
+			for n := range 5 {
+				_, err := documents.Remind(t.Context(), docNumber(n))
+				require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
+				require.Equal(t, n+1, service.GetTotalCallCount(), "requests after %d calls that failed with %v", n+1, failure)
+			}
+			_, err := documents.Remind(t.Context(), docNumber(5))
+			requireLocal(t, err, signforms.ErrRateLimited, 16*time.Minute+time.Second)
+			require.Equal(t, 5, service.GetTotalCallCount())
+		})
+	}
+}
+
+func TestRefusedDialGivesTheSlotBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dials := 0
+		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			dials++
+			return nil, errors.New("connection refused")
+		}}
+		documents := budgetClient(t, transport, signforms.Options{MaxAttempts: 8, RetryWaitMax: time.Second})
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.ErrorIs(t, err, signforms.ErrUnavailable)
+		require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
+		require.Equal(t, 8, dials, "more attempts than slots")
+		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+	})
+}
+
+func TestEachAttemptTakesASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429("1"), nil }}
+		documents := budgetClient(t, service, signforms.Options{MaxAttempts: 9, ReminderMaxWait: 5 * time.Minute})
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		var e *signforms.Error
+		require.ErrorAs(t, err, &e)
+		require.ErrorIs(t, err, signforms.ErrRateLimited)
+		require.Equal(t, 5, e.Attempts, "the sixth had no slot")
+		require.Equal(t, http.StatusTooManyRequests, e.StatusCode)
+		require.False(t, e.Local)
+		require.Equal(t, 15*time.Minute+time.Second-4*time.Second, e.RetryAfter, "from when the first of five was answered")
+		require.Equal(t, 5, service.count())
+	})
+}
+
+func TestWaitsBeyondWhatIsAllowedFailAtOnce(t *testing.T) {
+	const full = 15*time.Minute + time.Second
+	synctest.Test(t, func(t *testing.T) {
+		service, store := &trips{}, signforms.NewMemoryLimitStore(nil)
+		impatient := budgetClient(t, service, signforms.Options{LimitStore: store})
+		patient := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		middling := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: 10 * time.Minute})
+		useUp(t, impatient)
+		start := time.Now()
+
+		_, err := impatient.Remind(t.Context(), docNumber(0))
+		requireLocal(t, err, signforms.ErrRateLimited, full)
+		require.ErrorContains(t, err, "ReminderMaxWait")
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+
+		soon, cancel := context.WithTimeout(t.Context(), full-1)
+		defer cancel()
+		_, err = patient.Remind(soon, docNumber(0))
+		requireLocal(t, err, signforms.ErrRateLimited, full)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, time.Since(start), "time that failing at once took")
+
+		time.Sleep(5 * time.Minute)
+		_, err = middling.Remind(t.Context(), docNumber(0))
+		requireLocal(t, err, signforms.ErrRateLimited, full-5*time.Minute)
+		time.Sleep(time.Second)
+		_, err = middling.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+		require.Equal(t, full, time.Since(start))
+		require.Equal(t, 6, service.count())
+	})
+}
+
+// The allowance is one for the call: what it waited before its first attempt is gone before its second.
+func TestMaxWaitIsForAllAttemptsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+			if n == 5 {
+				return answers429("600"), nil
+			}
+			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: 20 * time.Minute})
+		useUp(t, documents)
+		start := time.Now()
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.ErrorIs(t, err, signforms.ErrRateLimited)
+		require.Equal(t, 15*time.Minute+time.Second, time.Since(start), "10 minutes more were not left")
+	})
+}
+
+func TestFiveAtOnceNeedNoWait(t *testing.T) {
+	for range 50 { // each in an order of its own
+		synctest.Test(t, fiveAtOnceNeedNoWait)
+	}
+}
+
+func fiveAtOnceNeedNoWait(t *testing.T) {
+	service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+		time.Sleep(time.Second)
+		return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+	}}
+	documents := budgetClient(t, service, signforms.Options{})
+	errs := make(chan error, 20)
+	for range cap(errs) {
+		go func() {
+			_, err := documents.Remind(t.Context(), docNumber(0))
+			errs <- err
+		}()
+	}
+	sent, start := 0, time.Now()
+	for range cap(errs) {
+		err := <-errs
+		if err == nil {
+			sent++
+			continue
+		}
+		var e *signforms.Error
+		require.ErrorAs(t, err, &e)
+		require.True(t, e.Local)
+		require.GreaterOrEqual(t, e.RetryAfter, cycle) // more when the five before it are under way already
+	}
+	require.Equal(t, 5, sent)
+	require.Equal(t, time.Second, time.Since(start))
+}
+
+func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		first  string // Retry-After of an answer after 1 s
+		second string // and of one after 2 s; "-" is a success
+		want   time.Duration
+	}{
+		{"seconds", "600", "-", 10*time.Minute - time.Second},
+		{"absent", "", "-", 15*time.Minute - time.Second},
+		{"not understood", "soon", "-", 15*time.Minute - time.Second},
+		{"a date", "Sat, 01 Jan 2000 01:00:00 GMT", "-", time.Hour - 2*time.Second},
+		{"at most a day", "31536000", "-", 24*time.Hour - time.Second},
+		{"a shorter one after a longer", "3600", "1", time.Hour - time.Second},
+		{"a longer one after a shorter", "1", "3600", time.Hour},
+		{"a date gone by after a longer one", "3600", "Fri, 31 Dec 1999 01:00:00 GMT", time.Hour - time.Second},
+		{"zero", "0", "-", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+					time.Sleep(time.Duration(n+1) * time.Second)
+					if value := []string{c.first, c.second}[n]; value != "-" {
+						return answers429(value), nil
+					}
+					return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+				}}
+				documents := budgetClient(t, service, signforms.Options{MaxAttempts: 1})
+				var both sync.WaitGroup
+				for range 2 {
+					both.Go(func() { documents.Remind(t.Context(), docNumber(0)) })
+				}
+				both.Wait()
+				got, err := documents.ReminderBudget(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, c.want, got.NextIn)
+				require.Equal(t, c.want == 0, got.Remaining == 3)
+			})
+		})
+	}
+}
+
+func Test429DoesNotFreeSlotsThatOurLogHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+			if n == 4 {
+				return answers429("60"), nil
+			}
+			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{MaxAttempts: 1})
+		for range 5 {
+			documents.Remind(t.Context(), docNumber(0))
+		}
+		requireBudget(t, documents, signforms.Budget{NextIn: 15*time.Minute + time.Second})
+	})
+}
+
+func TestErrorTextOfTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		documents := budgetClient(t, &trips{}, signforms.Options{})
+		useUp(t, documents)
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll (retry after 15m1s)")
+	})
+}

@@ -1,0 +1,78 @@
+package signformstest_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestNothingIsLost has 200 documents signed by two people at the same moment while attempts get lost, doubled and refused, and
+// compares what arrived with what happened.
+func TestNothingIsLost(t *testing.T) {
+	accepted, refuse := sync.Map{}, rand.New(rand.NewPCG(1, 2))
+	var mu sync.Mutex
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		refused := refuse.IntN(4) == 0
+		mu.Unlock()
+		if refused {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		accepted.Store(r.URL.Path+string(body), true)
+	}))
+	t.Cleanup(endpoint.Close)
+	srv := signformstest.NewServer(t, &signformstest.Options{Seed: 3})
+	paths := map[string]string{} // by webhook
+	for _, path := range []string{"/a", "/b", "/c"} {
+		hook := srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL + path, Event: signformstest.SignatureCompleted})
+		paths[hook] = path
+	}
+	srv.FailWebhooks(signformstest.WebhookFault{Probability: 0.2, Drop: true})
+	srv.FailWebhooks(signformstest.WebhookFault{Probability: 0.2, Duplicate: true})
+
+	const documents = 200
+	var people sync.WaitGroup
+	for i := range documents {
+		doc := srv.AddDocument(signformstest.Document{Name: fmt.Sprint(i), Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})
+		for _, email := range []string{"ann@example.com", "ben@example.com"} {
+			people.Go(func() {
+				signer := srv.Signer(doc, email)
+				if err := signer.View(); err != nil {
+					t.Error(err)
+				}
+				if err := signer.Sign(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	people.Wait()
+	srv.Advance(48 * time.Hour)
+
+	events, delivered := map[string]int{}, 0
+	for _, d := range srv.Deliveries() {
+		_, got := accepted.Load(paths[d.WebhookID] + string(d.Body))
+		require.Equal(t, d.Status == signformstest.DeliveryDelivered, got, "%s", d)
+		events[d.EventTypes[0]]++
+		if got {
+			delivered++
+		}
+	}
+	require.Equal(t, map[string]int{
+		"new_signature_pdf_individual_viewed": 3 * 2 * documents,
+		"new_signature_pdf_individual_signed": 3 * 2 * documents,
+		"new_signature_pdf_completed":         3 * documents,
+	}, events)
+	require.Greater(t, delivered, 3*5*documents-50, "of 8 attempts hardly any eighth fails")
+}

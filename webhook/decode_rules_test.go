@@ -1,0 +1,246 @@
+package webhook_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// parseOne decodes a payload of one event.
+func parseOne(t *testing.T, payload string) webhook.Event {
+	t.Helper()
+	events, err := webhook.Parse([]byte(payload))
+	require.NoError(t, err, payload)
+	require.Len(t, events, 1, payload)
+	return events[0]
+}
+
+func TestParseRefuses(t *testing.T) {
+	for payload, reason := range map[string]string{
+		``:                                      "byte 0: unexpected end",
+		`null`:                                  "",
+		`"secret"`:                              "",
+		`1`:                                     "",
+		`[1]`:                                   "",
+		`[{},"secret"]`:                         "",
+		`[[{}]]`:                                "",
+		`[null,{}]`:                             "",
+		`{}{}`:                                  "byte 2: text after the value",
+		`[{}] x`:                                "byte 5: text after the value",
+		`[{},]`:                                 "byte 4: expected a value",
+		`{"documentName":secret}`:               "byte 16: expected a value",
+		`{"documentName":"secret`:               "byte 23: unexpected end",
+		"\ufeff{}":                              "byte 0: expected a value",
+		"{\"a\":\"\xff\"}":                      "byte 6: text is not UTF-8",
+		`{"x":{"y":[1,{"secret":01}`:            "byte 24: expected a comma or the end of the object or array",
+		`{"signers":[{"email":"a",}]}`:          "byte 25: expected a key in double quotes",
+		strings.Repeat(`{"a":`, 600):            "byte 2560: nested too deeply",
+		`{"a":"\ud800`:                          "byte 12: unexpected end",
+		`{"contact_field(page1)[x]":{"a":tru}}`: "byte 32: expected a value",
+	} {
+		events, err := webhook.Parse([]byte(payload))
+		require.ErrorIs(t, err, webhook.ErrPayload, payload)
+		require.ErrorContains(t, err, reason, payload)
+		require.NotContains(t, err.Error(), "secret")
+		require.Nil(t, events)
+	}
+}
+
+func TestParseDepth(t *testing.T) {
+	nested := func(n int) []byte { return []byte(`[{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}]`) }
+	_, err := webhook.Parse(nested(510))
+	require.NoError(t, err)
+	_, err = webhook.Parse(nested(511))
+	require.ErrorIs(t, err, webhook.ErrPayload)
+}
+
+// Each member at a time is given every JSON type that it does not have.
+func TestParseMisfits(t *testing.T) {
+	for _, c := range []struct{ eventType, member, field, want, bad string }{
+		{"new_form_response", `"formId":%s`, "formId", "a string", `1 true {} []`},
+		{"new_form_response", `"formResponseId":%s`, "formResponseId", "a string", `1 {}`},
+		{"new_form_response", `"formTitle":%s`, "formTitle", "a string", `1 {}`},
+		{"new_form_response", `"finishedPdfUrl":%s`, "finishedPdfUrl", "a string", `1 {}`},
+		{"new_form_response", `"documentUrl":%s`, "documentUrl", "a string", `1 {}`},
+		{"new_form_response", `"respondentEmail":%s`, "respondentEmail", "a string", `1 {}`},
+		{"new_form_response", `"response":%s`, "response", "an array of objects", `1 "a" {} false`},
+		{"new_form_response", `"response":[{},%s]`, "response[1]", "an object", `1 "a" [] false`},
+		{"new_form_response", `"response":[{},{},{"id":%s}]`, "response[2].id", "a string", `1 {}`},
+		{"new_form_response", `"response":[{"question":%s}]`, "response[0].question", "a string", `1 {}`},
+		{"new_signature_pdf_completed", `"documentName":%s`, "documentName", "a string", `1 {}`},
+		{"new_signature_pdf_completed", `"documentId":%s`, "documentId", "a string", `1 {}`},
+		{"new_signature_pdf_completed", `"authorEmail":%s`, "authorEmail", "a string", `1 {}`},
+		{"new_template_response", `"finishedPdfUrl":%s`, "finishedPdfUrl", "a string", `1 {}`},
+		{"new_template_response", `"signers":%s`, "signers", "an array of objects", `1 "a" {} false`},
+		{"new_template_response", `"signers":[%s]`, "signers[0]", "an object", `1 "a" [] false`},
+		{"new_template_response", `"signers":[{"roleTitle":%s}]`, "signers[0].roleTitle", "a string", `1 {}`},
+		{"new_template_response", `"signers":[{"signerId":%s}]`, "signers[0].signerId", "a string", `1 {}`},
+		{"new_signature_pdf_individual_signed", `"isSigningOrder":%s`, "isSigningOrder", "true or false", `1 "true" {}`},
+		{"new_signature_pdf_individual_signed", `"signers":[{},{"email":%s}]`, "signers[1].email", "a string", `1 [] true`},
+		{"new_signature_pdf_individual_signed", `"signers":[{"name":%s}]`, "signers[0].name", "a string", `1 {}`},
+		{"new_signature_pdf_individual_signed", `"signers":[{"status":%s}]`, "signers[0].status", "a string", `1 {}`},
+		{"new_signature_pdf_individual_signed", `"signers":[{"signerIp":%s}]`, "signers[0].signerIp", "a string", `1 {}`},
+		{"new_signature_pdf_individual_signed", `"signers":[{"hasDeclined":%s}]`, "signers[0].hasDeclined", "true or false", `0 "false"`},
+		{"new_signature_pdf_individual_signed", `"signers":[{"signingOrderNo":%s}]`, "signers[0].signingOrderNo", "a whole number", `1.5 1e0 "1" true {} 99999999999999999999`},
+		{"new_signature_pdf_individual_signed", `"signedBy":%s`, "signedBy", "an object", `1 "a" []`},
+		{"new_template_response_individual_signed", `"signedBy":{"signedAt":%s}`, "signedBy.signedAt", "a time in RFC 3339 or Unix seconds or milliseconds",
+			`"yesterday" "2026-11-20" "2026-13-01T00:00:00Z" "+123456789" 1 1.5 true {}`},
+		{"new_template_response_individual_viewed", `"viewedBy":{"viewedAt":%s}`, "viewedBy.viewedAt", "a time in RFC 3339 or Unix seconds or milliseconds", `"x" -1795176000`},
+		{"new_template_response_individual_viewed", `"viewedBy":{"email":%s}`, "viewedBy.email", "a string", `1 {}`},
+	} {
+		for bad := range strings.FieldsSeq(c.bad) {
+			body := `{"webhookEvent":"` + c.eventType + `",` + fmt.Sprintf(c.member, bad) + `,"other":[1]}`
+			e, ok := parseOne(t, body).(*webhook.UnknownEvent)
+			require.True(t, ok, body)
+			require.Equal(t, webhook.EventType(c.eventType), e.EventType())
+			require.Equal(t, body, string(e.Raw()))
+			var misfit *webhook.FieldError
+			require.ErrorAs(t, e.Err, &misfit)
+			require.Equal(t, webhook.FieldError{Field: c.field, Want: c.want}, *misfit, body)
+			require.EqualError(t, e.Err, "webhook: field "+c.field+" is not "+c.want)
+		}
+	}
+}
+
+func TestParseMisfitTouchesNothingElse(t *testing.T) {
+	events, err := webhook.Parse([]byte(`[{"webhookEvent":"new_form_response","formId":"f1","response":[{"id":"a"}]},
+		{"webhookEvent":"new_form_response","formId":2,"response":[{"id":"b"},3]},
+		{"webhookEvent":"new_form_response","formId":"f3","response":[{"id":"c"}]}]`))
+	require.NoError(t, err)
+	require.Len(t, events, 3)
+	require.Equal(t, []webhook.Answer{{ID: "a"}}, events[0].(*webhook.FormResponse).Answers)
+	require.EqualError(t, events[1].(*webhook.UnknownEvent).Err, "webhook: field formId is not a string", "the first misfit is named")
+	require.Equal(t, []webhook.Answer{{ID: "c"}}, events[2].(*webhook.FormResponse).Answers)
+}
+
+// The path of a misfit starts anew after each list and object.
+func TestParseMisfitAfterOthers(t *testing.T) {
+	e := parseOne(t, `{"signers":[{},{}],"viewedBy":{"name":"n"},"documentName":1,"webhookEvent":"new_template_response_individual_viewed"}`)
+	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field documentName is not a string")
+	e = parseOne(t, `{"signers":[{"email":"e"}],"viewedBy":{"name":1},"webhookEvent":"new_template_response_individual_viewed"}`)
+	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field viewedBy.name is not a string")
+	e = parseOne(t, `{"response":[{}],"formTitle":{},"webhookEvent":"new_form_response"}`)
+	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field formTitle is not a string")
+}
+
+// A member that the event's type does not have is an unknown key, whatever it holds.
+func TestParseMisfitOfAnotherType(t *testing.T) {
+	e := parseOne(t, `{"signers":1,"viewedBy":2,"isSigningOrder":3,"formId":"f","documentName":4,"webhookEvent":"new_form_response"}`)
+	require.Equal(t, "f", e.(*webhook.FormResponse).FormID)
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","formId":1,"response":2,"signedBy":3,"isSigningOrder":4,"finishedPdfUrl":5,"documentId":"d"}`)
+	require.Equal(t, "d", e.(*webhook.SignatureViewed).DocumentID)
+	e = parseOne(t, `{"webhookEvent":"new_thing","documentId":1,"signers":2}`)
+	require.NoError(t, e.(*webhook.UnknownEvent).Err)
+	e = parseOne(t, `{"webhookEvent":7,"formResponseId":"r"}`)
+	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string")
+	require.Empty(t, e.EventType())
+}
+
+func TestParseNullIsMissing(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":null,"formResponseId":null,"documentName":null,"isSigningOrder":null,
+		"signers":[null,{"email":null,"hasDeclined":null,"signingOrderNo":null}],"viewedBy":null,"signedBy":{"signedAt":null,"name":"n"}}`)
+	signed := e.(*webhook.SignatureSigned)
+	require.Equal(t, []webhook.Signer{{}, {}}, signed.Signers)
+	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Name: "n"}}, signed.SignedBy)
+	require.True(t, signed.Inferred())
+
+	e = parseOne(t, `{"webhookEvent":"new_form_response","response":null,"finishedPdfUrl":null,"documentUrl":"older"}`)
+	require.Nil(t, e.(*webhook.FormResponse).Answers)
+	require.Equal(t, "older", e.(*webhook.FormResponse).FinishedPDFURL)
+	e = parseOne(t, `{"webhookEvent":"new_form_response","finishedPdfUrl":"newer","documentUrl":"older"}`)
+	require.Equal(t, "newer", e.(*webhook.FormResponse).FinishedPDFURL)
+}
+
+func TestParseInfers(t *testing.T) {
+	for body, want := range map[string]webhook.EventType{
+		`{"formResponseId":"r","viewedBy":{},"finishedPdfUrl":"u"}`:           webhook.TypeFormResponse,
+		`{"viewedBy":{},"signedBy":{},"finishedPdfUrl":"u"}`:                  webhook.TypeSignatureViewed,
+		`{"viewedBy":{"roleTitle":"Client"}}`:                                 webhook.TypeTemplateViewed,
+		`{"viewedBy":{},"signers":[{},{"signerId":"s"}]}`:                     webhook.TypeTemplateViewed,
+		`{"signers":[{"email":"e"}],"signedBy":{},"finishedPdfUrl":"u"}`:      webhook.TypeSignatureSigned,
+		`{"signers":[{"roleTitle":"r"}],"signedBy":{}}`:                       webhook.TypeTemplateSigned,
+		`{"signedBy":{"signerId":"s"}}`:                                       webhook.TypeTemplateSigned,
+		`{"finishedPdfUrl":"u","signers":[{"signerIp":"1.2.3.4"}]}`:           webhook.TypeSignatureCompleted,
+		`{"finishedPdfUrl":"u"}`:                                              webhook.TypeSignatureCompleted,
+		`{"finishedPdfUrl":"u","signers":[{},{"signerId":"s"}]}`:              webhook.TypeTemplateResponse,
+		`{"webhookEvent":"","finishedPdfUrl":"u"}`:                            webhook.TypeSignatureCompleted,
+		`{"finishedPdfUrl":"u","signers":[{"roleTitle":"","signerId":null}]}`: webhook.TypeSignatureCompleted,
+		`{"documentId":"d","signers":[{"roleTitle":"r"}]}`:                    "",
+		`{"formId":"f"}`: "",
+		`{}`:             "",
+		`{"formResponseId":null,"viewedBy":null,"signedBy":null,"finishedPdfUrl":null}`: "",
+	} {
+		e := parseOne(t, body)
+		require.Equal(t, want, e.EventType(), body)
+		require.Equal(t, want != "", e.Inferred(), body)
+		_, unknown := e.(*webhook.UnknownEvent)
+		require.Equal(t, want == "", unknown, body)
+	}
+	e := parseOne(t, `{"formResponseId":5}`).(*webhook.UnknownEvent)
+	require.EqualError(t, e.Err, "webhook: field formResponseId is not a string")
+	require.Equal(t, webhook.TypeFormResponse, e.EventType())
+}
+
+func TestParseTimes(t *testing.T) {
+	want := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		`"2026-11-20T12:00:00Z"`:           want,
+		`"2026-11-20T13:00:00.000+01:00"`:  want,
+		`"2026-11-20T12:00:00.123456789Z"`: want.Add(123456789),
+		`"1795176000"`:                     want,
+		`1795176000`:                       want,
+		`1795176000123`:                    want.Add(123 * time.Millisecond),
+		`"1795176000123"`:                  want.Add(123 * time.Millisecond),
+		`""`:                               {},
+		`null`:                             {},
+	} {
+		e := parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","viewedBy":{"viewedAt":`+text+`}}`)
+		require.Equal(t, want, e.(*webhook.SignatureViewed).ViewedBy.ViewedAt, text)
+	}
+}
+
+// What counts of a key that occurs twice is its last value, as in JavaScript.
+func TestParseDuplicateKeys(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_form_response","webhookEvent":"new_signature_pdf_individual_signed",
+		"documentName":"a","documentNam\u0065":"b","DocumentName":"c","signers":[{"email":"a","name":"n"},{}],"signers":[{"email":"b","email":"c"}],
+		"signedBy":{"name":"a","signedAt":"2026-11-20T12:00:00Z"},"signedBy":{"email":"b"}}`).(*webhook.SignatureSigned)
+	require.Equal(t, "b", e.DocumentName)
+	require.Equal(t, []webhook.Signer{{Email: "c"}}, e.Signers)
+	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Email: "b"}}, e.SignedBy)
+
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","documentName":5,"documentName":"a","authorEmail":"a","authorEmail":null,
+		"isSigningOrder":true,"isSigningOrder":null,"signers":[{"name":"n","signingOrderNo":1,"hasDeclined":true,"name":null,"signingOrderNo":null,"hasDeclined":null}],
+		"signedBy":{"signedAt":"2026-11-20T12:00:00Z","signedAt":null}}`).(*webhook.SignatureSigned)
+	require.Equal(t, webhook.Document{DocumentName: "a"}, e.Document)
+	require.Equal(t, []webhook.Signer{{}}, e.Signers)
+	require.False(t, e.IsSigningOrder)
+	require.Zero(t, e.SignedBy)
+
+	other := parseOne(t, `{"formResponseId":"r","formResponseId":null,"finishedPdfUrl":"u","signers":[{"email":"e"}],"signers":null}`)
+	require.Nil(t, other.(*webhook.SignatureCompleted).Signers)
+}
+
+func TestParseStrings(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_form_response","formTitle":"\u0041\n\"\/\ud83d\ude00\ud800é","formId":""}`).(*webhook.FormResponse)
+	require.Equal(t, "A\n\"/😀\ufffdé", e.FormTitle)
+}
+
+func TestParseCopiesThePayload(t *testing.T) {
+	payload := []byte(`{"webhookEvent":"new_form_response","formTitle":"title","response":[{"id":"q"}]}`)
+	events, err := webhook.Parse(payload)
+	require.NoError(t, err)
+	clear(payload)
+	e := events[0].(*webhook.FormResponse)
+	require.Equal(t, "title", e.FormTitle)
+	raw := e.Raw()
+	require.Contains(t, string(raw), `"formTitle":"title"`)
+	clear(raw)
+	require.Equal(t, "title", e.FormTitle)
+	require.Equal(t, "q", e.Answers[0].ID)
+	require.Nil(t, (&webhook.FormResponse{}).Raw())
+}

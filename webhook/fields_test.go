@@ -1,0 +1,88 @@
+package webhook_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+func parseFields(t *testing.T, members string) []webhook.Field {
+	t.Helper()
+	return parseOne(t, `{"webhookEvent":"new_template_response",`+members+`}`).(*webhook.TemplateResponse).Fields
+}
+
+func TestFieldKeys(t *testing.T) {
+	for key, want := range map[string]webhook.Field{
+		"contact_field(page1)[Client]":  {Kind: "contact_field", Page: 1, Label: "Client"},
+		"text(page12)[a(page3)[b]]":     {Kind: "text", Page: 12, Label: "a(page3)[b]"},
+		"date(page1)[]":                 {Kind: "date", Page: 1},
+		"x(page1)[]]":                   {Kind: "x", Page: 1, Label: "]"},
+		"x(page1)[ )[ ]":                {Kind: "x", Page: 1, Label: " )[" + " "},
+		"any kind, é(page007)[é 😀]":     {Kind: "any kind, é", Page: 7, Label: "é 😀"},
+		"x(page2147483647)[y]":          {Kind: "x", Page: 2147483647, Label: "y"},
+		"initials(page0)[O'Neil & Co.]": {Kind: "initials", Label: "O'Neil & Co."},
+	} {
+		want.Key, want.Value = key, "v"
+		require.Equal(t, []webhook.Field{want}, parseFields(t, `"`+key+`":"v"`), key)
+	}
+	for _, key := range []string{
+		"", "]", "(page1)[x]", "x(page)[y]", "x(page1)[y", "x(page1)y]", "x(page1) [y]", "x(pageA)[y]", "x(page-1)[y]", "x(page+1)[y]",
+		"x(page1[y]", "x(page 1)[y]", "x(Page1)[y]", "x[y]", "x(page1)", "x(page1)[", "x(page2147483648)[y]", "x(page99999999999999999999)[y]", "x(page1.0)[y]", "x(page1_0)[y]",
+	} {
+		require.Nil(t, parseFields(t, `"`+key+`":"v"`), key)
+	}
+}
+
+func TestFieldValues(t *testing.T) {
+	for value, want := range map[string]string{
+		`"text"`: "text", `""`: "", `"a\nb"`: "a\nb", `null`: "", `true`: "true", `12.50`: "12.50", `[ "a", 1 ]`: `[ "a", 1 ]`, `{"a":{}}`: `{"a":{}}`,
+	} {
+		require.Equal(t, want, parseFields(t, `"x(page1)[y]":`+value)[0].Value)
+		form := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"answer":`+value+`}]}`).(*webhook.FormResponse)
+		require.Equal(t, want, form.Answers[0].Answer)
+	}
+}
+
+func TestFieldsInDocumentOrder(t *testing.T) {
+	fields := parseFields(t, `"b(page2)[x]":"1","documentName":"n","a(page1)[x]":"2","signers":[{}],"c(page1)[\u0078]":"3","b(page2)[\u0078]":"4"`)
+	require.Equal(t, []webhook.Field{
+		{Kind: "b", Page: 2, Label: "x", Value: "4", Key: "b(page2)[x]"},
+		{Kind: "a", Page: 1, Label: "x", Value: "2", Key: "a(page1)[x]"},
+		{Kind: "c", Page: 1, Label: "x", Value: "3", Key: "c(page1)[x]"},
+	}, fields, "the last value in the first place")
+}
+
+// Repeated keys are found in another way once there are many.
+func TestManyFields(t *testing.T) {
+	for _, n := range []int{15, 16, 17, 1000} {
+		var members strings.Builder
+		for i := range n {
+			fmt.Fprintf(&members, `"x(page1)[%d]":"first %d",`, i, i)
+		}
+		for i := range n {
+			fmt.Fprintf(&members, `"x(page1)[%d]":"last %d",`, i, i)
+		}
+		fields := parseFields(t, members.String()+`"x(page2)[y]":"z"`)
+		require.Len(t, fields, n+1)
+		for i, f := range fields[:n] {
+			require.Equal(t, fmt.Sprintf("last %d", i), f.Value)
+			require.Equal(t, fmt.Sprint(i), f.Label)
+		}
+		require.Equal(t, "z", fields[n].Value)
+	}
+}
+
+func TestFieldsOfTwoEvents(t *testing.T) {
+	events, err := webhook.Parse([]byte(`[{"webhookEvent":"new_template_response","x(page1)[a]":"1"},{"webhookEvent":"new_signature_pdf_completed","x(page1)[a]":"2"},
+		{"webhookEvent":"new_template_response"}]`))
+	require.NoError(t, err)
+	first, second := events[0].(*webhook.TemplateResponse), events[1].(*webhook.SignatureCompleted)
+	first.Fields = append(first.Fields, webhook.Field{Value: "mine"})
+	require.Equal(t, "1", first.Fields[0].Value)
+	require.Equal(t, []webhook.Field{{Kind: "x", Page: 1, Label: "a", Value: "2", Key: "x(page1)[a]"}}, second.Fields)
+	require.Nil(t, events[2].(*webhook.TemplateResponse).Fields)
+}
