@@ -38,6 +38,10 @@ type Fault struct {
 // delivery is a match of its own.
 //
 // What changes the body or the timestamp is signed anew, so that the delivery stays genuine; Secret and Reencode are not.
+// With a Delay the rest happens to the attempt once it is made.
+//
+// Attempts for different webhooks are made side by side: Nth and Times count them as they come, so say which WebhookID is
+// meant where it matters. Probability goes by each webhook's own attempts, so that a seed decides.
 type WebhookFault struct {
 	WebhookID   string
 	DocumentID  string  // or the id of the template, form, createdDocumentId or form response that the event is about
@@ -46,8 +50,8 @@ type WebhookFault struct {
 	Times       int     // how often it happens at most; 0: no limit
 	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
 
-	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
+	Drop  bool          // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
 	Duplicate  bool          // send the same request twice
 	Secret     string        // sign with this instead of the webhook's secret
 	Shift      time.Duration // add this to x-timestamp: negative for a stale one
