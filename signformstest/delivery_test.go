@@ -177,6 +177,32 @@ func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
 	}
 }
 
+func TestAWebhookThatIsEnabledAgainGetsNothingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		r := &receiver{}
+		srv, hook, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("app.test", http.HandlerFunc(
+			func(w http.ResponseWriter, req *http.Request) {
+				r.ServeHTTP(w, req)
+				time.Sleep(time.Second)
+			})))
+		defer srv.Close()
+		for range 5 {
+			submit() // the first is under way, the others wait for it
+		}
+		synctest.Wait()
+		require.NoError(t, srv.DisableWebhook(hook))
+		require.NoError(t, srv.EnableWebhook(hook))
+		submit()
+		srv.Advance(48 * time.Hour)
+		require.Len(t, r.all(), 2)
+		for i, d := range srv.Deliveries() {
+			require.Equal(t, i < 5, d.Status == signformstest.DeliveryCancelled, "%s", d)
+		}
+	})
+}
+
 func TestADisabledWebhookCanBeEnabled(t *testing.T) {
 	r := newReceiver(t)
 	srv, hook, submit := newPair(t, nil, r.URL)
