@@ -50,8 +50,8 @@ type WebhookFault struct {
 	Times       int     // how often it happens at most; 0: no limit
 	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
 
-	Drop  bool          // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
+	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
 	Duplicate  bool          // send the same request twice
 	Secret     string        // sign with this instead of the webhook's secret
 	Shift      time.Duration // add this to x-timestamp: negative for a stale one
@@ -62,8 +62,13 @@ type WebhookFault struct {
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back.
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back. A fault that cannot be
+// fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
+	s.t.Helper()
+	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
+	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
+	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
 	return s.ref.FailRequests(refserver.RequestFault{
 		Operation:   api.Operation(f.Operation),
 		DocumentID:  f.DocumentID,
@@ -82,8 +87,12 @@ func (s *Server) Fail(f Fault) (remove func()) {
 	})
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back.
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. A fault that
+// cannot be fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
+	s.t.Helper()
+	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
+	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
 	return s.ref.FailWebhooks(refserver.WebhookFault{
 		WebhookID:  f.WebhookID,
 		DocumentID: f.DocumentID,

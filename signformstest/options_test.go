@@ -89,9 +89,12 @@ func TestUnusedFaultsCanFailTheTest(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]signformstest.Options{
-		"Options.ReminderLimit: -1 requests in 15m0s is no limit":  {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
-		"Options.ReminderLimit.Reading: 7 is none of the readings": {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
-		"Options.Profile.Timestamps: 7 is none of the formats":     {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.ReminderLimit: -1 requests in 15m0s is no limit":                       {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
+		"Options.ReminderLimit.Reading: 7 is none of the readings":                      {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
+		"Options.Profile.Timestamps: 7 is none of the formats":                          {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.Profile.PageSize: -1 is no size":                                       {Profile: signformstest.Profile{PageSize: -1}},
+		"Options.Profile.RefusalStatus: 200 is not the status of a refusal, 400 to 499": {Profile: signformstest.Profile{RefusalStatus: 200}},
+		"Options.Profile.Extra: json: unsupported type: chan int":                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
 	} {
 		_, err := signformstest.Start(&opts)
 		require.EqualError(t, err, want)

@@ -119,8 +119,13 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 			srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: signformstest.TemplateResponse, Documents: []string{"x"}})
 		},
 		"AddWebhook: event: must be one of [\"new_form_response\" \"new_signature_completed\" \"new_template_response\"]": func() { srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: "viewed"}) },
-		"Advance: -1s would move the clock back": func() { srv.Advance(-1e9) },
-		"TestWebhook: no webhook with id x":      func() { srv.TestWebhook("x") },
+		"Advance: -1s would move the clock back":                       func() { srv.Advance(-1e9) },
+		"TestWebhook: no webhook with id x":                            func() { srv.TestWebhook("x") },
+		"Fail: Status 7 is not 200 to 599":                             func() { srv.Fail(signformstest.Fault{Status: 7}) },
+		"Fail: Probability 50 is not 0 to 1":                           func() { srv.Fail(signformstest.Fault{Probability: 50}) },
+		"Fail: Nth, Times, Cut, Latency and Drip must not be negative": func() { srv.Fail(signformstest.Fault{Latency: -1}) },
+		"FailWebhooks: Probability -1 is not 0 to 1":                   func() { srv.FailWebhooks(signformstest.WebhookFault{Probability: -1}) },
+		"FailWebhooks: Nth, Times, Pad and Delay must not be negative": func() { srv.FailWebhooks(signformstest.WebhookFault{Delay: -1}) },
 	} {
 		require.PanicsWithValue(t, "signformstest: "+want, add, want)
 	}
