@@ -28,7 +28,6 @@ func newPair(t *testing.T, opts *signformstest.Options, url string) (srv *signfo
 
 func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 	r := newReceiver(t, 500, 301, 404, 503, 400, 401, 429, 500, 500)
-	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start, VirtualTimestamps: true}, r.URL)
 	submit()
 	srv.Advance(48 * time.Hour)

@@ -131,7 +131,7 @@ func TestReminderLimits(t *testing.T) {
 		"sliding, one": {signformstest.ReminderLimit{Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: start})
 			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 			var got []int
 			for _, d := range append([]time.Duration{0}, c.advances...) {

@@ -93,6 +93,35 @@ func TestEachActChangesTheStatus(t *testing.T) {
 	require.Equal(t, archived, answer["documents"].([]any)[0].(map[string]any)["documentId"])
 }
 
+func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
+	doc := srv.AddDocument(signformstest.Document{
+		Name: "Lease", ExpiresFor: time.Hour, Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
+	})
+	srv.Advance(time.Minute)
+	require.NoError(t, srv.Signer(doc, "ben@example.com").Sign())
+	require.Error(t, srv.Pay(doc), "refused, which leaves no trace")
+	status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
+	require.Equal(t, 200, status)
+	srv.Advance(24 * time.Hour)
+	require.Equal(t, []signformstest.AuditEntry{
+		{At: start, Action: "create", Actor: "author", To: "DRAFT"},
+		{At: start, Action: "send", Actor: "author", From: "DRAFT", To: "PENDING"},
+		{At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING"},
+		{At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
+		{At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
+	}, srv.Audit(doc))
+	require.Equal(t, "2026-11-20T12:01:00Z sign: PENDING to PENDING", srv.Audit(doc)[2].String())
+
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	response, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+	require.Equal(t, []signformstest.AuditEntry{
+		{At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response},
+	}, srv.Audit(form))
+	require.Empty(t, srv.Audit("x"))
+}
+
 func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?", Required: true}}})

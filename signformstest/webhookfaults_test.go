@@ -170,8 +170,6 @@ func TestASeedDecidesForEachWebhook(t *testing.T) {
 	require.NotEqual(t, first, run(8))
 }
 
-var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
 // times returns when the attempts of the first delivery were made, on a clock that started at start.
 func times(srv *signformstest.Server) (after []time.Duration) {
 	for _, a := range srv.Deliveries()[0].Attempts {

@@ -156,6 +156,21 @@ func (s *Server) Messages() []Message {
 	return all
 }
 
+// Audit returns the audit trail of a document or form, oldest first, with the addresses of signers as actors.
+func (s *Server) Audit(id string) (trail []signing.AuditEntry) {
+	s.store.View(func(tx *store.Tx) error {
+		trail = tx.Audit(id)
+		d, err := tx.Document(id)
+		for i := range trail {
+			if signer := slices.IndexFunc(d.Signers, func(s signing.Signer) bool { return s.ID == trail[i].Actor }); signer >= 0 {
+				trail[i].Actor = d.Signers[signer].Email
+			}
+		}
+		return err
+	})
+	return trail
+}
+
 // AddKey adds an API key of the workspace and returns it.
 func (s *Server) AddKey(workspaceID string) string {
 	key := s.ids.Token()
