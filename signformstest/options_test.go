@@ -47,8 +47,8 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 	tb.end()
 
 	for _, want := range []string{
-		`list documents: 400 invalid_input (rule: input)`,
-		`"GET" "/get-document": 404 not_found (rule: path)`,
+		`list documents: 400 invalid_input (rule: input): limit must be at most 100`,
+		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
 		doc + ": cannot pay a document that is PENDING",
 		"[new_signature_pdf_individual_viewed]",
 		"pending, 1 attempts, last answer 500",

@@ -204,7 +204,7 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	if f.code == codeInvalidStatus {
 		f.status = a.Profile.RefusalStatus
 	}
-	c.record.Rule, c.record.Code, c.record.Message = f.rule, f.code, f.message
+	c.record.Rule, c.record.Code, c.record.Message, c.record.reason = f.rule, f.code, f.message, f.reason
 	if f.header[0] != "" {
 		w.Header().Set(f.header[0], f.header[1])
 	}
