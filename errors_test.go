@@ -195,7 +195,7 @@ func TestErrorText(t *testing.T) {
 			"so look before you repeat it: Endpoint request timed out"},
 		{sending, 200, `{"message":"Sent"}`, "send: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
 			"unreadable answer: it lacks createdDocumentId"},
-		{voiding, 200, "<html>", "void document: 200: unreadable answer: it is not a JSON object"},
+		{voiding, 200, "<html>", "void document: 200: unavailable: unreadable answer: it is not a JSON object"},
 	} {
 		err := c.call.do(t.Context(), scriptedClient(t, answers(c.status, c.body)))
 		require.EqualError(t, err, c.want)

@@ -293,10 +293,10 @@ func (p patience) outlastedBy(wait time.Duration) error {
 	e := &Error{Operation: OpSendReminder, Local: true, RetryAfter: wait, kinds: []error{ErrRateLimited}}
 	switch {
 	case p.bounded && wait > time.Until(p.deadline):
-		e.Message = "the reminder budget is used up until after the context's deadline"
+		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
 		e.cause = errPastDeadline
 	case wait > p.max-time.Since(p.start):
-		e.Message = "the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll"
+		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
 	default:
 		return nil
 	}

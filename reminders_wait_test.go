@@ -340,6 +340,6 @@ func TestErrorTextOfTheBudget(t *testing.T) {
 		documents := budgetClient(t, &trips{}, signforms.Options{})
 		useUp(t, documents)
 		_, err := documents.Remind(t.Context(), docNumber(0))
-		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll (retry after 15m1s)")
+		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait (retry after 15m1s)")
 	})
 }
