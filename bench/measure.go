@@ -23,7 +23,6 @@ type Settings struct {
 type Measurement struct {
 	Row     Row
 	Payload Payload
-	Size    int     // bytes of the body
 	Wall    float64 // time until it is done; what else runs on the machine bends it
 	CPU     float64 // time on all processors, with what the garbage collector does beside it
 	Spread  float64 // half the distance between the quartiles of CPU, as a part of it
@@ -181,7 +180,7 @@ func (s *subject) result() Measurement {
 	slices.Sort(s.cpu)
 	n := len(s.cpu)
 	m := s.found
-	m.Row, m.Payload, m.Size = s.row, s.payload, s.sender.Size()
+	m.Row, m.Payload = s.row, s.payload
 	m.Wall, m.CPU = median(s.wall), median(s.cpu)
 	m.Spread = (s.cpu[n*3/4] - s.cpu[n/4]) / 2 / m.CPU
 	return m
