@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -96,6 +97,10 @@ func (r *run) noAnswerText() string {
 		return context.Canceled.Error()
 	case errors.Is(r.last.err, context.DeadlineExceeded):
 		return context.DeadlineExceeded.Error()
+	case errors.Is(r.last.err, io.ErrUnexpectedEOF):
+		return "the answer broke off: " + r.last.err.Error()
+	case errors.Is(r.last.err, io.EOF):
+		return "the connection was closed before an answer came: " + r.last.err.Error()
 	}
 	return r.last.err.Error()
 }

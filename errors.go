@@ -82,7 +82,7 @@ func (e *Error) Error() string {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
 	}
 	for _, k := range e.kinds {
-		if k == ErrOutcomeUnknown || e.StatusCode == 0 {
+		if k == ErrOutcomeUnknown || e.StatusCode < 300 { // other statuses speak for themselves
 			parts = append(parts, k.Error())
 		}
 	}

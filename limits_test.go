@@ -86,7 +86,7 @@ func TestNewRefusesAStoreThatCannotBeCompared(t *testing.T) {
 	type wrapped struct{ signforms.LimitStore }
 	type uncomparable struct {
 		wrapped
-		names []string
+		_ []string
 	}
 	for _, store := range []signforms.LimitStore{uncomparable{}, wrapped{uncomparable{}}} {
 		_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: store})

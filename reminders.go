@@ -148,7 +148,7 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 	t, ahead := lines.join(b.lineKey)
 	defer lines.leave(t)
 	for at := start; ; at = time.Now() {
-		s, wait, err := b.ask(ctx, ahead, at)
+		s, wait, err := b.ask(ctx, t, ahead, at)
 		switch {
 		case err != nil:
 			return slot{}, err
@@ -170,13 +170,14 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 
 // ask takes a slot for the first in line. To the others it tells how long until theirs; 0 is as soon as those before
 // them have got theirs.
-func (b *budget) ask(ctx context.Context, ahead int, at time.Time) (s slot, wait time.Duration, err error) {
+func (b *budget) ask(ctx context.Context, t *turn, ahead int, at time.Time) (s slot, wait time.Duration, err error) {
 	if ahead > 0 {
 		waits, err := b.peek(ctx)
 		if err != nil {
 			return slot{}, 0, unlessEnded(ctx, storeError(err))
 		}
-		return slot{}, slotIn(waits, ahead), nil
+		// Counted after peeking: whoever took a slot meanwhile is not counted twice.
+		return slot{}, slotIn(waits, lines.ahead(t)), nil
 	}
 	s.at = at
 	bounded, cancel := b.bound(ctx)
@@ -292,10 +293,10 @@ func (p patience) outlastedBy(wait time.Duration) error {
 	e := &Error{Operation: OpSendReminder, Local: true, RetryAfter: wait, kinds: []error{ErrRateLimited}}
 	switch {
 	case p.bounded && wait > time.Until(p.deadline):
-		e.Message = "the reminder budget is used up until after the context's deadline"
+		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
 		e.cause = errPastDeadline
 	case wait > p.max-time.Since(p.start):
-		e.Message = "the reminder budget is used up and Options.ReminderMaxWait allows no such wait: wait, or use RemindAll"
+		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
 	default:
 		return nil
 	}

@@ -25,20 +25,49 @@ func TestFirstComeFirstServed(t *testing.T) {
 			budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
 			budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
 		}
-		useUp(t, clients[0])
 		start := time.Now()
-		var waiting sync.WaitGroup
-		for n := range 23 {
-			waiting.Go(func() {
-				_, err := clients[n%2].Remind(t.Context(), docNumber(n+1))
+		var calls sync.WaitGroup
+		for n := range 28 {
+			calls.Go(func() {
+				_, err := clients[n%2].Remind(t.Context(), docNumber(n))
 				require.NoError(t, err)
 			})
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // so that slots free one by one
 		}
-		waiting.Wait()
-		for n := range 23 {
-			require.Equal(t, docNumber(n+1), signforms.PDF(service.docs[5+n]), "request %d", n)
-			require.Equal(t, time.Duration(n/5+1)*cycle, service.at[5+n].Sub(start), "request %d", n)
+		calls.Wait()
+		for n := range 28 {
+			require.Equal(t, docNumber(n), signforms.PDF(service.docs[n]), "request %d", n)
+			require.Equal(t, time.Duration(n/5)*cycle+time.Duration(n%5)*time.Second, service.at[n].Sub(start), "request %d", n)
+		}
+	})
+}
+
+// Five slots that free at one moment are used at that moment: nobody waits for the answer of the one before.
+func TestEachInLineIsWokenByTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+			time.Sleep(9 * time.Second)
+			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+		}}
+		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
+		start := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for n := range 20 {
+			calls.Go(func() {
+				ctx := ctx
+				if n < 5 || n >= 10 {
+					ctx = t.Context()
+				}
+				documents.Remind(ctx, docNumber(n))
+			})
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		cancel() // of the next five, so that those behind come a whole cycle earlier than it seemed
+		calls.Wait()
+		for n := range 15 {
+			require.Equal(t, time.Duration(n/5)*(cycle+9*time.Second), service.at[n].Sub(start), "request %d", n)
 		}
 	})
 }
@@ -47,33 +76,29 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &trips{}
 		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
-		useUp(t, documents)
 		start := time.Now()
-		cancels := make([]context.CancelFunc, 12)
-		var waiting sync.WaitGroup
+		cancels := make([]context.CancelFunc, 17)
+		var calls sync.WaitGroup
 		for n := range cancels {
 			var ctx context.Context
 			ctx, cancels[n] = context.WithCancel(t.Context())
-			waiting.Go(func() {
-				_, err := documents.Remind(ctx, docNumber(n+1))
-				require.Equal(t, n < 2 || n == 6, errors.Is(err, context.Canceled), "call %d: %v", n, err)
+			calls.Go(func() {
+				_, err := documents.Remind(ctx, docNumber(n))
+				require.Equal(t, n == 5 || n == 6 || n == 11, errors.Is(err, context.Canceled), "call %d: %v", n, err)
 				require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
 			})
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // so that slots free one by one
 		}
-		for _, n := range []int{0, 6, 1} { // the first in line twice, and one in the middle
+		for _, n := range []int{5, 11, 6} { // the first in line twice, and one in the middle
 			cancels[n]()
 			synctest.Wait()
 		}
-		require.Less(t, time.Since(start), cycle)
-		waiting.Wait()
-		require.Equal(t, 5+9, service.count())
-		for i, n := range []int{2, 3, 4, 5, 7, 8, 9, 10, 11} {
-			require.Equal(t, docNumber(n+1), signforms.PDF(service.docs[5+i]))
-			require.Equal(t, time.Duration(i/5+1)*cycle, service.at[5+i].Sub(start), "request %d", i)
-		}
-		for _, cancel := range cancels {
-			cancel()
+		calls.Wait()
+		require.Equal(t, 14, service.count())
+		for i, n := range []int{0, 1, 2, 3, 4, 7, 8, 9, 10, 12, 13, 14, 15, 16} {
+			require.Equal(t, docNumber(n), signforms.PDF(service.docs[i]))
+			require.Equal(t, time.Duration(i/5)*cycle+time.Duration(i%5)*time.Second, service.at[i].Sub(start), "request %d", i)
+			cancels[n]()
 		}
 	})
 }
@@ -81,13 +106,14 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 // A slot that is given back goes to the next in line at once, not when that one would have looked again.
 func TestSlotGivenBackWakesTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start, fail := time.Now(), true
+		start := time.Now()
+		var mu sync.Mutex
 		var dialled []time.Duration
 		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			mu.Lock()
 			dialled = append(dialled, time.Since(start))
-			if fail {
-				time.Sleep(17 * time.Second)
-			}
+			mu.Unlock()
+			time.Sleep(17 * time.Second)
 			return nil, errors.New("connection refused")
 		}}
 		documents := budgetClient(t, transport, signforms.Options{MaxAttempts: 1, ReminderMaxWait: -1})
@@ -99,8 +125,6 @@ func TestSlotGivenBackWakesTheNext(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		time.Sleep(time.Second)
-		require.Len(t, dialled, 5, "requests under way")
 		calls.Wait()
 		require.Equal(t, 51*time.Second, time.Since(start), "three rounds of 17 s")
 		require.Equal(t, []time.Duration{
@@ -119,13 +143,18 @@ func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 			}
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
-		documents := budgetClient(t, service, signforms.Options{MaxAttempts: 1, ReminderMaxWait: time.Hour})
+		store := signforms.NewMemoryLimitStore(nil)
+		documents := budgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: time.Hour})
+		unhurried := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		start := time.Now()
 		for range 4 {
 			documents.Remind(t.Context(), docNumber(0))
 		}
 		var calls sync.WaitGroup
 		calls.Go(func() { documents.Remind(t.Context(), docNumber(0)) })
+		synctest.Wait()
+		patient, cancel := context.WithCancel(t.Context())
+		calls.Go(func() { unhurried.Remind(patient, docNumber(0)) }) // stays the first in line
 		synctest.Wait()
 		for range 7 {
 			calls.Go(func() {
@@ -137,6 +166,8 @@ func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 				require.GreaterOrEqual(t, e.RetryAfter, 2*time.Hour)
 			})
 		}
+		time.Sleep(time.Minute)
+		cancel()
 		calls.Wait()
 		require.Equal(t, 5, service.count())
 	})
@@ -282,5 +313,27 @@ func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
 		require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
 		require.Zero(t, service.count())
 		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+	})
+}
+
+// While the store is asked for one behind, the one before takes its slot: it must not count twice.
+func TestOneAheadIsNotCountedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newOddStore()
+		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		for range 3 {
+			documents.Remind(t.Context(), docNumber(0))
+		}
+		store.beforeTake = func(context.Context) error { time.Sleep(time.Second); return nil }
+		store.beforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		var calls sync.WaitGroup
+		for range 2 {
+			calls.Go(func() {
+				_, err := documents.Remind(t.Context(), docNumber(0))
+				require.NoError(t, err, "there were slots for both")
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
 	})
 }

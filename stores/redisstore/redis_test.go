@@ -1,0 +1,84 @@
+package redisstore_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// server is a redis-server that writes everything to disk before it answers.
+type server struct {
+	addr string
+	dir  string
+	cmd  *exec.Cmd
+}
+
+// startRedis starts a redis-server on a free loopback port, which ends with the test.
+func startRedis(t testing.TB) *server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("redis-server is not on PATH, so nothing was tested here: install it, for example with apt-get install redis-server")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &server{addr: l.Addr().String(), dir: t.TempDir()}
+	require.NoError(t, l.Close())
+	s.start(t)
+	t.Cleanup(s.kill)
+	return s
+}
+
+// start starts the server with what it has on disk, and returns when it answers.
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(s.addr)
+	require.NoError(t, err)
+	s.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "",
+		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
+	require.NoError(t, s.cmd.Start())
+	client := s.client(t)
+	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 10*time.Second, 10*time.Millisecond, "redis-server does not answer")
+}
+
+// kill ends the server as kill -9 does.
+func (s *server) kill() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+}
+
+// client returns a client that closes with the test.
+func (s *server) client(t testing.TB) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: s.addr, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// prefixes makes key prefixes, so that subtests can share a server.
+func prefixes() func() string {
+	n := 0
+	return func() string {
+		n++
+		return "test" + strconv.Itoa(n) + ":"
+	}
+}
+
+func requireExpiry(t *testing.T, client *redis.Client, pattern string, most time.Duration) {
+	t.Helper()
+	keys, err := client.Keys(context.Background(), pattern).Result()
+	require.NoError(t, err)
+	require.NotEmpty(t, keys)
+	for _, key := range keys {
+		ttl, err := client.PTTL(context.Background(), key).Result()
+		require.NoError(t, err)
+		require.Positive(t, ttl, "key %s expires", key)
+		require.LessOrEqual(t, ttl, most, fmt.Sprintf("key %s", key))
+	}
+}

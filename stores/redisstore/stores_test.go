@@ -1,0 +1,232 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/stores/redisstore"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+func TestLimitStore(t *testing.T) {
+	t.Parallel()
+	client, prefix := startRedis(t).client(t), prefixes()
+	signformstest.TestLimitStore(t, func(*testing.T) (signforms.LimitStore, func(time.Duration)) {
+		return redisstore.NewLimitStore(client, prefix()), time.Sleep
+	})
+}
+
+func TestReplayStore(t *testing.T) {
+	t.Parallel()
+	client, prefix := startRedis(t).client(t), prefixes()
+	webhooktest.TestReplayStore(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
+		return redisstore.NewReplayStore(client, prefix()), time.Sleep
+	})
+}
+
+func TestKeysExpireByThemselves(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), startRedis(t).client(t)
+	limits, replays := redisstore.NewLimitStore(client, ""), redisstore.NewReplayStore(client, "")
+	slot, _, err := limits.Take(ctx, "k", 5, time.Second)
+	require.NoError(t, err)
+	requireExpiry(t, client, "signforms:limit:*", time.Second+time.Millisecond)
+	require.NoError(t, limits.Close(ctx, "k", 2*time.Second))
+	requireExpiry(t, client, "signforms:limit:*", 2*time.Second+time.Millisecond)
+	require.NoError(t, limits.Settle(ctx, "k", slot, time.Hour))
+	requireExpiry(t, client, "signforms:limit:*", time.Hour+time.Millisecond)
+	require.NoError(t, limits.Settle(ctx, "k", slot, 500*time.Millisecond))
+	requireExpiry(t, client, "signforms:limit:*", 2*time.Second+time.Millisecond)
+
+	_, err = replays.Begin(ctx, webhook.ReplayKey{1}, time.Second)
+	require.NoError(t, err)
+	_, err = replays.Begin(ctx, webhook.ReplayKey{2}, time.Second)
+	require.NoError(t, err)
+	requireExpiry(t, client, "signforms:replay:*", time.Second)
+	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{1}, 2*time.Second))
+	requireExpiry(t, client, "signforms:replay:*", 2*time.Second)
+	time.Sleep(2100 * time.Millisecond)
+	left, err := client.DBSize(ctx).Result()
+	require.NoError(t, err)
+	require.Zero(t, left)
+}
+
+// A slot that was settled no longer lets the key live, and members that are over do not pile up in a key that is in use.
+func TestBusyKeyDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), startRedis(t).client(t)
+	store := redisstore.NewLimitStore(client, "")
+	for range 200 {
+		_, wait, err := store.Take(ctx, "k", 5, 2*time.Millisecond)
+		require.NoError(t, err)
+		time.Sleep(wait)
+	}
+	members, err := client.ZCard(ctx, "signforms:limit:k").Result()
+	require.NoError(t, err)
+	require.LessOrEqual(t, members, int64(5))
+}
+
+func TestNoSecretInRedis(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), startRedis(t).client(t)
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	c, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{LimitStore: redisstore.NewLimitStore(client, "")})
+	require.NoError(t, err)
+	_, err = c.Documents.Remind(ctx, signforms.PDF(doc))
+	require.NoError(t, err)
+	keys, err := client.Keys(ctx, "*").Result()
+	require.NoError(t, err)
+	require.Len(t, keys, 1)
+	require.Regexp(t, `^signforms:limit:[0-9a-f]{64}$`, keys[0])
+	members, err := client.ZRange(ctx, keys[0], 0, -1).Result()
+	require.NoError(t, err)
+	require.Len(t, members, 1)
+	require.Regexp(t, regexp.MustCompile(`^[A-Z2-7]{26}$`), members[0])
+	require.NotContains(t, strings.Join(append(keys, members...), " "), srv.APIKey)
+}
+
+// deafConn loses the first answer to a script that has run.
+type deafConn struct {
+	net.Conn
+	armed *atomic.Bool
+	asked bool
+}
+
+func (c *deafConn) Write(b []byte) (int, error) {
+	c.asked = strings.Contains(string(b), "evalsha") && c.armed.Load()
+	return c.Conn.Write(b)
+}
+
+func (c *deafConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.asked && c.armed.CompareAndSwap(true, false) {
+		c.Conn.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// go-redis repeats a command whose answer got lost. What it does must be done once.
+func TestRepeatedCommandsDoTheSameAsOne(t *testing.T) {
+	t.Parallel()
+	ctx, server := t.Context(), startRedis(t)
+	var armed atomic.Bool
+	client := redis.NewClient(&redis.Options{Addr: server.addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		return &deafConn{Conn: conn, armed: &armed}, err
+	}})
+	defer client.Close()
+	limits, replays := redisstore.NewLimitStore(client, ""), redisstore.NewReplayStore(client, "")
+	_, _, err := limits.Take(ctx, "warm", 5, time.Minute) // so that the scripts are loaded
+	require.NoError(t, err)
+	_, err = replays.Begin(ctx, webhook.ReplayKey{9}, time.Minute)
+	require.NoError(t, err)
+
+	armed.Store(true)
+	slot, wait, err := limits.Take(ctx, "k", 1, time.Minute)
+	require.NoError(t, err)
+	require.Zero(t, wait, "the only slot was taken by this call itself")
+	require.False(t, armed.Load(), "an answer got lost")
+	waits, err := limits.Peek(ctx, "k", 2)
+	require.NoError(t, err)
+	require.Zero(t, waits[0], "one slot is held, not two")
+	require.NoError(t, limits.Settle(ctx, "k", slot, 0))
+
+	armed.Store(true)
+	state, err := replays.Begin(ctx, webhook.ReplayKey{1}, time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, webhook.ReplayFresh, state)
+	require.False(t, armed.Load(), "an answer got lost")
+}
+
+func TestRedisAwayOrHangingSendsNothing(t *testing.T) {
+	t.Parallel()
+	server := startRedis(t)
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	store := redisstore.NewLimitStore(server.client(t), "")
+	c, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+	require.NoError(t, err)
+	_, err = c.Documents.Remind(t.Context(), signforms.PDF(doc))
+	require.NoError(t, err)
+
+	require.NoError(t, server.cmd.Process.Signal(syscall.SIGSTOP))
+	start := time.Now()
+	_, err = c.Documents.Remind(t.Context(), signforms.PDF(doc))
+	requireUnavailable(t, err)
+	require.Less(t, time.Since(start), 8*time.Second)
+	require.NoError(t, server.cmd.Process.Signal(syscall.SIGCONT))
+
+	server.kill()
+	_, err = c.Documents.Remind(t.Context(), signforms.PDF(doc))
+	requireUnavailable(t, err)
+	_, err = c.Documents.ReminderBudget(t.Context())
+	requireUnavailable(t, err)
+	require.Len(t, srv.Requests(), 1)
+}
+
+// The commands that the package documentation lists are all that a user needs.
+func TestUserWithNoMoreRightsThanDocumented(t *testing.T) {
+	t.Parallel()
+	ctx, server := t.Context(), startRedis(t)
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, list, found := strings.Cut(strings.ReplaceAll(string(text), "\n//", ""), "the commands ")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, ".")
+	rule := []any{"ACL", "SETUSER", "reminder", "on", ">secret", "~signforms:*", "-@all"}
+	for _, command := range regexp.MustCompile(`[A-Z]{3,}`).FindAllString(list, -1) {
+		rule = append(rule, "+"+strings.ToLower(command))
+	}
+	require.NoError(t, server.client(t).Do(ctx, rule...).Err())
+	client := redis.NewClient(&redis.Options{Addr: server.addr, Username: "reminder", Password: "secret"})
+	defer client.Close()
+
+	limits, replays := redisstore.NewLimitStore(client, ""), redisstore.NewReplayStore(client, "")
+	slot, _, err := limits.Take(ctx, "k", 5, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, limits.Close(ctx, "k", time.Minute))
+	require.NoError(t, limits.Settle(ctx, "k", slot, time.Minute))
+	require.NoError(t, limits.Settle(ctx, "k", slot, 0))
+	_, err = limits.Peek(ctx, "k", 5)
+	require.NoError(t, err)
+	_, err = replays.Begin(ctx, webhook.ReplayKey{}, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, replays.Abort(ctx, webhook.ReplayKey{}))
+	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{}, time.Minute))
+}
+
+func requireUnavailable(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, signforms.ErrUnavailable)
+	var e *signforms.Error
+	require.True(t, errors.As(err, &e) && e.Local, "%v is local", err)
+}
+
+// BenchmarkTakeAndSettle is two round trips and two scripts on loopback.
+func BenchmarkTakeAndSettle(b *testing.B) {
+	store := redisstore.NewLimitStore(startRedis(b).client(b), "")
+	for b.Loop() {
+		slot, _, err := store.Take(b.Context(), "k", 5, time.Minute)
+		if err == nil {
+			err = store.Settle(b.Context(), "k", slot, 0)
+		}
+		require.NoError(b, err)
+	}
+}
