@@ -1,7 +1,6 @@
 package signforms
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,13 +30,13 @@ type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty.
 	WorkspaceID string
 	// HTTPClient lends its Transport; the client itself is neither changed nor used for anything else: its Timeout, Jar and
-	// CheckRedirect do not apply. Default: http.DefaultTransport. A Transport that retries by itself voids the guarantees
-	// about reminders and sends.
+	// CheckRedirect do not apply. Default: http.DefaultTransport. A Transport that retries by itself, or returns while one
+	// that it wraps is still at work, voids the guarantees about reminders and sends.
 	HTTPClient *http.Client
 	// UserAgent is put before the SDK's own token, signforms-go/Version.
 	UserAgent string
 	// AttemptTimeout bounds each attempt, from its first byte to the last byte of the answer. Waiting for a reminder slot or
-	// between attempts does not count. Default: 30 s.
+	// between attempts does not count. Default: 30 s. At most 24 h: a reminder slot is held that long by a process that dies.
 	AttemptTimeout time.Duration
 	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4.
 	MaxAttempts int
@@ -118,10 +117,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// maxAttemptTimeout keeps the time that a slot is held within what a time.Duration can hold.
+const maxAttemptTimeout = 24 * time.Hour
+
 func (o Options) check() []error {
 	errs := []error{checkHeader("WorkspaceID", o.WorkspaceID, false), checkHeader("UserAgent", o.UserAgent, false)}
-	if o.AttemptTimeout < 0 {
-		errs = append(errs, errors.New("AttemptTimeout must not be negative"))
+	if o.AttemptTimeout < 0 || o.AttemptTimeout > maxAttemptTimeout {
+		errs = append(errs, errors.New("AttemptTimeout must be from 0 (which means 30 s) to 24 h"))
 	}
 	if o.MaxAttempts < 0 {
 		errs = append(errs, errors.New("MaxAttempts must be 1 or more (0 means 4)"))
@@ -205,21 +207,6 @@ func (c *caller) carryOut(ctx context.Context, call call, out any) (*run, error)
 		return nil, run.unreadable(err)
 	}
 	return run, nil
-}
-
-// decode fills out from an answer, which must be a JSON object. Where out knows what it cannot do without, it says so.
-func decode(answer []byte, out any) error {
-	if trimmed := bytes.TrimLeft(answer, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errors.New("it is not a JSON object")
-	}
-	err := json.Unmarshal(answer, out)
-	if timeErr := (*time.ParseError)(nil); errors.As(err, &timeErr) {
-		return errors.New("a time in it is not RFC 3339") // the error itself would quote the value
-	}
-	if c, ok := out.(interface{ complete() error }); ok && err == nil {
-		return c.complete()
-	}
-	return err
 }
 
 func (c *caller) newRun(call call) (*run, error) {

@@ -72,5 +72,7 @@
 //
 // The service's description leaves some of its interface open. Facts that are not documented are marked so where they stand, and
 // [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses and fields are kept: statuses as they
-// came, fields in the Raw bytes of pages and results.
+// came, fields in the Raw bytes of pages and results. A text, number, boolean or time that comes as another kind is converted,
+// or left zero where it cannot be, and one record in the place of a list is a list of one; a list or record that comes as
+// anything else makes the answer unreadable.
 package signforms

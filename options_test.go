@@ -2,6 +2,7 @@ package signforms_test
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -37,12 +38,16 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		`Options.Endpoints["void document"]: Method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
 		"WorkspaceID must be printable and without blanks at its ends",
 		"UserAgent must be printable and without blanks at its ends",
-		"AttemptTimeout must not be negative",
+		"AttemptTimeout must be from 0 (which means 30 s) to 24 h",
 		"MaxAttempts must be 1 or more (0 means 4)",
 		"RetryWaitMin must not be negative, nor above RetryWaitMax",
 		"LimitStore signforms_test.unhashable is not comparable: use a pointer",
 	}, "\n"))
 	require.NotContains(t, err.Error(), "secret")
+
+	_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{AttemptTimeout: math.MaxInt64})
+	require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+		"the time that a slot is held would overflow, and the slot be free at once")
 
 	_, err = signforms.New("https://api.example.com", "", nil)
 	require.EqualError(t, err, "signforms: settings: API key must not be empty")

@@ -44,17 +44,15 @@ func requireUnreadable(t *testing.T, call aCall, err error, status int) {
 
 func TestUnreadableAnswers(t *testing.T) {
 	for name, body := range map[string]string{
-		"garbage":          "\x00\xff\x13garbage",
-		"HTML":             "<!doctype html><title>Sign in</title>",
-		"empty":            "",
-		"blank":            " \r\n\t",
-		"array":            `[{"message":"ok"}]`,
-		"null":             "null",
-		"text":             `"ok"`,
-		"cut JSON":         `{"message":"Document sent`,
-		"two values":       `{"createdDocumentId":"6afac610c07043658fde1996"}{}`,
-		"wrong type":       `{"message":{"a":1},"documents":7,"respondents":7,"responses":7}`,
-		"wrong type below": `{"message":7,"documents":[{"documentId":{}}],"respondents":[{"createdAt":5}],"responses":[{"submittedAt":"yesterday"}]}`,
+		"garbage":    "\x00\xff\x13garbage",
+		"HTML":       "<!doctype html><title>Sign in</title>",
+		"empty":      "",
+		"blank":      " \r\n\t",
+		"array":      `[{"message":"ok"}]`,
+		"null":       "null",
+		"text":       `"ok"`,
+		"cut JSON":   `{"message":"Document sent`,
+		"two values": `{"createdDocumentId":"6afac610c07043658fde1996"}{}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, call := range everyCall {
@@ -63,7 +61,6 @@ func TestUnreadableAnswers(t *testing.T) {
 				requireUnreadable(t, call, err, 200)
 				require.Equal(t, body, string(asError(t, err).Body), "the answer is kept")
 				require.Equal(t, 1, mock.GetTotalCallCount(), "garbage does not get better")
-				require.NotContains(t, err.Error(), "yesterday")
 			}
 		})
 	}

@@ -209,21 +209,10 @@ func (p RespondentListParams) inputs() (inputs, error) {
 	return in, c.err(OpListRespondents)
 }
 
-// respondentsAnswer reads one respondent as an array of one or as an object: both occur.
 type respondentsAnswer struct {
 	Message     string           `json:"message"`
-	Respondents oneOrMore        `json:"respondents"`
+	Respondents []Respondent     `json:"respondents"`
 	Pagination  *paginationField `json:"pagination"`
-}
-
-type oneOrMore []Respondent
-
-func (o *oneOrMore) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		*o = make(oneOrMore, 1)
-		return json.Unmarshal(b, &(*o)[0])
-	}
-	return json.Unmarshal(b, (*[]Respondent)(o))
 }
 
 // Respondents returns one page of the documents made from a template.
