@@ -52,15 +52,18 @@ func (o outcome) success() bool { return o.status/100 == 2 && o.err == nil }
 func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 	ctx, cancel := context.WithDeadline(req.Context(), deadline)
 	defer cancel()
-	var trace writeTrace
-	traced := ctx
-	if r.class == notRepeatable {
-		traced = httptrace.WithClientTrace(ctx, trace.hooks())
+	out := outcome{err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
+	if out.err == nil {
+		var trace writeTrace
+		traced := req.WithContext(ctx)
+		if r.class == notRepeatable {
+			traced = trace.watch(traced)
+		}
+		out = r.exchange(traced)
+		out.unwritten = out.err != nil && out.status == 0 && trace.nothingWritten(ctx, out.err)
 	}
-	out := r.exchange(req.WithContext(traced))
 	if out.err != nil {
 		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
-		out.unwritten = out.status == 0 && trace.nothingWritten(ctx.Err() != nil)
 		if err := req.Context().Err(); err != nil && !errors.Is(out.err, err) {
 			out.err = errors.Join(err, out.err)
 		}
@@ -70,9 +73,6 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 
 func (r *run) exchange(req *http.Request) outcome {
 	req.Header = r.c.header(r)
-	if r.class == notRepeatable {
-		forbidReplay(req)
-	}
 	resp, err := r.c.transport.RoundTrip(req)
 	if err != nil {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
@@ -116,6 +116,40 @@ func readBody(resp *http.Response, limit int64) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
+// writeTrace finds out whether anything of a request was written: from net/http, and from the request's body. Its hooks
+// may run while and after the transport returns.
+type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
+
+// watch returns the request with the trace in it, for a transport to send.
+func (t *writeTrace) watch(req *http.Request) *http.Request {
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GetConn:          func(string) { t.gettingConn.Store(true) },
+		GotConn:          func(httptrace.GotConnInfo) { t.gotConn.Store(true) },
+		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
+		WroteHeaders:     func() { t.wrote.Store(true) },
+		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
+	}))
+	forbidReplay(req)
+	if req.Body != nil {
+		req.Body = watchedBody{req.Body, t}
+	}
+	return req
+}
+
+// watchedBody gives away a transport that tells of looking for a connection and then of nothing else: to write the
+// request it reads the body. Reads before that are not told from copying or logging it.
+type watchedBody struct {
+	io.ReadCloser
+	trace *writeTrace
+}
+
+func (b watchedBody) Read(p []byte) (int, error) {
+	if b.trace.gettingConn.Load() {
+		b.trace.wrote.Store(true)
+	}
+	return b.ReadCloser.Read(p)
+}
+
 // forbidReplay keeps net/http from repeating the request on its own after a lost connection, which it does for a GET (to
 // which Options.Endpoints may turn a reminder) unless there is a body that it cannot rewind. An empty one will do: of a GET
 // it looks for the first byte, and then sends none.
@@ -126,24 +160,11 @@ func forbidReplay(req *http.Request) {
 	}
 }
 
-// writeTrace finds out from net/http whether anything of a request was written. Its hooks may run while and after the
-// transport returns.
-type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
-
-func (t *writeTrace) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn:          func(string) { t.gettingConn.Store(true) },
-		GotConn:          func(httptrace.GotConnInfo) { t.gotConn.Store(true) },
-		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
-		WroteHeaders:     func() { t.wrote.Store(true) },
-		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
-	}
-}
-
 // nothingWritten is true only on positive proof: the transport told of looking for a connection, so it reports what it
 // does, and either never got one (resolving, dialling or the TLS handshake came to nothing) or got one and wrote nothing.
-// A transport without trace events proves nothing. Nor does one whose context ended after it got a connection: its write
-// loop may still be running.
-func (t *writeTrace) nothingWritten(ctxEnded bool) bool {
-	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !ctxEnded)
+// A transport without trace events proves nothing. Nor does one that got a connection and was then stopped by a context,
+// the attempt's or one of its own: its write loop may still be running.
+func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
+	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !stopped)
 }

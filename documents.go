@@ -183,7 +183,7 @@ type DocumentListParams struct {
 	// documented by the service.
 	Archived  *bool
 	SortOrder SortOrder
-	// Page is from 1. All starts there.
+	// Page is from 1. All starts at the first, whatever it is.
 	Page int
 	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
 	Limit int
@@ -321,7 +321,7 @@ func (c *caller) listDocuments(ctx context.Context, t SigningType, p DocumentLis
 	if err != nil {
 		return nil, err
 	}
-	var answer documentsAnswer
+	answer := documentsAnswer{Documents: make([]documentAnswer, 0, cmp.Or(p.Limit, 10))} // saves growing and copying
 	run, err := c.carryOut(ctx, call{op: OpListDocuments, in: in}, &answer)
 	if err != nil {
 		return nil, err
@@ -345,8 +345,8 @@ func (c *caller) allDocuments(ctx context.Context, t SigningType, p DocumentList
 		list.fetch = func(ctx context.Context, number int) (*Page[Document], error) {
 			p.Page = number
 			page, err := c.listDocuments(ctx, t, p)
-			if err == nil && number == 1 && p.DateTo.IsZero() && p.SortOrder != OldestFirst && len(page.Items) > 0 {
-				p.DateTo = ceilMilli(page.Items[0].CreatedAt) // what is created from now on would move every later page
+			if err == nil && number == 1 && p.DateTo.IsZero() && p.SortOrder != OldestFirst {
+				p.DateTo = newest(page.Items, p.DateFrom) // what is created from now on would move every later page
 			}
 			return page, err
 		}
@@ -354,12 +354,22 @@ func (c *caller) allDocuments(ctx context.Context, t SigningType, p DocumentList
 	}
 }
 
-// ceilMilli rounds up, so that a bound sent with milliseconds still includes t.
-func ceilMilli(t time.Time) time.Time {
-	if ms := t.Truncate(time.Millisecond); ms.Before(t) {
+// newest returns the creation of a list's first document, rounded up so that a bound sent with milliseconds includes it.
+// It is zero where that would be no bound for the rest: the service sorts in another order, or gives no times or odd ones.
+func newest(docs []Document, from time.Time) time.Time {
+	var bound time.Time
+	for i, d := range docs {
+		if i == 0 {
+			bound = d.CreatedAt
+		}
+		if d.CreatedAt.After(bound) || d.CreatedAt.Before(from) {
+			return time.Time{}
+		}
+	}
+	if ms := bound.Truncate(time.Millisecond); ms.Before(bound) {
 		return ms.Add(time.Millisecond)
 	}
-	return t
+	return bound
 }
 
 func (c *caller) getDocument(ctx context.Context, t SigningType, field, id string) (*Document, error) {

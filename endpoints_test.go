@@ -116,8 +116,8 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		endpoint signforms.Endpoint
 		want     string
 	}{
-		{signforms.OpVoidDocument, signforms.Endpoint{Method: "get"}, `method "get" is none of GET, POST, PUT, PATCH, DELETE`},
-		{signforms.OpVoidDocument, signforms.Endpoint{Inputs: 4}, "inputs 4 is not InputsQuery, InputsBody or both"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Method: "get"}, `Method "get" is none of GET, POST, PUT, PATCH, DELETE`},
+		{signforms.OpVoidDocument, signforms.Endpoint{Inputs: 4}, "Inputs 4 is not InputsQuery, InputsBody or both"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Method: "GET", Inputs: signforms.InputsBody}, "a GET has no body: set Inputs to InputsQuery"},
 		{signforms.OpListDocuments, signforms.Endpoint{Inputs: signforms.InputsBody}, "a GET has no body: set Inputs to InputsQuery"},
 		{signforms.OpSend, signforms.Endpoint{Inputs: signforms.InputsQuery}, "its inputs are nested and need a body"},
@@ -131,14 +131,14 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/é/{documentId}"}, "is not escaped as in a URL"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/a/../b"}, "has a . or .. segment"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/a/%2e%2E/b"}, "has a . or .. segment"},
-		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentID}"}, "path holds {documentID}, which is no input; it may hold documentId, documentType, responseId"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentID}"}, "Path holds {documentID}, which is no input; it may hold documentId, documentType, responseId"},
 		{signforms.OpSend, signforms.Endpoint{Path: "/{formId}"}, "it may hold documentId, signingType"},
-		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{}"}, "path holds {}"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{}"}, "Path holds {}"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentId"}, "has an unpaired brace"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/documentId}"}, "has an unpaired brace"},
 	} {
 		_, err := signforms.New("https://x", exampleKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
-		require.ErrorContains(t, err, `endpoint "`+string(c.op)+`": `)
+		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)
 		require.ErrorContains(t, err, c.want)
 	}
 }

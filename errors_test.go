@@ -3,6 +3,7 @@ package signforms_test
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -207,6 +208,10 @@ func TestErrorText(t *testing.T) {
 	require.EqualError(t, voiding.do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
 	c = scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
 	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
+	c = scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+		return nil, &url.Error{Op: "Post", URL: req.URL.String(), Err: errors.New("cable cut")}
+	}))
+	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)", "without the URL")
 }
 
 // TestMessagesAreCleaned looks at what an error's text makes of foreign text.

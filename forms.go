@@ -85,8 +85,8 @@ func (a responseAnswer) record() FormResponse {
 type ResponseListParams struct {
 	FormID     string
 	ResponseID string // ObjectId or UUID
-	// Page, from 1, and Limit apply only when FormID is given. Limit's default is 10 for a page, 100 for all; no maximum is
-	// documented.
+	// Page, from 1, and Limit apply only when FormID is given. AllResponses starts at the first page, whatever Page is. Limit's
+	// default is 10 for a page, 100 for all; no maximum is documented.
 	Page, Limit int
 }
 

@@ -164,7 +164,7 @@ func TestDocumentRef(t *testing.T) {
 	require.Equal(t, "PDF "+pdfID, signforms.PDF(pdfID).String())
 	require.Equal(t, "template document "+createdID+" of "+templateID, signforms.TemplateDocument(templateID, createdID).String())
 	require.Equal(t, "no document", signforms.DocumentRef{}.String())
-	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDF(pdfID): true}, signforms.PDF(pdfID))
+	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDF(pdfID): true}, signforms.PDF(pdfID), "comparable")
 	template := signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}
 	err := second(scriptedClient(t, silent(t)).Documents.Void(t.Context(), template.Ref()))
 	require.ErrorContains(t, err, "createdDocumentID", "a template itself cannot be voided")

@@ -86,19 +86,20 @@ func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operatio
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
 		o, ok := ops[op]
 		if !ok {
-			errs = append(errs, fmt.Errorf("endpoint %q: no such operation; use one of the Op constants", op))
+			errs = append(errs, fmt.Errorf("Options.Endpoints: no operation %q; use one of the Op constants", op))
 			continue
 		}
-		o, err := o.override(op, overrides[op])
-		if err != nil {
-			errs = append(errs, fmt.Errorf("endpoint %q: %w", op, err))
+		o, problem := o.override(op, overrides[op])
+		if problem != "" {
+			errs = append(errs, fmt.Errorf("Options.Endpoints[%q]: %s", op, problem))
 		}
 		ops[op] = o
 	}
 	return ops, errs
 }
 
-func (o operation) override(op Operation, e Endpoint) (operation, error) {
+// override returns the operation with e in place, and what is wrong with that, if anything is.
+func (o operation) override(op Operation, e Endpoint) (_ operation, problem string) {
 	if e.Method != "" {
 		o.Method = e.Method
 	}
@@ -111,13 +112,13 @@ func (o operation) override(op Operation, e Endpoint) (operation, error) {
 	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	switch {
 	case !slices.Contains(methods, o.Method):
-		return o, fmt.Errorf("method %q is none of %s", o.Method, strings.Join(methods, ", "))
+		return o, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", "))
 	case o.Inputs > InputsQuery|InputsBody:
-		return o, fmt.Errorf("inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
+		return o, fmt.Sprintf("Inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
 	case op == OpSend && (o.Inputs != InputsBody || o.Method == http.MethodGet):
-		return o, fmt.Errorf("its inputs are nested and need a body: leave Inputs empty and the method other than GET")
+		return o, "its inputs are nested and need a body: leave Inputs empty and the method other than GET"
 	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
-		return o, fmt.Errorf("a GET has no body: set Inputs to InputsQuery")
+		return o, "a GET has no body: set Inputs to InputsQuery"
 	}
 	if o.Method == http.MethodGet {
 		o.Inputs = InputsQuery
@@ -125,24 +126,24 @@ func (o operation) override(op Operation, e Endpoint) (operation, error) {
 	return o, o.checkPath()
 }
 
-func (o operation) checkPath() error {
+func (o operation) checkPath() (problem string) {
 	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "?# \t\r\n\\") {
-		return fmt.Errorf("path %q must begin with a slash and hold no query, fragment or blank", o.Path)
+		return fmt.Sprintf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path)
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.Contains(o.inputs, m[1]) {
-			return fmt.Errorf("path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
+			return fmt.Sprintf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
 		}
 	}
 	rest := placeholder.ReplaceAllString(o.Path, "x")
 	if strings.ContainsAny(rest, "{}") {
-		return fmt.Errorf("path %q has an unpaired brace", o.Path)
+		return fmt.Sprintf("Path %q has an unpaired brace", o.Path)
 	}
 	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
 	if u, err := url.ParseRequestURI(rest); err != nil || u.EscapedPath() != rest || hasDots(rest) {
-		return fmt.Errorf("path %q is not escaped as in a URL, or has a . or .. segment", o.Path)
+		return fmt.Sprintf("Path %q is not escaped as in a URL, or has a . or .. segment", o.Path)
 	}
-	return nil
+	return ""
 }
 
 // hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.

@@ -32,9 +32,9 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	require.EqualError(t, err, strings.Join([]string{
 		"signforms: settings: base URL must be absolute, such as https://api.example.com",
 		"API key must be printable and without blanks at its ends",
-		`endpoint "send": path "send" must begin with a slash and hold no query, fragment or blank`,
-		`endpoint "sign": no such operation; use one of the Op constants`,
-		`endpoint "void document": method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
+		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
+		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
+		`Options.Endpoints["void document"]: Method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
 		"WorkspaceID must be printable and without blanks at its ends",
 		"UserAgent must be printable and without blanks at its ends",
 		"AttemptTimeout must not be negative",

@@ -3,6 +3,7 @@ package signforms
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -73,6 +74,9 @@ func newPage[T any](items []T, asked int, message string, f *paginationField, ru
 			p.total = f.TotalResponses
 		}
 		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(p.total), value(f.HasNextPage), value(f.HasPreviousPage)}
+		if value(p.total) < len(items) { // it counts something else
+			p.total = nil
+		}
 		p.more = f.more(current, len(items))
 	}
 	if p.more == morePromised || p.more == moreUnknown && len(items) > 0 {
@@ -88,15 +92,19 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
+// more is unknown where the fields contradict each other: a page too many costs less than one too few.
 func (f *paginationField) more(current, items int) more {
+	var promised, denied bool
+	if f.HasNextPage != nil {
+		promised, denied = *f.HasNextPage, !*f.HasNextPage
+	}
+	if f.TotalPages != nil && (*f.TotalPages > 0 || items == 0) {
+		promised, denied = promised || current < *f.TotalPages, denied || current >= *f.TotalPages
+	}
 	switch {
-	case f.HasNextPage != nil && *f.HasNextPage:
-		return morePromised
-	case f.HasNextPage != nil:
-		return noMore
-	case f.TotalPages == nil, *f.TotalPages == 0 && items > 0: // the latter contradicts itself
+	case promised == denied:
 		return moreUnknown
-	case current < *f.TotalPages:
+	case promised:
 		return morePromised
 	}
 	return noMore
@@ -156,15 +164,18 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 			}
 			items := next.page.Items
 			fresh := make([]bool, len(items))
-			progress := false
+			nameless, progress := len(items) > 0, false
 			for i := range items {
 				id := l.id(&items[i])
 				fresh[i] = id == "" || seen.add(id)
-				progress = progress || fresh[i] && id != ""
+				nameless, progress = nameless && id == "", progress || fresh[i] && id != ""
 			}
+			more := next.page.more
 			var err error
-			if number, err = read.after(number, len(items), next.page.more, next.page.total, progress); number > 0 {
+			if number, err = read.after(number, len(items), more, next.page.total, progress); number > 0 {
 				next = l.start(ctx, number)
+			} else if err == nil && nameless && more == moreUnknown {
+				err = errors.New("the records have no id and the pages no pagination, so there may be more")
 			}
 			for i := range items {
 				if fresh[i] && !yield(&items[i], nil) {
@@ -220,11 +231,12 @@ func (c *coverage) after(number, items int, m more, total *int, progress bool) (
 	again := number <= c.furthest
 	c.furthest = max(c.furthest, number)
 	gap := c.tail > 0
+	whole := total != nil && c.covered >= *total
 	switch {
 	case c.idle > c.furthest+10:
 		return 0, fmt.Errorf("the list changes faster than it can be read: %d pages held nothing new", c.idle)
 	case gap:
-	case m == noMore, total != nil && c.covered >= *total:
+	case m == noMore && (whole || total == nil), whole && (again || m == moreUnknown):
 		return 0, nil
 	case again, progress:
 	case m == morePromised:

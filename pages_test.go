@@ -331,8 +331,12 @@ func TestPageNext(t *testing.T) {
 		{"last page", `{"currentPage":3,"totalPages":3}`, 3, 3, 0},
 		{"without totals", `{"currentPage":1}`, 1, 3, 2},
 		{"contradiction", `{"currentPage":1,"totalPages":0}`, 1, 3, 2},
-		{"hasNextPage wins", `{"totalPages":1,"hasNextPage":true}`, 1, 3, 2},
-		{"hasNextPage false", `{"totalPages":9,"hasNextPage":false}`, 1, 3, 0},
+		{"hasNextPage", `{"hasNextPage":true}`, 1, 0, 2},
+		{"hasNextPage false", `{"hasNextPage":false}`, 1, 3, 0},
+		{"hasNextPage, yet the last page", `{"totalPages":1,"hasNextPage":true}`, 1, 3, 2},
+		{"no hasNextPage, yet more pages", `{"totalPages":9,"hasNextPage":false}`, 1, 3, 2},
+		{"the same, empty page", `{"totalPages":9,"hasNextPage":false}`, 5, 0, 0},
+		{"they agree", `{"totalPages":9,"hasNextPage":true}`, 1, 0, 2},
 		{"null", `null`, 1, 3, 2},
 	} {
 		s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}

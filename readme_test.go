@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,88 +97,6 @@ func TestREADMEProgramSends(t *testing.T) {
 	mail := service.Messages()
 	require.Len(t, mail, 1)
 	require.Equal(t, "ann@example.com", mail[0].To)
-}
-
-// documents lists the pages that people read.
-func documents(t *testing.T) []string {
-	t.Helper()
-	pages, err := filepath.Glob("docs/*.md")
-	require.NoError(t, err)
-	root, err := filepath.Glob("*.md")
-	require.NoError(t, err)
-	return append(root, pages...)
-}
-
-// A guarantee names the test that shows it as `./package TestName`.
-var namedTest = regexp.MustCompile("`(\\.(?:/[a-z]+)*) ((?:Test|Fuzz|Example|Benchmark)\\w*)`")
-
-func TestNamedTestsExist(t *testing.T) {
-	there := testFunctions(t)
-	var missing []string
-	names := 0
-	for _, page := range documents(t) {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range namedTest.FindAllSubmatch(text, -1) {
-			names++
-			if name := string(m[1]) + " " + string(m[2]); !there[name] {
-				missing = append(missing, page+": "+name)
-			}
-		}
-	}
-	slices.Sort(missing)
-	require.Empty(t, slices.Compact(missing), "named on a page, but not in the tree: mend the name, or write the test")
-	require.NotZero(t, names, "pages that name tests")
-}
-
-// testFunctions finds every test of the repository, also in modules of their own, as "./package TestName".
-func testFunctions(t *testing.T) map[string]bool {
-	t.Helper()
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(`)
-	found := map[string]bool{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != "." && strings.HasPrefix(d.Name(), "."):
-			return filepath.SkipDir
-		case !strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		dir := "."
-		if d := filepath.ToSlash(filepath.Dir(path)); d != "." {
-			dir = "./" + d
-		}
-		for _, m := range declared.FindAllSubmatch(source, -1) {
-			found[dir+" "+string(m[1])] = true
-		}
-		return nil
-	})
-	require.NoError(t, err)
-	return found
-}
-
-// Links to files lead somewhere, and so do the programs that pages say to run.
-func TestLinksAndCommandsOfPages(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	command := regexp.MustCompile(`(?m)^go run (\./[\w/-]+)`)
-	for _, page := range documents(t) {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range link.FindAllSubmatch(text, -1) {
-			_, err := os.Stat(filepath.Join(filepath.Dir(page), string(m[1])))
-			require.NoErrorf(t, err, "link in %s", page)
-		}
-		for _, m := range command.FindAllSubmatch(text, -1) {
-			main, err := filepath.Glob(filepath.Join(string(m[1]), "*.go"))
-			require.NoError(t, err)
-			require.NotEmptyf(t, main, "%s says to run %s", page, m[1])
-		}
-	}
 }
 
 // The README's test command is the one that is run before each merge.

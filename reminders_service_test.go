@@ -33,7 +33,7 @@ type simService struct {
 func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWriter, *http.Request, *api.Call, func(http.ResponseWriter))) *simService {
 	t.Helper()
 	s := &simService{}
-	records, ids := store.New(), signing.NewIDs(1)
+	records, ids := store.New(time.Now), signing.NewIDs(1)
 	require.NoError(t, records.Update(func(tx *store.Tx) error {
 		tx.PutWorkspace(store.Workspace{ID: "w"})
 		tx.PutKey(simKey, "w")

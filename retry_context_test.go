@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -110,6 +111,56 @@ func TestTransportWithoutTrace(t *testing.T) {
 				requireMatches(t, err, signforms.ErrUnavailable)
 			}
 			require.ErrorIs(t, err, failed)
+		}
+	}
+}
+
+// TestWhatProvesThatNothingWasWritten plays a transport that reports some of what it does, and then fails.
+func TestWhatProvesThatNothingWasWritten(t *testing.T) {
+	getConn := func(tr *httptrace.ClientTrace) { tr.GetConn("service.test:80") }
+	gotConn := func(tr *httptrace.ClientTrace) { tr.GotConn(httptrace.GotConnInfo{}) }
+	field := func(tr *httptrace.ClientTrace) { tr.WroteHeaderField("Host", []string{"service.test"}) }
+	headers := func(tr *httptrace.ClientTrace) { tr.WroteHeaders() }
+	all := func(tr *httptrace.ClientTrace) { tr.WroteRequest(httptrace.WroteRequestInfo{}) }
+	type events []func(*httptrace.ClientTrace)
+	for name, c := range map[string]struct {
+		events events
+		proof  bool
+		late   bool // and only when the attempt has timed out
+	}{
+		"nothing reported":                       {nil, false, false},
+		"no connection":                          {events{getConn}, true, false},
+		"no connection in time":                  {events{getConn}, true, true},
+		"a connection":                           {events{getConn, gotConn}, true, false},
+		"a connection, and now out of time":      {events{getConn, gotConn}, false, true},
+		"a connection from who knows where":      {events{gotConn}, false, false},
+		"a header field":                         {events{getConn, gotConn, field}, false, false},
+		"the headers":                            {events{getConn, gotConn, headers}, false, false},
+		"the request":                            {events{getConn, gotConn, all}, false, false},
+		"a header field, then no new connection": {events{getConn, gotConn, field, getConn}, false, false},
+	} {
+		for _, method := range []string{"Templates.Send", "Documents.Remind"} {
+			synctest.Test(t, func(t *testing.T) {
+				attempts := 0
+				transport := transportFunc(func(req *http.Request) (*http.Response, error) {
+					attempts++
+					for _, event := range c.events {
+						event(httptrace.ContextClientTrace(req.Context()))
+					}
+					if c.late {
+						<-req.Context().Done()
+					}
+					return nil, io.EOF
+				})
+				err := callOf(t, method).do(t.Context(), scriptedClient(t, transport))
+				if c.proof {
+					require.Equal(t, 4, attempts, name)
+					requireMatches(t, err, signforms.ErrUnavailable)
+				} else {
+					require.Equal(t, 1, attempts, name)
+					requireMatches(t, err, signforms.ErrOutcomeUnknown)
+				}
+			})
 		}
 	}
 }

@@ -136,6 +136,9 @@ func TestRemindersWaitInTheBudget(t *testing.T) {
 	require.False(t, e.Local, "one request was sent")
 	require.Equal(t, 20*time.Second, e.RetryAfter)
 
+	_, _, err = waits(t, remind, 0, func(req *http.Request) *http.Response { return reply(req, 429, "") })
+	require.Equal(t, 15*time.Minute, asError(t, err).RetryAfter, "how long the budget stays closed when the service does not say")
+
 	attempts, _, err = waits(t, remind, 0, retryAfter(429, "20", ""), func(o *signforms.Options) { o.ReminderMaxWait = -1 })
 	require.Equal(t, seconds(0, 20, 40, 60), attempts)
 	require.Equal(t, 4, asError(t, err).Attempts)

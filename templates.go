@@ -18,7 +18,7 @@ type TemplateListParams struct {
 	DateFrom, DateTo time.Time
 	Archived         *bool // nil does not filter
 	SortOrder        SortOrder
-	// Page is from 1. All starts there.
+	// Page is from 1. All starts at the first, whatever it is.
 	Page int
 	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
 	Limit int
@@ -185,7 +185,7 @@ func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r
 type RespondentListParams struct {
 	TemplateID           string // UUID
 	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
-	Page                 int    // from 1
+	Page                 int    // from 1; AllRespondents starts at the first, whatever it is
 	Limit                int    // how many to a page; default 10 for a page, 100 for all. No maximum is documented.
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/signforms/signforms-go"
 )
@@ -111,26 +110,26 @@ func readAll[T any](all iter.Seq2[T, error], want int) error {
 
 // compare runs both in turn, and first the one that was second in the round before.
 func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement, error) {
-	var wall, cpu []float64
+	var walls, cpus []float64
 	for round := range rounds + 1 {
-		var spent [2]struct{ wall, cpu time.Duration }
+		var took [2]spent
 		for i := range 2 {
 			which := (round + i) % 2
 			runtime.GC()
-			start, startCPU := time.Now(), CPUTime()
+			since := clock()
 			if err := []func() error{sdk, hand}[which](); err != nil {
 				return ClientMeasurement{}, fmt.Errorf("%s: %w", name, err)
 			}
-			spent[which].wall, spent[which].cpu = time.Since(start), CPUTime()-startCPU
+			took[which] = since()
 		}
 		if round > 0 { // the first opens connections and fills caches
-			wall = append(wall, spent[0].wall.Seconds()/spent[1].wall.Seconds())
-			cpu = append(cpu, spent[0].cpu.Seconds()/spent[1].cpu.Seconds())
+			wall, cpu := took[0].over(1, took[1], 1)
+			walls, cpus = append(walls, wall), append(cpus, cpu)
 		}
 	}
-	slices.Sort(wall)
-	slices.Sort(cpu)
-	return ClientMeasurement{Name: name, Wall: median(wall), CPU: median(cpu)}, nil
+	slices.Sort(walls)
+	slices.Sort(cpus)
+	return ClientMeasurement{Name: name, Wall: median(walls), CPU: median(cpus)}, nil
 }
 
 // PeakHeap reads all items and returns how many there were and the most bytes that were live above the start. It

@@ -18,16 +18,37 @@ type Settings struct {
 	Sample time.Duration // CPU time of one measurement of a row; the baseline gets as much before it and after it
 }
 
-// Measurement is what a row costs with a payload. Times are CPU times of this process, the garbage collector's included:
-// they leave out what other programs on the machine take.
+// Measurement is what a row costs with a payload. Times are per delivery, in HMAC-SHA256 over the same bytes with reused
+// state; medians of the rounds.
 type Measurement struct {
 	Row     Row
 	Payload Payload
 	Size    int     // bytes of the body
-	Ratio   float64 // time per delivery, in HMAC-SHA256 over the same bytes with reused state; median of the rounds
-	Spread  float64 // half the distance between the quartiles of the ratio, as a part of it
+	Wall    float64 // time until it is done; what else runs on the machine bends it
+	CPU     float64 // time on all processors, with what the garbage collector does beside it
+	Spread  float64 // half the distance between the quartiles of CPU, as a part of it
 	Allocs  float64 // per delivery
 	Bytes   float64 // allocated per delivery
+}
+
+// spent is time on the wall and on processors.
+type spent struct{ wall, cpu time.Duration }
+
+// clock returns what there was when it was called, and since then.
+func clock() (since func() spent) {
+	start, startCPU := time.Now(), CPUTime()
+	return func() spent { return spent{time.Since(start), CPUTime() - startCPU} }
+}
+
+func (s *spent) add(more spent) {
+	s.wall += more.wall
+	s.cpu += more.cpu
+}
+
+// over returns the ratios of s for n things to base for m things.
+func (s spent) over(n int, base spent, m int) (wall, cpu float64) {
+	k := float64(m) / float64(n)
+	return k * s.wall.Seconds() / base.wall.Seconds(), k * s.cpu.Seconds() / base.cpu.Seconds()
 }
 
 // subject is a row with a payload, on its way through the rounds.
@@ -38,7 +59,8 @@ type subject struct {
 	receive  Receiver
 	received int // events, since receive was made
 	hmac     *baseline
-	ratios   []float64
+	wall     []float64
+	cpu      []float64
 	found    Measurement
 }
 
@@ -100,34 +122,34 @@ func (s *subject) round(sample time.Duration) error {
 		return err
 	}
 	deliveries := s.take()
-	before := s.hmac.perDelivery(deliveries, sample)
+	base, m := s.hmac.measure(deliveries, sample)
 	runtime.GC()
-	own, err := s.perDelivery(deliveries, sample)
+	own, n, err := s.measure(deliveries, sample)
 	if err != nil {
 		return err
 	}
 	runtime.GC() // what the row left behind is not the baseline's
-	after := s.hmac.perDelivery(deliveries, sample)
-	s.ratios = append(s.ratios, own/((before+after)/2))
+	after, more := s.hmac.measure(deliveries, sample)
+	base.add(after)
+	wall, cpu := own.over(n, base, m+more)
+	s.wall, s.cpu = append(s.wall, wall), append(s.cpu, cpu)
 	return nil
 }
 
-// perDelivery returns the seconds that the row takes for one delivery. Making deliveries ready is not in it.
-func (s *subject) perDelivery(deliveries []*Delivery, sample time.Duration) (float64, error) {
-	var spent time.Duration
-	n := 0
-	for spent < sample {
+// measure returns what the row takes for n deliveries. Making deliveries ready is not in it.
+func (s *subject) measure(deliveries []*Delivery, sample time.Duration) (total spent, n int, err error) {
+	for total.cpu < sample {
 		if s.row.Forgets > 0 && n > 0 {
 			deliveries = s.take()
 		}
-		start := CPUTime()
+		since := clock()
 		if err := s.run(deliveries); err != nil {
-			return 0, err
+			return spent{}, 0, err
 		}
-		spent += CPUTime() - start
+		total.add(since())
 		n += len(deliveries)
 	}
-	return spent.Seconds() / float64(n), nil
+	return total, n, nil
 }
 
 func (s *subject) countAllocations() error {
@@ -147,12 +169,13 @@ func (s *subject) countAllocations() error {
 }
 
 func (s *subject) result() Measurement {
-	slices.Sort(s.ratios)
-	n := len(s.ratios)
+	slices.Sort(s.wall)
+	slices.Sort(s.cpu)
+	n := len(s.cpu)
 	m := s.found
 	m.Row, m.Payload, m.Size = s.row, s.payload, s.sender.Size()
-	m.Ratio = median(s.ratios)
-	m.Spread = (s.ratios[n*3/4] - s.ratios[n/4]) / 2 / m.Ratio
+	m.Wall, m.CPU = median(s.wall), median(s.cpu)
+	m.Spread = (s.cpu[n*3/4] - s.cpu[n/4]) / 2 / m.CPU
 	return m
 }
 
@@ -182,18 +205,16 @@ func (b *baseline) run(deliveries []*Delivery) {
 	}
 }
 
-// perDelivery looks at the clock as rarely as the rows do, for that takes time too.
-func (b *baseline) perDelivery(deliveries []*Delivery, sample time.Duration) float64 {
+// measure looks at the clock as rarely as the rows do, for that takes time too.
+func (b *baseline) measure(deliveries []*Delivery, sample time.Duration) (total spent, n int) {
 	b.run(deliveries)
-	var spent time.Duration
-	n := 0
-	for spent < sample {
-		start := CPUTime()
+	for total.cpu < sample {
+		since := clock()
 		for range 4 {
 			b.run(deliveries)
 			n += len(deliveries)
 		}
-		spent += CPUTime() - start
+		total.add(since())
 	}
-	return spent.Seconds() / float64(n)
+	return total, n
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/signformstest"
+	_ "github.com/signforms/signforms-go/webhook" // the programs depend on it, and so do the results of this package
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,8 +39,21 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// readSources opens what the programs are built from: go test knows by that when a result that it has kept is out of date.
+func readSources(t *testing.T) {
+	sources, err := filepath.Glob("*/*.go")
+	require.NoError(t, err)
+	shared, err := filepath.Glob("internal/*/*.go")
+	require.NoError(t, err)
+	for _, path := range append(sources, shared...) {
+		_, err := os.ReadFile(path)
+		require.NoError(t, err)
+	}
+}
+
 // example returns a command that runs an example against srv, or against the service that it embeds when srv is nil.
 func example(t *testing.T, srv *signformstest.Server, name string, args ...string) *exec.Cmd {
+	readSources(t)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(programs, name), args...)
 	cmd.Env = []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 	if srv != nil {
@@ -83,7 +97,9 @@ func TestSendTemplate(t *testing.T) {
 	require.Len(t, srv.Messages(), 1)
 	require.Equal(t, "cy@example.com", srv.Messages()[0].To)
 
-	require.Error(t, example(t, srv, "send-template", "-template", template).Run(), "nobody to send to")
+	said, err := example(t, srv, "send-template", "-template", template).CombinedOutput()
+	require.Error(t, err, "nobody to send to")
+	require.Contains(t, string(said), "-email")
 	require.Len(t, srv.Messages(), 1)
 }
 

@@ -99,6 +99,6 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 	return r.ID, err
 }
 
-func (s *Server) act(documentID string, command func(signing.Document, time.Time) (signing.Change, error)) error {
+func (s *Server) act(documentID string, command signing.Command) error {
 	return refused(s.ref.Act(documentID, command))
 }

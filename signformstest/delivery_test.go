@@ -28,7 +28,6 @@ func newPair(t *testing.T, opts *signformstest.Options, url string) (srv *signfo
 
 func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 	r := newReceiver(t, 500, 301, 404, 503, 400, 401, 429, 500, 500)
-	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start, VirtualTimestamps: true}, r.URL)
 	submit()
 	srv.Advance(48 * time.Hour)
@@ -175,6 +174,32 @@ func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAWebhookThatIsEnabledAgainGetsNothingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		r := &receiver{}
+		srv, hook, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("app.test", http.HandlerFunc(
+			func(w http.ResponseWriter, req *http.Request) {
+				r.ServeHTTP(w, req)
+				time.Sleep(time.Second)
+			})))
+		defer srv.Close()
+		for range 5 {
+			submit() // the first is under way, the others wait for it
+		}
+		synctest.Wait()
+		require.NoError(t, srv.DisableWebhook(hook))
+		require.NoError(t, srv.EnableWebhook(hook))
+		submit()
+		srv.Advance(48 * time.Hour)
+		require.Len(t, r.all(), 2)
+		for i, d := range srv.Deliveries() {
+			require.Equal(t, i < 5, d.Status == signformstest.DeliveryCancelled, "%s", d)
+		}
+	})
 }
 
 func TestADisabledWebhookCanBeEnabled(t *testing.T) {

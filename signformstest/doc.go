@@ -10,6 +10,7 @@
 // A server does what the interface describes: it keeps documents, enforces statuses and the signing order, counts
 // reminders, and signs and retries its webhooks. [Server.Advance] moves its clock, so that a test of a delivery that is
 // retried for hours takes milliseconds; [Server.Settle] waits until webhooks have arrived, so that no test has to sleep.
+// [Server.Requests], [Server.Deliveries], [Server.Messages] and [Server.Audit] tell what happened.
 // [Server.Fail] and [Server.FailWebhooks] make things go wrong on purpose. With a [Network] nothing touches a socket, and
 // client, service and receiver fit into a [testing/synctest] bubble.
 //

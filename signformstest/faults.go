@@ -38,6 +38,10 @@ type Fault struct {
 // delivery is a match of its own.
 //
 // What changes the body or the timestamp is signed anew, so that the delivery stays genuine; Secret and Reencode are not.
+// With a Delay the rest happens to the attempt once it is made.
+//
+// Attempts for different webhooks are made side by side: Nth and Times count them as they come, so say which WebhookID is
+// meant where it matters. Probability goes by each webhook's own attempts, so that a seed decides.
 type WebhookFault struct {
 	WebhookID   string
 	DocumentID  string  // or the id of the template, form, createdDocumentId or form response that the event is about
@@ -58,8 +62,13 @@ type WebhookFault struct {
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back.
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back. A fault that cannot be
+// fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
+	s.t.Helper()
+	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
+	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
+	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
 	return s.ref.FailRequests(refserver.RequestFault{
 		Operation:   api.Operation(f.Operation),
 		DocumentID:  f.DocumentID,
@@ -78,8 +87,12 @@ func (s *Server) Fail(f Fault) (remove func()) {
 	})
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back.
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. A fault that
+// cannot be fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
+	s.t.Helper()
+	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
+	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
 	return s.ref.FailWebhooks(refserver.WebhookFault{
 		WebhookID:  f.WebhookID,
 		DocumentID: f.DocumentID,

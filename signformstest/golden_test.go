@@ -31,7 +31,7 @@ func goldenRun(t *testing.T) string {
 	network := signformstest.NewNetwork()
 	defer network.Close()
 	srv := signformstest.NewServer(t, &signformstest.Options{
-		Seed: 1, Start: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), VirtualTimestamps: true, Network: network,
+		Seed: 1, Start: start, VirtualTimestamps: true, Network: network,
 	})
 	defer srv.Close()
 	r := &receiver{statuses: []int{500}}

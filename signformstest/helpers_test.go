@@ -11,11 +11,15 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/signformstest"
 )
+
+// start is where the clocks of servers start that must not move by themselves.
+var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // receiver is a webhook endpoint that keeps what it gets. It answers with the statuses given, in turn, then with 200.
 type receiver struct {

@@ -133,6 +133,7 @@ type Attempt struct {
 	StatusCode int         // 0: no answer
 	Answer     []byte      // the first 4 KiB of the answer's body
 	Error      string      // why there was no answer, or not all of it
+	Duplicate  bool        // the request before it once more, by a [WebhookFault]: none of the 8
 }
 
 // Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events.
@@ -148,6 +149,7 @@ func (s *Server) Deliveries() []Delivery {
 		for _, a := range d.Attempts {
 			public.Attempts = append(public.Attempts, Attempt{
 				At: a.At, Took: a.Took, Header: a.RequestHeader, StatusCode: a.StatusCode, Answer: a.ResponseBody, Error: a.Error,
+				Duplicate: a.Duplicate,
 			})
 		}
 		if d.Status == store.DeliveryPending {

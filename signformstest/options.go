@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -58,7 +59,7 @@ const (
 // Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
 // one this SDK assumes.
 type Profile struct {
-	PageSize             int            // records per page when the request has no limit; default 10
+	PageSize             int            // records per page when the request has no limit; default 10; of documents at most 100
 	InProgress           string         // literal of the status in progress; default "PENDING"
 	RefusalStatus        int            // HTTP status when a document's status forbids the operation; default 409
 	NoPagination         bool           // lists of documents come without pagination
@@ -89,10 +90,10 @@ func (o *Options) internal() (refserver.Options, error) {
 	if err != nil {
 		return refserver.Options{}, err
 	}
-	if f := o.Profile.Timestamps; f < UnixSeconds || f > RFC3339 {
-		return refserver.Options{}, fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", f)
-	}
 	p := o.Profile
+	if err := p.check(); err != nil {
+		return refserver.Options{}, err
+	}
 	out := refserver.Options{
 		Seed: o.Seed, Start: o.Start, VirtualTimestamps: o.VirtualTimestamps, UntypedSamples: p.UntypedSamples,
 		Reminders: limit, Timestamps: delivery.TimestampFormat(p.Timestamps),
@@ -106,6 +107,20 @@ func (o *Options) internal() (refserver.Options, error) {
 		out.Network = o.Network.ref
 	}
 	return out, nil
+}
+
+func (p Profile) check() error {
+	switch _, err := json.Marshal(p.Extra); {
+	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
+		return fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", p.Timestamps)
+	case p.PageSize < 0:
+		return fmt.Errorf("Options.Profile.PageSize: %d is no size", p.PageSize)
+	case p.RefusalStatus != 0 && (p.RefusalStatus < 400 || p.RefusalStatus > 499):
+		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not the status of a refusal, 400 to 499", p.RefusalStatus)
+	case err != nil:
+		return fmt.Errorf("Options.Profile.Extra: %w", err)
+	}
+	return nil
 }
 
 func (l ReminderLimit) internal() (api.Limit, error) {

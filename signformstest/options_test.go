@@ -47,8 +47,8 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 	tb.end()
 
 	for _, want := range []string{
-		`list documents: 400 invalid_input (rule: input)`,
-		`"GET" "/get-document": 404 not_found (rule: path)`,
+		`list documents: 400 invalid_input (rule: input): limit must be at most 100`,
+		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
 		doc + ": cannot pay a document that is PENDING",
 		"[new_signature_pdf_individual_viewed]",
 		"pending, 1 attempts, last answer 500",
@@ -89,9 +89,12 @@ func TestUnusedFaultsCanFailTheTest(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]signformstest.Options{
-		"Options.ReminderLimit: -1 requests in 15m0s is no limit":  {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
-		"Options.ReminderLimit.Reading: 7 is none of the readings": {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
-		"Options.Profile.Timestamps: 7 is none of the formats":     {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.ReminderLimit: -1 requests in 15m0s is no limit":                       {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
+		"Options.ReminderLimit.Reading: 7 is none of the readings":                      {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
+		"Options.Profile.Timestamps: 7 is none of the formats":                          {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.Profile.PageSize: -1 is no size":                                       {Profile: signformstest.Profile{PageSize: -1}},
+		"Options.Profile.RefusalStatus: 200 is not the status of a refusal, 400 to 499": {Profile: signformstest.Profile{RefusalStatus: 200}},
+		"Options.Profile.Extra: json: unsupported type: chan int":                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
 	} {
 		_, err := signformstest.Start(&opts)
 		require.EqualError(t, err, want)
@@ -128,7 +131,7 @@ func TestReminderLimits(t *testing.T) {
 		"sliding, one": {signformstest.ReminderLimit{Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: start})
 			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 			var got []int
 			for _, d := range append([]time.Duration{0}, c.advances...) {

@@ -93,6 +93,35 @@ func TestEachActChangesTheStatus(t *testing.T) {
 	require.Equal(t, archived, answer["documents"].([]any)[0].(map[string]any)["documentId"])
 }
 
+func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
+	doc := srv.AddDocument(signformstest.Document{
+		Name: "Lease", ExpiresFor: time.Hour, Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
+	})
+	srv.Advance(time.Minute)
+	require.NoError(t, srv.Signer(doc, "ben@example.com").Sign())
+	require.Error(t, srv.Pay(doc), "refused, which leaves no trace")
+	status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
+	require.Equal(t, 200, status)
+	srv.Advance(24 * time.Hour)
+	require.Equal(t, []signformstest.AuditEntry{
+		{At: start, Action: "create", Actor: "author", To: "DRAFT"},
+		{At: start, Action: "send", Actor: "author", From: "DRAFT", To: "PENDING"},
+		{At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING"},
+		{At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
+		{At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
+	}, srv.Audit(doc))
+	require.Equal(t, "2026-11-20T12:01:00Z sign: PENDING to PENDING", srv.Audit(doc)[2].String())
+
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	response, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+	require.Equal(t, []signformstest.AuditEntry{
+		{At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response},
+	}, srv.Audit(form))
+	require.Empty(t, srv.Audit("x"))
+}
+
 func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?", Required: true}}})
@@ -119,8 +148,13 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 			srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: signformstest.TemplateResponse, Documents: []string{"x"}})
 		},
 		"AddWebhook: event: must be one of [\"new_form_response\" \"new_signature_completed\" \"new_template_response\"]": func() { srv.AddWebhook(signformstest.Webhook{URL: "http://a.test", Event: "viewed"}) },
-		"Advance: -1s would move the clock back": func() { srv.Advance(-1e9) },
-		"TestWebhook: no webhook with id x":      func() { srv.TestWebhook("x") },
+		"Advance: -1s would move the clock back":                       func() { srv.Advance(-1e9) },
+		"TestWebhook: no webhook with id x":                            func() { srv.TestWebhook("x") },
+		"Fail: Status 7 is not 200 to 599":                             func() { srv.Fail(signformstest.Fault{Status: 7}) },
+		"Fail: Probability 50 is not 0 to 1":                           func() { srv.Fail(signformstest.Fault{Probability: 50}) },
+		"Fail: Nth, Times, Cut, Latency and Drip must not be negative": func() { srv.Fail(signformstest.Fault{Latency: -1}) },
+		"FailWebhooks: Probability -1 is not 0 to 1":                   func() { srv.FailWebhooks(signformstest.WebhookFault{Probability: -1}) },
+		"FailWebhooks: Nth, Times, Pad and Delay must not be negative": func() { srv.FailWebhooks(signformstest.WebhookFault{Delay: -1}) },
 	} {
 		require.PanicsWithValue(t, "signformstest: "+want, add, want)
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 // normalize appends to dst exactly what JSON.stringify(JSON.parse(body)) prints in JavaScript, body taken as UTF-8 the
-// way Node.js reads it. It fails where JSON.parse throws, and where more than jsonscan.MaxDepth levels are open. On
-// failure it returns dst as it was.
+// way Node.js reads it. It fails where JSON.parse throws. To bound its cost it also fails where more than
+// jsonscan.MaxDepth levels are open and where more than maxCostly numbers are costly to read. On failure it returns dst
+// as it was.
 //
 // The time is linear in the body's length, but for sorting keys that are array indices. The output has at most five
 // bytes for each of the body's (1e20 prints 21 digits); working memory is bounded by a like factor.
@@ -27,10 +28,16 @@ func normalize(dst, body []byte) ([]byte, error) {
 	}
 	n.scan.Seek(0)
 	n.value()
+	if n.err != nil {
+		return dst, n.err
+	}
 	return n.out, nil
 }
 
-var errTooLong = errors.New("more than 2 GiB")
+var (
+	errTooLong   = errors.New("more than 2 GiB")
+	errTooCostly = errors.New("too many numbers of many digits or at the limits of the range")
+)
 
 // normalizer reads a document twice: survey checks it and finds the objects whose members JavaScript has in another
 // order, value prints it. Printing members where they belong at once, and none that a later duplicate replaces,
@@ -46,6 +53,9 @@ type normalizer struct {
 	keys    []byte     // keys that were written with escapes, as JSON.stringify prints them
 	next    int        // value: the place in objects of the next object
 	repeats repeats
+	digits  []byte // of the number being read
+	costly  int    // how many such numbers there were
+	err     error
 }
 
 // property is one member of an object. A document can have one for every five bytes, so it is kept small.
@@ -132,7 +142,7 @@ func (n *normalizer) value() {
 		n.text(n.scan.String())
 	default:
 		t := n.scan.Scalar()
-		n.out = appendScalar(n.out, n.src[t.Start:t.End])
+		n.scalar(n.src[t.Start:t.End])
 	}
 }
 

@@ -161,7 +161,7 @@ func (d documents) damage(doc []byte) []byte {
 // number returns a number by JSON's grammar, near a place where printing or rounding changes.
 func (d documents) number() string {
 	sign := pick(d, "", "-")
-	switch d.IntN(10) {
+	switch d.IntN(11) {
 	case 0:
 		return sign + strconv.Itoa(d.IntN(1000))
 	case 1:
@@ -182,6 +182,9 @@ func (d documents) number() string {
 		return sign + strconv.FormatFloat(f, pick[byte](d, 'e', 'f', 'g'), -1, 64)
 	case 7:
 		return sign + pick(d, "0", "0.0", "0e7", "0E-400", "1e400", "1e308", "1.8e308", "5e-324", "2e-324", "1e-400", "1e999999999999")
+	case 8:
+		n := d.IntN(1000)
+		return sign + pick(d, d.digits(1+n)+pick(d, "", ".", ".0")+d.zeroed(1+n), "0."+strings.Repeat("0", n)+d.digits(1+n/9)) + "e" + strconv.Itoa(pick(d, -n, n, -2*n)+d.IntN(700)-350)
 	default:
 		f := math.Abs(math.Float64frombits(d.Uint64() &^ (1 << 62))) // below 2, so finite
 		if d.IntN(2) == 0 {

@@ -42,6 +42,42 @@ func TestNormalizeVectors(t *testing.T) {
 	}
 }
 
+// A document of a megabyte has room for numbers whose exponent no test by hand would think of.
+func TestNormalizeLongNumbers(t *testing.T) {
+	zeros := strings.Repeat("0", 120_000)
+	for in, want := range map[string]string{
+		"0." + zeros + "123e120002":                             "12.3",
+		"123" + zeros + "e-120003":                              "0.123",
+		"-0." + zeros + "5e119677":                              "-5e-324",
+		"5" + zeros + "e-120330":                                "0",
+		"1" + zeros + "e-119690":                                "null",
+		zeros[:1] + "e" + zeros + "5":                           "0",
+		"2" + zeros + "." + zeros + "e-" + zeros[:9] + "120000": "2",
+	} {
+		got, err := normalize(nil, []byte(in))
+		require.NoError(t, err)
+		require.Equal(t, want, string(got), "%.20s… of %d bytes", in, len(in))
+	}
+}
+
+// Numbers that take long to read are few in an honest document. Without a bound, a megabyte of them takes seconds.
+func TestNormalizeCostlyNumbers(t *testing.T) {
+	list := func(number string, n int) []byte {
+		return []byte("[" + strings.Repeat(number+",", n-1) + number + "]")
+	}
+	for _, costly := range []string{"5e-324", "-4e-310", "9e308", "12345678901234567891", "0.12345678901234567891e300"} {
+		_, err := normalize(nil, list(costly, maxCostly))
+		require.NoError(t, err, costly)
+		got, err := normalize([]byte("before"), list(costly, maxCostly+1))
+		require.ErrorIs(t, err, errTooCostly, costly)
+		require.Equal(t, "before", string(got))
+	}
+	for _, cheap := range []string{"0.0", "-0", "0e-324", "1e-400", "1e400", "1e-306", "9e307", "-1234567.890123456789", "1.00000000000000000000", "123456789012345678900000"} {
+		_, err := normalize(nil, list(cheap, 10*maxCostly))
+		require.NoError(t, err, cheap)
+	}
+}
+
 func TestNormalizeAppends(t *testing.T) {
 	got, err := normalize([]byte("before "), []byte(` {"b":1, "0": 2} `))
 	require.NoError(t, err)
@@ -77,7 +113,7 @@ func TestNormalizeHostile(t *testing.T) {
 	var sameBucket, descending strings.Builder
 	for i := range keys {
 		sameBucket.WriteString(`"` + strconv.Itoa(i%7) + `":{},`)
-		descending.WriteString(`"` + strconv.Itoa(4294967294-i) + `":0,`)
+		descending.WriteString(`"` + strconv.FormatUint(4294967294-uint64(i), 10) + `":0,`)
 	}
 	for name, body := range map[string]string{
 		"deep and reordered":  deepReordered,

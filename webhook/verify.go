@@ -33,7 +33,7 @@ type VerifierOptions struct {
 	RawOnly bool
 
 	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB ([DefaultMaxBody]). A request whose body has
-	// arrived whole holds a few times its size, one that was only announced at most 64 KiB.
+	// arrived whole holds up to a dozen times its size, one that was only announced at most 64 KiB.
 	MaxBody int
 
 	// ParseTimestamp replaces the known forms of X-Timestamp (10-digit Unix seconds, 13-digit Unix milliseconds, RFC

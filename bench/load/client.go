@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -48,48 +50,50 @@ func ourRow() (bench.Row, error) {
 // send sends all requests over a few connections that stay open, and returns how long that took. Anything but a 200 is
 // an error. It writes bytes made before, as a full HTTP client would take more of the machine than the receiver.
 func send(ctx context.Context, address string, requests [][]byte, connections int) (time.Duration, error) {
-	var conns []net.Conn
-	defer func() {
-		for _, c := range conns {
-			c.Close()
-		}
-	}()
-	for range connections {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return 0, err
-		}
-		if deadline, ok := ctx.Deadline(); ok {
-			conn.SetDeadline(deadline)
-		}
-		conns = append(conns, conn)
+	conns, err := connect(ctx, address, connections)
+	if err != nil {
+		return 0, err
 	}
+	defer closeAll(conns)
+	stopWaiting := context.AfterFunc(ctx, func() {
+		for _, c := range conns {
+			c.SetDeadline(time.Unix(1, 0))
+		}
+	})
+	defer stopWaiting()
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	failed := make(chan error, connections)
+	failures := make([]error, len(conns))
 	start := time.Now()
-	for _, conn := range conns {
+	for n, conn := range conns {
 		wg.Go(func() {
 			answers := bufio.NewReader(conn)
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(requests) || ctx.Err() != nil {
-					return
-				}
-				if err := exchange(conn, answers, requests[i]); err != nil {
-					failed <- err
-					return
-				}
+			for i := next.Add(1) - 1; i < int64(len(requests)) && failures[n] == nil; i = next.Add(1) - 1 {
+				failures[n] = exchange(conn, answers, requests[i])
 			}
 		})
 	}
 	wg.Wait()
 	took := time.Since(start)
-	select {
-	case err := <-failed:
-		return 0, err
-	default:
-		return took, ctx.Err()
+	return took, cmp.Or(ctx.Err(), errors.Join(failures...))
+}
+
+func connect(ctx context.Context, address string, n int) ([]net.Conn, error) {
+	var conns []net.Conn
+	for range n {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			closeAll(conns)
+			return nil, err
+		}
+		conns = append(conns, conn)
+	}
+	return conns, nil
+}
+
+func closeAll(conns []net.Conn) {
+	for _, c := range conns {
+		c.Close()
 	}
 }
 

@@ -14,19 +14,20 @@ func webhookTables(w io.Writer, found []bench.Measurement) {
 	for _, p := range bench.Payloads() {
 		names = append(names, p.Name)
 	}
-	fmt.Fprintf(w, "\nPayloads: %s. Time is CPU time in HMACs over the same bytes, median of the rounds; ± is half the distance of its quartiles.\n",
+	fmt.Fprintf(w, "\nCells are for %s. Times are in HMACs over the same bytes, medians of the rounds; ± is half the distance between the quartiles of CPU time.\n",
 		strings.Join(names, " / "))
 	for _, kind := range bench.Kinds() {
 		rows := byRow(found, kind)
 		if len(rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "\n| %s | time | ± | allocations | KB allocated | clock | decodes | copies of the body | repeats |\n", kind)
-		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+		fmt.Fprintf(w, "\n| %s | time | CPU time | ± | allocations | KB allocated | clock | decodes | copies of the body | repeats |\n", kind)
+		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 		for _, cells := range rows {
 			work := cells[0].Row.Work
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", rowName(cells[0].Row),
-				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.2f", m.Ratio) }),
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", rowName(cells[0].Row),
+				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.2f", m.Wall) }),
+				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.2f", m.CPU) }),
 				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.0f%%", 100*m.Spread) }),
 				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.0f", m.Allocs) }),
 				join(cells, func(m bench.Measurement) string { return fmt.Sprintf("%.1f", m.Bytes/1000) }),

@@ -19,9 +19,9 @@ const SignerIP = "192.0.2.1"
 
 // AddTemplate adds a template to the workspace and returns its id.
 func (s *Server) AddTemplate(t signing.Template) string {
-	t.ID, t.WorkspaceID, t.CreatedAt = s.ids.UUID(), s.WorkspaceID, s.Now()
-	t.UpdatedAt = t.CreatedAt
+	t.ID, t.WorkspaceID = s.ids.UUID(), s.WorkspaceID
 	s.store.Update(func(tx *store.Tx) error {
+		t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 		w, _ := tx.Workspace(s.WorkspaceID)
 		t.OwnerID = w.OwnerID
 		tx.PutTemplate(t)
@@ -32,8 +32,9 @@ func (s *Server) AddTemplate(t signing.Template) string {
 
 // AddForm adds a form to the workspace and returns its id. Its fields get ids, q1 and on, unless they have some.
 func (s *Server) AddForm(f signing.Form) string {
-	f.ID, f.WorkspaceID, f.CreatedAt = s.ids.UUID(), s.WorkspaceID, s.Now()
+	f.ID, f.WorkspaceID = s.ids.UUID(), s.WorkspaceID
 	s.store.Update(func(tx *store.Tx) error {
+		f.CreatedAt = tx.Now
 		tx.PutForm(f)
 		return nil
 	})
@@ -43,14 +44,13 @@ func (s *Server) AddForm(f signing.Form) string {
 // AddDocument adds a PDF document to the workspace, sends it unless draft, and returns its id.
 func (s *Server) AddDocument(d signing.Document, draft bool) (string, error) {
 	d.Kind, d.WorkspaceID = signing.KindPDF, s.WorkspaceID
-	now := s.Now()
 	err := s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Workspace(s.WorkspaceID)
 		if err != nil {
 			return err
 		}
 		d.OwnerID = w.OwnerID
-		c, err := signing.Create(d, s.ids, now)
+		c, err := signing.Create(d, s.ids, tx.Now)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Server) AddDocument(d signing.Document, draft bool) (string, error) {
 		if draft {
 			return nil
 		}
-		if c, err = c.Document.Send(now); err != nil {
+		if c, err = c.Document.Send(tx.Now); err != nil {
 			return err
 		}
 		tx.Apply(c)
@@ -69,12 +69,8 @@ func (s *Server) AddDocument(d signing.Document, draft bool) (string, error) {
 }
 
 // Act runs a command on a document of either kind, at the service's time.
-func (s *Server) Act(documentID string, command func(signing.Document, time.Time) (signing.Change, error)) error {
-	now := s.Now()
-	if err := s.store.ExpireDue(now); err != nil {
-		return err
-	}
-	_, err := s.store.Act(documentID, func(d signing.Document) (signing.Change, error) { return command(d, now) })
+func (s *Server) Act(documentID string, command signing.Command) error {
+	_, err := s.store.Act(documentID, command)
 	if err != nil {
 		s.refuse(documentID, err)
 	}
@@ -100,7 +96,7 @@ func (s *Server) Submit(formID, respondentEmail string, answers map[string]strin
 		if p.Answers, err = byField(form, answers); err != nil {
 			return err
 		}
-		if c, err = form.Submit(p, s.ids, s.Now()); err != nil {
+		if c, err = form.Submit(p, s.ids, tx.Now); err != nil {
 			return err
 		}
 		tx.Apply(c)
@@ -144,7 +140,6 @@ type Message struct {
 
 // Messages returns all mail, oldest first.
 func (s *Server) Messages() []Message {
-	s.store.ExpireDue(s.Now())
 	var all []Message
 	s.store.View(func(tx *store.Tx) error {
 		for _, m := range tx.Messages("") {
@@ -159,6 +154,21 @@ func (s *Server) Messages() []Message {
 		return nil
 	})
 	return all
+}
+
+// Audit returns the audit trail of a document or form, oldest first, with the addresses of signers as actors.
+func (s *Server) Audit(id string) (trail []signing.AuditEntry) {
+	s.store.View(func(tx *store.Tx) error {
+		trail = tx.Audit(id)
+		d, err := tx.Document(id)
+		for i := range trail {
+			if signer := slices.IndexFunc(d.Signers, func(s signing.Signer) bool { return s.ID == trail[i].Actor }); signer >= 0 {
+				trail[i].Actor = d.Signers[signer].Email
+			}
+		}
+		return err
+	})
+	return trail
 }
 
 // AddKey adds an API key of the workspace and returns it.

@@ -11,9 +11,11 @@ type clock struct {
 	mu     sync.Mutex
 	start  time.Time // not zero: the clock stands still between advances
 	offset time.Duration
+	latest time.Time // that was told
 }
 
-// Now returns the service's time in UTC, in the milliseconds that the wire can carry.
+// Now returns the service's time in UTC, in the milliseconds that the wire can carry. It never goes back, as a wall clock that
+// is set does.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,7 +23,11 @@ func (c *clock) Now() time.Time {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	return now.Add(c.offset).UTC().Round(0).Truncate(time.Millisecond)
+	now = now.Add(c.offset).UTC().Round(0).Truncate(time.Millisecond)
+	if now.After(c.latest) {
+		c.latest = now
+	}
+	return c.latest
 }
 
 // frozen reports whether only advances move the clock.

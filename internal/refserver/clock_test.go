@@ -19,6 +19,16 @@ func TestClockAddsWhatWasAdvanced(t *testing.T) {
 	})
 }
 
+func TestClockNeverGoesBack(t *testing.T) {
+	c := clock{start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	c.advance(time.Hour)
+	before := c.Now()
+	c.advance(-time.Minute) // as if the wall clock had been set
+	require.Equal(t, before, c.Now())
+	c.advance(2 * time.Minute)
+	require.Equal(t, before.Add(time.Minute), c.Now())
+}
+
 func TestClockWithAStartStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))

@@ -1,6 +1,8 @@
 package refserver
 
 import (
+	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -19,7 +21,8 @@ type Occurrence struct {
 // count is what became of an occurrence so far.
 type count struct{ seen, used int }
 
-func (o Occurrence) happens(c *count, rnd *rand.Rand) bool {
+// happens decides about one more match. roll returns a random number from 0 to 1.
+func (o Occurrence) happens(c *count, roll func() float64) bool {
 	c.seen++
 	switch {
 	case c.seen < o.Nth, o.Times > 0 && c.used >= o.Times:
@@ -27,7 +30,7 @@ func (o Occurrence) happens(c *count, rnd *rand.Rand) bool {
 	case o.Nth > 0 && o.Times == 0 && c.seen > o.Nth:
 		return false
 	}
-	if o.Probability > 0 && rnd.Float64() >= o.Probability {
+	if o.Probability > 0 && roll() >= o.Probability {
 		return false
 	}
 	c.used++
@@ -37,27 +40,55 @@ func (o Occurrence) happens(c *count, rnd *rand.Rand) bool {
 // faults holds the rules of a server. Of the rules that match, the first that happens is applied, alone.
 type faults struct {
 	mu       sync.Mutex
-	rnd      *rand.Rand
+	seed     uint64
+	set      int // rules set so far
 	requests []*requestRule
 	webhooks []*webhookRule
-	delayed  map[string]bool // deliveries that met a delay
+	delayed  map[string]*WebhookFault // deliveries that met a delay, with what else is to happen to the attempt; nil: it happened
 }
 
 type requestRule struct {
 	RequestFault
 	count
+	dice dice
 }
 
 type webhookRule struct {
 	WebhookFault
 	count
+	dice dice
 }
 
 func newFaults(seed uint64) *faults {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	return &faults{rnd: rand.New(rand.NewPCG(seed, 0)), delayed: make(map[string]bool)}
+	return &faults{seed: seed, delayed: make(map[string]*WebhookFault)}
+}
+
+// dice returns those of a new rule.
+func (fs *faults) dice() dice {
+	fs.set++
+	return dice{seed: fs.seed, rule: fs.set, series: make(map[string]*rand.Rand)}
+}
+
+// dice are the random numbers of one rule: a series for each webhook, since attempts for different webhooks are made side
+// by side, in an order that no seed decides.
+type dice struct {
+	seed   uint64
+	rule   int
+	series map[string]*rand.Rand // by webhook id; empty for requests
+}
+
+func (d dice) roll(webhookID string) func() float64 {
+	rnd := d.series[webhookID]
+	if rnd == nil {
+		name := fnv.New64a()
+		fmt.Fprint(name, d.rule, webhookID)
+		rnd = rand.New(rand.NewPCG(d.seed, name.Sum64()))
+		d.series[webhookID] = rnd
+	}
+	return rnd.Float64
 }
 
 // request returns the fault that a request meets.
@@ -65,34 +96,46 @@ func (fs *faults) request(c *api.Call) (RequestFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.requests {
-		if r.matches(c) && r.happens(&r.count, fs.rnd) {
+		if r.matches(c) && r.happens(&r.count, r.dice.roll("")) {
 			return r.RequestFault, true
 		}
 	}
 	return RequestFault{}, false
 }
 
-// webhook returns the fault that an attempt meets.
+// webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
 func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	rest, delayed := fs.delayed[a.Delivery.ID]
+	if rest != nil {
+		fs.delayed[a.Delivery.ID] = nil
+		return *rest, true
+	}
 	for _, r := range fs.webhooks {
-		if r.Delay > 0 && fs.delayed[a.Delivery.ID] {
+		if r.Delay > 0 && delayed {
 			continue
 		}
-		if r.matches(a) && r.happens(&r.count, fs.rnd) {
-			fs.delayed[a.Delivery.ID] = r.Delay > 0
-			return r.WebhookFault, true
+		if !r.matches(a) || !r.happens(&r.count, r.dice.roll(a.Webhook.ID)) {
+			continue
 		}
+		f := r.WebhookFault
+		if f.Delay > 0 {
+			rest := f
+			rest.Delay = 0
+			fs.delayed[a.Delivery.ID] = &rest
+		}
+		return f, true
 	}
 	return WebhookFault{}, false
 }
 
 // FailRequests makes API requests go wrong. The function that it returns takes the fault back.
 func (s *Server) FailRequests(f RequestFault) (remove func()) {
-	fs, r := s.faults, &requestRule{RequestFault: f}
+	fs := s.faults
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	r := &requestRule{RequestFault: f, dice: fs.dice()}
 	fs.requests = append(fs.requests, r)
 	return func() {
 		fs.mu.Lock()
@@ -103,9 +146,10 @@ func (s *Server) FailRequests(f RequestFault) (remove func()) {
 
 // FailWebhooks makes webhook attempts go wrong. The function that it returns takes the fault back.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
-	fs, r := s.faults, &webhookRule{WebhookFault: f}
+	fs := s.faults
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	r := &webhookRule{WebhookFault: f, dice: fs.dice()}
 	fs.webhooks = append(fs.webhooks, r)
 	return func() {
 		fs.mu.Lock()

@@ -14,7 +14,6 @@ import (
 // TestWebhook sends one array with a sample event per tracked document to the webhook alone; one that tracks everything
 // gets a single sample of a made-up document. Tests of an unchanged webhook send the same bytes each time.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
-	now := s.Now()
 	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)
 		if err != nil {
@@ -30,7 +29,7 @@ func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
 		}
 		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.UntypedSamples})
 		deliveryID = tx.Enqueue(store.Delivery{
-			WebhookID: w.ID, Events: events, Test: true, Body: body, NextAttemptAt: now, CreatedAt: now,
+			WebhookID: w.ID, Events: events, Test: true, Body: body, NextAttemptAt: tx.Now, CreatedAt: tx.Now,
 		}).ID
 		return nil
 	})

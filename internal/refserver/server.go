@@ -67,11 +67,11 @@ func Start(o Options) (*Server, error) {
 		options:       o,
 		clock:         clock{start: o.Start},
 		ids:           ids,
-		store:         store.New(),
 		faults:        newFaults(o.Seed),
 		links:         signing.Links{Base: url},
 		transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true},
 	}
+	s.store = store.New(s.Now)
 	if o.Network != nil {
 		s.transport.DialContext = o.Network.DialContext
 	}
@@ -136,7 +136,7 @@ func (s *Server) stampClock() time.Time {
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
 // Advance moves the clock by d and makes the deliveries that fall due on the way, each at its own time, before it returns.
-// Expiry needs no step: whatever looks at documents first expires those that are due, at their own time. Called from a
+// Expiry needs no step: every transaction of the store begins with it. Called from a
 // webhook receiver, Advance would wait for itself.
 func (s *Server) Advance(d time.Duration) {
 	s.advancing.Lock()

@@ -21,13 +21,14 @@ func (s *Server) AddWebhook(w store.Webhook) (string, error) {
 	if !slices.Contains(families, w.Family) {
 		return "", &signing.Invalid{Field: "event", Message: fmt.Sprintf("must be one of %q", families)}
 	}
-	w.ID, w.WorkspaceID, w.Secret, w.CreatedAt = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret, s.Now()
+	w.ID, w.WorkspaceID, w.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
 	return w.ID, s.store.Update(func(tx *store.Tx) error {
 		for i, id := range w.Sources {
 			if err := tracked(tx, w.Family, id); err != nil {
 				return fmt.Errorf("documents[%d]: %w", i, err)
 			}
 		}
+		w.CreatedAt = tx.Now
 		tx.PutWebhook(w)
 		return nil
 	})
@@ -87,20 +88,18 @@ func (s *Server) Deliveries() (all []store.Delivery) {
 
 // Resend makes a delivery due now, whatever became of it. If it fails again, the schedule goes on where it was.
 func (s *Server) Resend(deliveryID string) error {
-	now := s.Now()
 	return s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)
 		if err != nil {
 			return err
 		}
-		return resend(tx, d, now)
+		return resend(tx, d)
 	})
 }
 
 // ResendFailed makes every delivery of the webhook due now that was enqueued at or after since and was tried without
 // success, and returns how many those are.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
-	now := s.Now()
 	return n, s.store.Update(func(tx *store.Tx) error {
 		if _, err := tx.Webhook(webhookID); err != nil {
 			return err
@@ -110,7 +109,7 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 			if d.WebhookID != webhookID || !failed || d.CreatedAt.Before(since) {
 				continue
 			}
-			if err := resend(tx, d, now); err != nil {
+			if err := resend(tx, d); err != nil {
 				return err
 			}
 			n++
@@ -119,7 +118,7 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 	})
 }
 
-func resend(tx *store.Tx, d store.Delivery, now time.Time) error {
+func resend(tx *store.Tx, d store.Delivery) error {
 	w, err := tx.Webhook(d.WebhookID)
 	switch {
 	case err != nil:
@@ -129,7 +128,7 @@ func resend(tx *store.Tx, d store.Delivery, now time.Time) error {
 	case d.Status == store.DeliverySending:
 		return fmt.Errorf("resending %s: it is being sent", d.ID)
 	}
-	d.Status, d.NextAttemptAt = store.DeliveryPending, now
+	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
 	tx.PutDelivery(d)
 	return nil
 }

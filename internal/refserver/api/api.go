@@ -61,7 +61,6 @@ type Call struct {
 
 	route       *route
 	record      *Record
-	now         time.Time // when the work began
 	key         string
 	workspaceID string
 	input       input
@@ -181,13 +180,8 @@ func (c *Call) decodeBody(body []byte, contentType string) error {
 	return c.input.decode(body)
 }
 
-// work runs the operation and writes its answer. It reads the clock again: a fault may have taken its time.
+// work runs the operation and writes its answer.
 func (a *API) work(c *Call, w http.ResponseWriter) {
-	c.now = a.Now()
-	if err := a.Store.ExpireDue(c.now); err != nil {
-		a.fail(c, w, err)
-		return
-	}
 	answer, err := c.route.work(a, c)
 	if err != nil {
 		a.fail(c, w, err)
@@ -210,7 +204,7 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	if f.code == codeInvalidStatus {
 		f.status = a.Profile.RefusalStatus
 	}
-	c.record.Rule, c.record.Code, c.record.Message = f.rule, f.code, f.message
+	c.record.Rule, c.record.Code, c.record.Message, c.record.reason = f.rule, f.code, f.message, f.reason
 	if f.header[0] != "" {
 		w.Header().Set(f.header[0], f.header[1])
 	}

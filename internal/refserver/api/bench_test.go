@@ -21,7 +21,7 @@ import (
 // fill returns a store with n documents in progress of two signers each, every tenth of them void, and their ids.
 func fill(tb testing.TB, n int) (*store.Store, []string) {
 	tb.Helper()
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(time.Now), signing.NewIDs(1)
 	documents := make([]string, n)
 	require.NoError(tb, s.Update(func(tx *store.Tx) error {
 		tx.PutKey(apiKey, workspace)
@@ -122,12 +122,14 @@ func compare(b *testing.B, name, url, method string, next func() (path, body str
 // BenchmarkSign measures an act by a Go call: a signature, with its audit entry and its mail.
 func BenchmarkSign(b *testing.B) {
 	s, documents := fill(b, 100_000)
-	now, next := time.Now(), 0
+	next := 0
 	for b.Loop() {
 		id := documents[(next/2)%len(documents)]
 		email := []string{"ann@example.com", "ben.o'neil+legal@example.com"}[next%2]
 		next++
-		s.Act(id, func(d signing.Document) (signing.Change, error) { return d.Sign(email, signing.SignParams{}, now) })
+		s.Act(id, func(d signing.Document, now time.Time) (signing.Change, error) {
+			return d.Sign(email, signing.SignParams{}, now)
+		})
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 // TestRequestsAtOnce runs every operation beside every other. The race detector watches; after it, each send has left one
 // document and each answer is one of the service's.
 func TestRequestsAtOnce(t *testing.T) {
-	s, ids := seed(t)
 	var tick, sent, forms, answers atomic.Int64
+	now := func() time.Time {
+		return instant("2026-11-19T08:00:00Z").Add(time.Duration(tick.Add(1)) * time.Millisecond)
+	}
+	s, ids := seed(t, now)
 	handler := api.New(api.Options{
-		Store: s, IDs: ids,
-		Now: func() time.Time {
-			return instant("2026-11-19T08:00:00Z").Add(time.Duration(tick.Add(1)) * time.Millisecond)
-		},
+		Store: s, IDs: ids, Now: now,
 		Log: func(r api.Record) {
 			answers.Add(1)
 			if r.Status >= http.StatusInternalServerError {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -151,7 +152,7 @@ func (a *API) finishedURL(d *signing.Document) string {
 
 // voidDocument answers POST /void-document.
 func (a *API) voidDocument(c *Call) (any, error) {
-	change, err := a.act(c, func(d signing.Document) (signing.Change, error) { return d.Void(c.now) })
+	change, err := a.act(c, signing.Document.Void)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (a *API) voidDocument(c *Call) (any, error) {
 
 // sendReminder answers POST /send-reminder. Its arrival was counted before.
 func (a *API) sendReminder(c *Call) (any, error) {
-	change, err := a.act(c, func(d signing.Document) (signing.Change, error) { return d.Remind(c.now) })
+	change, err := a.act(c, signing.Document.Remind)
 	if err != nil {
 		return nil, err
 	}
@@ -179,16 +180,16 @@ func (a *API) sendReminder(c *Call) (any, error) {
 }
 
 // act reads which document is meant and runs the command on it.
-func (a *API) act(c *Call, command func(signing.Document) (signing.Change, error)) (signing.Change, error) {
+func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 	ref, err := c.documentRef()
 	if err != nil {
 		return signing.Change{}, err
 	}
-	return a.Store.Act(ref.id, func(d signing.Document) (signing.Change, error) {
+	return a.Store.Act(ref.id, func(d signing.Document, at time.Time) (signing.Change, error) {
 		if !ref.names(&d) {
 			return signing.Change{}, &store.Missing{What: "document", ID: ref.id}
 		}
-		return command(d)
+		return command(d, at)
 	})
 }
 

@@ -124,6 +124,7 @@ func TestVoidAndRemindHaveTheirEffect(t *testing.T) {
 // TestExpiryComesBeforeTheAct asks to void a document whose time ran out and that nobody has looked at since.
 func TestExpiryComesBeforeTheAct(t *testing.T) {
 	srv := newServer(t, nil)
+	srv.now = instant("2026-11-19T07:00:00Z")
 	late := "0b5a3c1e-0000-4000-8000-000000000001"
 	play(t, srv.store, signing.NewIDs(9), signing.Document{ID: late, Name: "Offer", ExpiresFor: 3600e9, Signers: []signing.Signer{cy("", "")}},
 		"2026-11-19T07:00:00Z", act{"2026-11-19T07:00:00Z", send})
@@ -158,7 +159,7 @@ func TestWorkHasItsOwnTime(t *testing.T) {
 
 func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
 	srv := newServer(t, nil)
-	_, err := srv.store.Act(createdEarlier, func(d signing.Document) (signing.Change, error) { return d.Pay(srv.now) })
+	_, err := srv.store.Act(createdEarlier, signing.Document.Pay)
 	require.NoError(t, err)
 	got := answer(t, srv, "get_template", nil)["documents"].([]any)[0].(map[string]any)
 	require.Equal(t, 1.0, got["totalSignedRespondants"])

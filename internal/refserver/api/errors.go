@@ -30,6 +30,7 @@ type failure struct {
 	code    string
 	rule    string // for the request's Record
 	message string
+	reason  string    // message without what the client sent, for the Record's line
 	header  [2]string // name and value of one more header; empty: none
 }
 
@@ -63,8 +64,17 @@ func (e *wrongMedia) Error() string {
 }
 func (e *limited) Error() string { return e.limit.String() }
 
-// failureOf is the table of refusals: what went wrong, and the answer it gets.
+// failureOf returns the answer to what went wrong.
 func failureOf(err error) *failure {
+	f := refusalOf(err)
+	if f.reason == "" {
+		f.reason = f.message
+	}
+	return f
+}
+
+// refusalOf is the table of refusals. Messages that repeat what the client sent have a reason beside them that does not.
+func refusalOf(err error) *failure {
 	var (
 		known   *failure
 		method  *wrongMethod
@@ -83,20 +93,21 @@ func failureOf(err error) *failure {
 	case errors.As(err, &input):
 		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: input.Error()}
 	case errors.As(err, &invalid):
-		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: invalid.Field + " " + invalid.Message}
+		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: invalid.Field + " " + invalid.Message, reason: invalid.Field}
 	case errors.As(err, &access):
 		return &failure{status: http.StatusForbidden, code: codeForbidden, rule: access.rule, message: access.message}
 	case errors.As(err, &missing):
 		return &failure{status: http.StatusNotFound, code: codeNotFound, rule: "exists", message: "No such " + missing.What}
 	case errors.As(err, &method):
 		return &failure{status: http.StatusMethodNotAllowed, code: codeMethodNotAllowed, rule: "method", message: method.Error(),
-			header: [2]string{"Allow", method.want}}
+			reason: "use " + method.want, header: [2]string{"Allow", method.want}}
 	case errors.As(err, &refusal):
 		return &failure{status: http.StatusConflict, code: codeInvalidStatus, rule: string(refusal.Rule), message: refusalText(refusal)}
 	case errors.As(err, &large):
 		return &failure{status: http.StatusRequestEntityTooLarge, code: codeTooLarge, rule: "size", message: large.Error()}
 	case errors.As(err, &media):
-		return &failure{status: http.StatusUnsupportedMediaType, code: codeUnsupportedMedia, rule: "media type", message: media.Error()}
+		return &failure{status: http.StatusUnsupportedMediaType, code: codeUnsupportedMedia, rule: "media type", message: media.Error(),
+			reason: "the body must be application/json"}
 	case errors.As(err, &limit):
 		return &failure{status: http.StatusTooManyRequests, code: codeRateLimited, rule: "limit", message: limit.Error(),
 			header: [2]string{"Retry-After", wholeSeconds(limit.wait)}}

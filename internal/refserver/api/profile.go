@@ -16,7 +16,7 @@ type Profile struct {
 	CountPage            bool           // documentsCount counts the page instead of all that match
 	Aliases              bool           // the other spellings: name, signType, isSigningOrderData, respondentsOfDoc, voided
 	RespondentObject     bool           // a single respondent comes as an object instead of an array of one
-	MessageOnly          bool           // void, reminder and form send answer with nothing but a message
+	MessageOnly          bool           // void and reminder answer with nothing but a message
 	Extra                map[string]any // added to every 200 body, over fields of the same name
 	FreeRefusedReminders bool           // a reminder that is refused does not count towards the limit
 }

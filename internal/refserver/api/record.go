@@ -29,6 +29,8 @@ type Record struct {
 	Message     string   // of an error answer
 	Counted     bool     // a reminder that counts towards the limit
 	AnswerLost  bool     // the work may be done, but the client did not get the answer
+
+	reason string // Message without what the client sent
 }
 
 // String is one line: operation, status, and what led to it.
@@ -40,10 +42,7 @@ func (r Record) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.Status)
 	if r.Rule != "" {
-		fmt.Fprintf(&b, " %s (rule: %s)", r.Code, r.Rule)
-	}
-	if len(r.Missing) > 0 {
-		fmt.Fprintf(&b, ", missing %s", strings.Join(r.Missing, ", "))
+		fmt.Fprintf(&b, " %s (rule: %s): %s", r.Code, r.Rule, r.reason)
 	}
 	for _, note := range r.Notes {
 		b.WriteString(", " + note)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,13 +29,30 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 	require.Equal(t, []string{"documentId", "documentType"}, got.Missing)
 	require.Equal(t, []string{`ignored query parameter "documentid" (did you mean documentId?)`, `ignored body field "reason"`}, got.Notes)
 	require.Equal(t, `{"reason":"late"}`, string(got.Body))
-	require.Equal(t, "2026-11-19T08:00:00.000Z void document: 400 invalid_input (rule: input), missing documentId, documentType, "+
+	require.Equal(t, "2026-11-19T08:00:00.000Z void document: 400 invalid_input (rule: input): documentId is required; documentType is required, "+
 		`ignored query parameter "documentid" (did you mean documentId?), ignored body field "reason"`, got.String())
 
 	load(t, "void_document").with(func(r *request) { r.Path = "/nowhere" }).send(srv)
-	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path)`, srv.last().String())
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path): No such path. Did you mean POST /send-reminder?`, srv.last().String())
 	load(t, "void_document").with(func(r *request) { r.Path = "/form/0123456789abcdef0123456789abcdef" }).send(srv)
-	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path)`, srv.last().String())
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path): No such path. Did you mean POST /pdf-template-lambda?`, srv.last().String())
+}
+
+// TestLinesSayWhatIsWrongAndNotWhatCame has every kind of refusal that repeats in its message what the client sent.
+func TestLinesSayWhatIsWrongAndNotWhatCame(t *testing.T) {
+	srv := newServer(t, nil)
+	for want, change := range map[string]func(*request){
+		"send: 400 invalid_input (rule: input): receiversList[0].roleTitle": body("receiversList", []any{
+			map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "private"},
+		}),
+		"send: 415 unsupported_media_type (rule: media type): the body must be application/json": header("Content-Type", "text/private"),
+		"send: 405 method_not_allowed (rule: method): use POST":                                  func(r *request) { r.Method = "PRIVATE" },
+	} {
+		load(t, "send_template").with(change).send(srv)
+		require.Contains(t, strings.ToLower(srv.last().Message), "private")
+		require.Contains(t, srv.last().String(), want)
+		require.NotContains(t, strings.ToLower(srv.last().String()), "private")
+	}
 }
 
 // TestRecordHoldsNoSecrets looks for the key anywhere in the records, and for what the client sent in their lines.

@@ -51,7 +51,7 @@ func cy(id string, role string) signing.Signer {
 // act is one command at one time.
 type act struct {
 	at string
-	do func(signing.Document, time.Time) (signing.Change, error)
+	do signing.Command
 }
 
 func instant(text string) time.Time {
@@ -64,13 +64,13 @@ func instant(text string) time.Time {
 
 func send(d signing.Document, at time.Time) (signing.Change, error) { return d.Send(at) }
 
-func viewBy(email string) func(signing.Document, time.Time) (signing.Change, error) {
+func viewBy(email string) signing.Command {
 	return func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.View(email, "203.0.113.7", at)
 	}
 }
 
-func signBy(email, ip string) func(signing.Document, time.Time) (signing.Change, error) {
+func signBy(email, ip string) signing.Command {
 	return func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Sign(email, signing.SignParams{IP: ip}, at)
 	}
@@ -89,15 +89,15 @@ func play(t testing.TB, s *store.Store, ids *signing.IDs, d signing.Document, at
 		return err
 	}))
 	for _, a := range acts {
-		_, err := s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return a.do(d, instant(a.at)) })
+		_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) { return a.do(d, instant(a.at)) })
 		require.NoError(t, err, "%s at %s", d.Name, a.at)
 	}
 }
 
 // seed fills a store with what testdata's answers show.
-func seed(t testing.TB) (*store.Store, *signing.IDs) {
+func seed(t testing.TB, now func() time.Time) (*store.Store, *signing.IDs) {
 	t.Helper()
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(now), signing.NewIDs(1)
 	require.NoError(t, s.Update(func(tx *store.Tx) error {
 		tx.PutWorkspace(store.Workspace{ID: workspace, OwnerID: olga, OwnerEmail: olga})
 		tx.PutKey(apiKey, workspace)

@@ -38,7 +38,7 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 			return &store.Missing{What: "template", ID: id}
 		}
 		c.noteVariables(t, p.Variables)
-		if change, err = t.Instantiate(p, a.IDs, c.now); err != nil {
+		if change, err = t.Instantiate(p, a.IDs, tx.Now); err != nil {
 			return err
 		}
 		tx.Apply(change)
@@ -79,7 +79,7 @@ func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 		if err != nil || f.WorkspaceID != c.workspaceID {
 			return &store.Missing{What: "form", ID: id}
 		}
-		change, err := f.Send(p, a.IDs, c.now)
+		change, err := f.Send(p, a.IDs, tx.Now)
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,9 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 	}
 	made := []store.Attempt{s.post(ctx, r)}
 	if r.Duplicate {
-		made = append(made, s.post(ctx, r))
+		again := s.post(ctx, r)
+		again.Duplicate = true
+		made = append(made, again)
 	}
 	s.report(id, d.Body, made)
 }
@@ -124,7 +126,7 @@ func (s *Sender) report(id string, body []byte, made []store.Attempt) {
 	s.update(id, func(tx *store.Tx, d *store.Delivery) {
 		d.Body = body
 		d.Attempts = append(slices.Clip(d.Attempts), made...)
-		d.Status, d.NextAttemptAt = outcome(len(d.Attempts), made, s.Now())
+		d.Status, d.NextAttemptAt = outcome(d.Attempts, made, s.Now())
 		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
 			d.Status = store.DeliveryCancelled
 		}
@@ -150,12 +152,18 @@ func (s *Sender) update(id string, change func(*store.Tx, *store.Delivery)) {
 	})
 }
 
-// outcome judges the attempts just made: any 2xx is a success, whatever becomes of the answer's body.
-func outcome(attempts int, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
+// outcome judges the attempts just made, the last ones of all: any 2xx is a success, whatever becomes of the answer's body.
+func outcome(all, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
 	if slices.ContainsFunc(made, func(a store.Attempt) bool { return a.StatusCode/100 == 2 }) {
 		return store.DeliveryDelivered, time.Time{}
 	}
-	if wait, more := NextWait(attempts); more {
+	scheduled := 0
+	for _, a := range all {
+		if !a.Duplicate {
+			scheduled++
+		}
+	}
+	if wait, more := NextWait(scheduled); more {
 		return store.DeliveryPending, now.Add(wait)
 	}
 	return store.DeliveryDead, time.Time{}

@@ -43,6 +43,7 @@ type Sender struct {
 type lane struct {
 	queue  []string // delivery ids
 	cancel context.CancelFunc
+	done   chan struct{} // closed when the queue has been worked through
 }
 
 // NewSender returns a sender that does nothing until [Sender.Run].
@@ -119,13 +120,17 @@ func (s *Sender) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Stop ends the attempt that is under way for the webhook and what is queued behind it. Call it after the webhook was
-// disabled or deleted.
+// Stop breaks off the attempt that is under way for the webhook, and returns when that and what was queued behind it are
+// cancelled. Call it after the webhook was disabled or deleted.
 func (s *Sender) Stop(webhookID string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.lanes[webhookID]; l != nil {
+	l := s.lanes[webhookID]
+	if l != nil {
 		l.cancel()
+	}
+	s.mu.Unlock()
+	if l != nil {
+		<-l.done
 	}
 }
 
@@ -149,7 +154,7 @@ func (s *Sender) claim(ctx context.Context) {
 			l.queue = append(l.queue, d.ID)
 			continue
 		}
-		l := &lane{queue: []string{d.ID}, cancel: func() {}}
+		l := &lane{queue: []string{d.ID}, cancel: func() {}, done: make(chan struct{})}
 		s.lanes[d.WebhookID] = l
 		s.workers.Go(func() { s.drain(ctx, d.WebhookID, l) })
 	}
@@ -166,6 +171,7 @@ const maxClaim = 256
 
 // drain works through a lane until it is empty.
 func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
+	defer close(l.done)
 	for {
 		s.mu.Lock()
 		if len(l.queue) == 0 {

@@ -16,7 +16,7 @@ import (
 
 func TestSettleSeesThatADueDeliveryWasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := store.New()
+		st := store.New(time.Now)
 		require.NoError(t, st.Update(func(tx *store.Tx) error {
 			tx.PutWebhook(store.Webhook{ID: "w", URL: "http://app.test", Family: signing.FamilyFormResponse})
 			tx.Enqueue(store.Delivery{WebhookID: "w", NextAttemptAt: time.Now(), CreatedAt: time.Now()})

@@ -5,6 +5,9 @@ import "time"
 // Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
 // what changed. The signing order is enforced here, whatever invitations went out.
 
+// Command is anything that is done to a document at a time.
+type Command func(d Document, at time.Time) (Change, error)
+
 // SignParams are the inputs of a signature.
 type SignParams struct {
 	IP     string

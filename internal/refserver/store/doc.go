@@ -11,9 +11,12 @@
 // it. So a state change without its deliveries, or a delivery without its state change, cannot exist. Most callers use
 // [Store.Act], which reads, runs the command and applies in one transaction:
 //
-//	change, err := st.Act(documentID, func(d signing.Document) (signing.Change, error) {
-//		return d.Sign("ann@example.com", signing.SignParams{}, now)
+//	change, err := st.Act(documentID, func(d signing.Document, at time.Time) (signing.Change, error) {
+//		return d.Sign("ann@example.com", signing.SignParams{}, at)
 //	})
+//
+// A transaction happens at one time, which it reads once it is alone, so that audit trails run forward. It begins by expiring
+// the documents whose time has come, each at its own time.
 //
 // # The outbox
 //
@@ -23,7 +26,7 @@
 //	deliver     outside any transaction
 //	report      Update: Tx.PutDelivery with the attempt appended and Status Delivered, Pending with NextAttemptAt, or Dead
 //
-// [Tx.NextDeliveryAt] and [Tx.NextExpiryAt] tell a clock what falls due next, and [Store.Enqueued] wakes the sender.
+// [Tx.NextDeliveryAt] tells a clock what falls due next, and [Store.Enqueued] wakes the sender.
 // Disabling or deleting a webhook cancels its pending deliveries in the same transaction.
 //
 // Records are values and share their slices with the store: treat them as read-only. Times are compared as instants.

@@ -201,37 +201,23 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
 	return out, total
 }
 
-// NextExpiryAt returns when the next document in progress expires, if one does.
-func (tx *Tx) NextExpiryAt() (time.Time, bool) {
-	if d := tx.s.documents.expiry.first(); d != nil {
-		return d.ExpiresAt, true
+// expiresBy returns the document in progress that expired first, if one did by now.
+func (ds *documents) expiresBy(now time.Time) *signing.Document {
+	if d := ds.expiry.first(); d != nil && !d.ExpiresAt.After(now) {
+		return d
 	}
-	return time.Time{}, false
+	return nil
 }
 
-// ExpireDue expires every document in progress whose time has come by now, each at its own time, in order. Call it before
-// any work that depends on the time; it costs little when nothing is due.
-func (s *Store) ExpireDue(now time.Time) error {
-	due := func(tx *Tx) bool {
-		at, ok := tx.NextExpiryAt()
-		return ok && !at.After(now)
-	}
-	waiting := false
-	s.View(func(tx *Tx) error { waiting = due(tx); return nil })
-	if !waiting {
-		return nil
-	}
-	return s.Update(func(tx *Tx) error {
-		for due(tx) {
-			d := *tx.s.documents.expiry.first()
-			c, err := d.Expire(d.ExpiresAt)
-			if err != nil {
-				return err
-			}
-			tx.Apply(c)
+// expireDue expires every document in progress whose time has come, each at its own time, in order.
+func (tx *Tx) expireDue() {
+	for d := tx.s.documents.expiresBy(tx.Now); d != nil; d = tx.s.documents.expiresBy(tx.Now) {
+		c, err := d.Expire(d.ExpiresAt)
+		if err != nil {
+			panic(err) // every document in progress can expire
 		}
-		return nil
-	})
+		tx.Apply(c)
+	}
 }
 
 // Audit returns the audit trail of a document or form, oldest first.

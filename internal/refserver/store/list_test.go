@@ -19,7 +19,7 @@ import (
 // sorting everything.
 func TestListsAgainstSorting(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(atNoon), signing.NewIDs(1)
 	var all []signing.Document
 	for range 1200 { // more than two blocks
 		at := noon.Add(time.Duration(rnd.IntN(500)) * time.Second) // several share a time
@@ -27,7 +27,7 @@ func TestListsAgainstSorting(t *testing.T) {
 	}
 	for range 1000 {
 		i := rnd.IntN(len(all))
-		c, err := s.Act(all[i].ID, func(d signing.Document) (signing.Change, error) {
+		c, err := s.Act(all[i].ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
 			if rnd.IntN(2) == 0 {
 				return d.Archive(!d.Archived, noon)
 			}
@@ -90,7 +90,7 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 }
 
 func TestRespondentsOfATemplate(t *testing.T) {
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(atNoon), signing.NewIDs(1)
 	first := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon)
 	second := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon.Add(time.Second))
 	add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "u"}, noon)

@@ -62,6 +62,7 @@ type Attempt struct {
 	ResponseHeader http.Header
 	ResponseBody   []byte // the first part of it
 	Error          string // why there was no answer; empty with one
+	Duplicate      bool   // the request before it once more, which the schedule knows nothing of
 }
 
 // outbox keeps webhooks and deliveries.

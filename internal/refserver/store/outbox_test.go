@@ -11,7 +11,7 @@ import (
 )
 
 func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(atNoon), signing.NewIDs(1)
 	d := add(t, s, ids, signing.Document{}, noon)
 	update(t, s, func(tx *store.Tx) {
 		for _, w := range []store.Webhook{
@@ -25,7 +25,9 @@ func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
 			tx.PutWebhook(w)
 		}
 	})
-	_, err := s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.View("ann@example.com", "", noon) })
+	_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
+		return d.View("ann@example.com", "", noon)
+	})
 	require.NoError(t, err)
 	select {
 	case <-s.Enqueued():
@@ -56,7 +58,7 @@ func TestEveryFamilyCoversItsEvents(t *testing.T) {
 }
 
 func TestDueInOrderOfTime(t *testing.T) {
-	s := store.New()
+	s := store.New(atNoon)
 	var ids []string
 	update(t, s, func(tx *store.Tx) {
 		for _, minutes := range []int{3, 1, 2, 1} {
@@ -93,7 +95,7 @@ func TestDisablingAndDeletingCancels(t *testing.T) {
 		"delete":  func(t *testing.T, tx *store.Tx) { require.NoError(t, tx.DeleteWebhook("h")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := store.New()
+			s := store.New(atNoon)
 			update(t, s, func(tx *store.Tx) {
 				tx.PutWebhook(store.Webhook{ID: "h"})
 				tx.Enqueue(store.Delivery{WebhookID: "h", NextAttemptAt: noon})
@@ -108,7 +110,7 @@ func TestDisablingAndDeletingCancels(t *testing.T) {
 			})
 		})
 	}
-	err := store.New().Update(func(tx *store.Tx) error { return tx.DeleteWebhook("h") })
+	err := store.New(atNoon).Update(func(tx *store.Tx) error { return tx.DeleteWebhook("h") })
 	require.EqualError(t, err, "no webhook with id h")
 }
 

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,10 +39,11 @@ type world struct {
 // are plain comparisons: some of them run millions of times.
 func TestRandomActs(t *testing.T) {
 	w := &world{
-		t: t, s: store.New(), ids: signing.NewIDs(1), rnd: rand.New(rand.NewPCG(3, 4)), now: noon,
+		t: t, ids: signing.NewIDs(1), rnd: rand.New(rand.NewPCG(3, 4)), now: noon,
 		trails: map[string][]signing.AuditEntry{}, deliveries: map[string][]signing.EventType{},
 		refused: map[signing.Rule]int{}, reached: map[signing.Status]int{},
 	}
+	w.s = store.New(func() time.Time { return w.now })
 	update(t, w.s, func(tx *store.Tx) {
 		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
 		tx.PutWebhook(store.Webhook{ID: "t", WorkspaceID: workspace, Family: signing.FamilyTemplate})
@@ -80,13 +83,10 @@ func (w *world) create() {
 	w.docs = append(w.docs, c.Document.ID)
 }
 
-// step does one random act, after what fell due.
+// step does one random act.
 func (w *world) step(id string) {
-	if err := w.s.ExpireDue(w.now); err != nil {
-		w.t.Fatal(err)
-	}
 	var before signing.Document
-	c, err := w.s.Act(id, func(d signing.Document) (signing.Change, error) {
+	c, err := w.s.Act(id, func(d signing.Document, _ time.Time) (signing.Change, error) {
 		before = d.Clone()
 		return w.act(d)
 	})
@@ -259,7 +259,7 @@ func requireEvents(t *testing.T, d signing.Document, events []signing.EventType)
 
 // TestLastSignersAtOnce lets all signers sign at the same moment, several times each.
 func TestLastSignersAtOnce(t *testing.T) {
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(atNoon), signing.NewIDs(1)
 	update(t, s, func(tx *store.Tx) {
 		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
 	})
@@ -269,7 +269,9 @@ func TestLastSignersAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, email := range []string{"ann@example.com", "ben@example.com", "ann@example.com", "ben@example.com"} {
 			wg.Go(func() {
-				s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.Sign(email, signing.SignParams{}, noon) })
+				s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
+					return d.Sign(email, signing.SignParams{}, noon)
+				})
 			})
 		}
 		wg.Wait()
@@ -283,5 +285,38 @@ func TestLastSignersAtOnce(t *testing.T) {
 		}
 		require.Len(t, completed, documents)
 		require.Len(t, tx.Deliveries(), 3*documents, "two signed events and one completed event each")
+	})
+}
+
+// TestAnActHappensWhenItsTurnComes holds acts up with a transaction in which the clock moves on.
+func TestAnActHappensWhenItsTurnComes(t *testing.T) {
+	var hours atomic.Int64
+	s, ids := store.New(func() time.Time { return noon.Add(time.Duration(hours.Load()) * time.Hour) }), signing.NewIDs(1)
+	d := add(t, s, ids, signing.Document{}, noon)
+	var waiting, done sync.WaitGroup
+	update(t, s, func(tx *store.Tx) {
+		for range 50 {
+			waiting.Add(1)
+			done.Go(func() {
+				waiting.Done()
+				s.Act(d.ID, signing.Document.Remind)
+			})
+		}
+		waiting.Wait()
+		for range 100 {
+			runtime.Gosched() // into the acts, as far as they come
+		}
+		hours.Store(2)
+		c, err := d.Remind(noon.Add(2 * time.Hour))
+		require.NoError(t, err)
+		tx.Apply(c)
+	})
+	done.Wait()
+	view(t, s, func(tx *store.Tx) {
+		trail := tx.Audit(d.ID)
+		require.Len(t, trail, 2+1+50)
+		for _, e := range trail[2:] {
+			require.Equal(t, noon.Add(2*time.Hour), e.At)
+		}
 	})
 }

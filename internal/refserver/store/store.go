@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
@@ -9,6 +10,7 @@ import (
 // Store holds the records of one service. The zero value is not ready: use [New]. A Store is safe for concurrent use.
 type Store struct {
 	mu       sync.RWMutex
+	now      func() time.Time
 	enqueued chan struct{}
 
 	workspaces map[string]*Workspace
@@ -21,9 +23,10 @@ type Store struct {
 	messages   log[signing.Message]
 }
 
-// New returns an empty Store.
-func New() *Store {
+// New returns an empty Store whose transactions happen at the time that now tells, which must not go back.
+func New(now func() time.Time) *Store {
 	return &Store{
+		now:        now,
 		enqueued:   make(chan struct{}, 1),
 		workspaces: map[string]*Workspace{},
 		keys:       map[string]string{},
@@ -38,6 +41,8 @@ func New() *Store {
 
 // Tx is a transaction. It is valid until the function that got it returns, and only in that goroutine.
 type Tx struct {
+	Now time.Time // when it happens, after all that happened in earlier ones
+
 	s        *Store
 	undo     []func() // one per change, run in reverse to roll back; nil in a view
 	writable bool
@@ -46,9 +51,18 @@ type Tx struct {
 
 // View runs fn with a consistent view of all records. It returns fn's error.
 func (s *Store) View(fn func(*Tx) error) error {
+	if s.expires() {
+		s.Update(func(*Tx) error { return nil }) // expires what is due
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return fn(&Tx{s: s})
+	return fn(&Tx{s: s, Now: s.now()})
+}
+
+func (s *Store) expires() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.documents.expiresBy(s.now()) != nil
 }
 
 // Update runs fn and keeps what it changed if it returns nil. Otherwise, and when fn panics, nothing has changed. fn must
@@ -70,6 +84,8 @@ func (s *Store) Update(fn func(*Tx) error) error {
 func (tx *Tx) run(fn func(*Tx) error) error {
 	tx.s.mu.Lock()
 	defer tx.s.mu.Unlock()
+	tx.Now = tx.s.now()
+	tx.expireDue()
 	done := false
 	defer func() {
 		if !done {
@@ -137,16 +153,16 @@ func (tx *Tx) Apply(c signing.Change) {
 	}
 }
 
-// Act runs one command on one document and applies what it changed, in a transaction of its own. It returns the Change, the
-// command's error, or an [*Missing].
-func (s *Store) Act(documentID string, command func(signing.Document) (signing.Change, error)) (signing.Change, error) {
+// Act runs one command on one document and applies what it changed, in a transaction of its own and at its time. It returns
+// the Change, the command's error, or an [*Missing].
+func (s *Store) Act(documentID string, command signing.Command) (signing.Change, error) {
 	var c signing.Change
 	err := s.Update(func(tx *Tx) error {
 		d, err := tx.Document(documentID)
 		if err != nil {
 			return err
 		}
-		if c, err = command(d); err != nil {
+		if c, err = command(d, tx.Now); err != nil {
 			return err
 		}
 		tx.Apply(c)

@@ -14,6 +14,8 @@ import (
 
 var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 
+func atNoon() time.Time { return noon }
+
 const workspace = "976a7427-7845-4d16-82f6-d62c931da966"
 
 func view(t *testing.T, s *store.Store, fn func(*store.Tx)) {
@@ -63,9 +65,8 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 			}
 		}
 		templates, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
-		next, ok := tx.NextExpiryAt()
 		due, isDue := tx.NextDeliveryAt()
-		text += fmt.Sprintf("%+v %d %v %v %v %v %d %v\n", templates, n, next, ok, due, isDue, tx.CountForms(workspace), tx.Webhooks())
+		text += fmt.Sprintf("%+v %d %v %v %d %v\n", templates, n, due, isDue, tx.CountForms(workspace), tx.Webhooks())
 		for _, id := range ids {
 			text += fmt.Sprintf("%s %+v %+v\n", id, tx.Audit(id), tx.Messages(id))
 			responses, n := tx.Responses(id, store.Page{Limit: 9})
@@ -79,12 +80,14 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 }
 
 func TestFailedUpdateLeavesNothing(t *testing.T) {
-	s, ids := store.New(), signing.NewIDs(1)
+	s, ids := store.New(atNoon), signing.NewIDs(1)
 	hook := store.Webhook{ID: "h1", WorkspaceID: workspace, Family: signing.FamilySignature, URL: "http://127.0.0.1/"}
 	form := signing.Form{ID: "f", WorkspaceID: workspace, Fields: []signing.FormField{{ID: "q"}}}
 	update(t, s, func(tx *store.Tx) { tx.PutWebhook(hook) })
 	d := add(t, s, ids, signing.Document{Name: "Lease", ExpiresFor: time.Hour}, noon)
-	_, err := s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.View("ann@example.com", "", noon) })
+	_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
+		return d.View("ann@example.com", "", noon)
+	})
 	require.NoError(t, err)
 	before := dump(t, s, d.ID, "f")
 	require.Contains(t, before, "dlv_0000000001 pending")
@@ -135,19 +138,19 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 }
 
 func TestWritesInAViewPanic(t *testing.T) {
-	require.Panics(t, func() { store.New().View(func(tx *store.Tx) error { tx.PutKey("k", "w"); return nil }) })
+	require.Panics(t, func() { store.New(atNoon).View(func(tx *store.Tx) error { tx.PutKey("k", "w"); return nil }) })
 }
 
 func TestAct(t *testing.T) {
-	s := store.New()
-	_, err := s.Act("nowhere", func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+	s := store.New(atNoon)
+	_, err := s.Act("nowhere", func(d signing.Document, _ time.Time) (signing.Change, error) { return d.Void(noon) })
 	var missing *store.Missing
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, store.Missing{What: "document", ID: "nowhere"}, *missing)
 
 	d := add(t, s, signing.NewIDs(1), signing.Document{}, noon)
 	for range 2 {
-		_, err = s.Act(d.ID, func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+		_, err = s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) { return d.Void(noon) })
 		require.NoError(t, err)
 	}
 	view(t, s, func(tx *store.Tx) {
@@ -161,21 +164,25 @@ func TestAct(t *testing.T) {
 	})
 }
 
-func TestExpireDue(t *testing.T) {
-	s, ids := store.New(), signing.NewIDs(1)
+func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
+	now := noon
+	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
 	late := add(t, s, ids, signing.Document{ExpiresFor: 2 * time.Hour}, noon)
 	soon := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)
 	never := add(t, s, ids, signing.Document{}, noon)
 	void := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)
-	_, err := s.Act(void.ID, func(d signing.Document) (signing.Change, error) { return d.Void(noon) })
+	_, err := s.Act(void.ID, func(d signing.Document, _ time.Time) (signing.Change, error) { return d.Void(noon) })
 	require.NoError(t, err)
 
-	require.NoError(t, s.ExpireDue(noon.Add(time.Hour-1)))
+	now = noon.Add(time.Hour - 1)
 	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 2, "not yet") })
-	require.NoError(t, s.ExpireDue(noon.Add(3*time.Hour)))
+	now = noon.Add(time.Hour)
+	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 3, "looking is enough") })
+	now = noon.Add(3 * time.Hour)
+	_, err = s.Act(soon.ID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.Void(at) })
+	require.EqualError(t, err, "cannot void a document that is EXPIRED")
 	view(t, s, func(tx *store.Tx) {
-		_, ok := tx.NextExpiryAt()
-		require.False(t, ok)
+		require.Equal(t, now, tx.Now)
 		first, last := tx.Audit(soon.ID)[2], tx.Audit(late.ID)[2]
 		require.Equal(t, noon.Add(time.Hour), first.At, "each expires at its own time")
 		require.Equal(t, noon.Add(2*time.Hour), last.At)
@@ -185,5 +192,29 @@ func TestExpireDue(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, d.Status)
 		}
+	})
+}
+
+func TestAFailedUpdateChangesNoExpiry(t *testing.T) {
+	now := noon
+	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
+	d := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)
+	boom := errors.New("boom")
+	require.ErrorIs(t, s.Update(func(tx *store.Tx) error {
+		void, err := d.Void(noon)
+		require.NoError(t, err)
+		tx.Apply(void)
+		never := d
+		never.ID = "never"
+		tx.Apply(signing.Change{Document: &never, Audit: make([]signing.AuditEntry, 1)})
+		return boom
+	}), boom)
+	now = noon.Add(time.Hour)
+	require.ErrorIs(t, s.Update(func(tx *store.Tx) error { return boom }), boom)
+	view(t, s, func(tx *store.Tx) {
+		d, err := tx.Document(d.ID)
+		require.NoError(t, err)
+		require.Equal(t, signing.StatusExpired, d.Status)
+		require.Empty(t, tx.Audit("never"))
 	})
 }

@@ -1,0 +1,109 @@
+package signforms_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"syscall"
+
+	"github.com/signforms/signforms-go"
+)
+
+// cell is what becomes of a call under a failure.
+type cell struct {
+	seen     int // requests that the service read
+	attempts int
+	status   int
+	kind     error // the one sentinel that the error matches; nil: none
+}
+
+// failure is one way in which every attempt goes wrong.
+type failure struct {
+	name   string
+	scheme string // default http
+	behave func(*wireService, net.Conn)
+	dial   func(context.Context) error // refuses connections
+	trust  *tls.Config
+	reads  cell  // lists, respondents, responses and void
+	sends  cell  // send and remind
+	remind *cell // where it differs
+	is     error // found in the error
+	text   string
+	body   string // kept in the error
+}
+
+var (
+	fourTimes   = cell{4, 4, 0, signforms.ErrUnavailable}
+	neverSeen   = cell{0, 4, 0, signforms.ErrUnavailable}
+	onceUnknown = cell{1, 1, 0, signforms.ErrOutcomeUnknown}
+)
+
+func (c cell) with(status int) cell { c.status = status; return c }
+
+// answer is a whole answer on the wire.
+func answer(status int, header, body string) func(*wireService, net.Conn) {
+	return answering(fmt.Sprintf("HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n%s", status, header, len(body), body))
+}
+
+// failures lists what can go wrong, and what is made of it. A row of the table in the package documentation is the sum of
+// such cells.
+func failures(certificates *httptest.Server) []failure {
+	cert, trusting := certificates.TLS.Certificates[0], &tls.Config{RootCAs: certificates.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "example.com"}
+	all := []failure{
+		{name: "no such host", dial: func(context.Context) error {
+			return &net.DNSError{Err: "no such host", Name: "service.test", IsNotFound: true}
+		},
+			reads: neverSeen, sends: neverSeen, text: "no such host"},
+		{name: "dial refused", dial: func(context.Context) error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} },
+			reads: neverSeen, sends: neverSeen, is: syscall.ECONNREFUSED, text: "connection refused"},
+		{name: "dialling takes too long", dial: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			reads: neverSeen, sends: neverSeen, is: context.DeadlineExceeded, text: "no complete answer within AttemptTimeout, 30s"},
+		{name: "no TLS", scheme: "https", trust: trusting, behave: closingAfter(5, "HTTP/1.1 400 Bad Request\r\n\r\n"),
+			reads: neverSeen, sends: neverSeen},
+		{name: "TLS cut off", scheme: "https", trust: trusting, behave: closingAfter(5, ""), reads: neverSeen, sends: neverSeen},
+		{name: "TLS takes too long", scheme: "https", trust: trusting, behave: func(_ *wireService, c net.Conn) { io.Copy(io.Discard, c) },
+			reads: neverSeen, sends: neverSeen, is: context.DeadlineExceeded},
+		{name: "certificate of another name", scheme: "https", trust: &tls.Config{RootCAs: trusting.RootCAs, ServerName: "service.test"},
+			behave: func(_ *wireService, c net.Conn) {
+				_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}}).Handshake()
+			},
+			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrUnavailable}, text: "certificate"},
+		{name: "reset after the first byte", behave: closingAfter(1, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
+		{name: "reset within the head", behave: closingAfter(100, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
+		{name: "reset after reading", behave: closingAfter(-1, ""), reads: fourTimes, sends: onceUnknown, is: io.EOF},
+		{name: "reset within the answer's head", behave: closingAfter(-1, "HTTP/1.1 200 O"), reads: fourTimes, sends: onceUnknown, is: io.ErrUnexpectedEOF},
+		{name: "answer is not HTTP", behave: closingAfter(-1, "SSH-2.0-OpenSSH_9.9\r\n\r\n"), reads: fourTimes, sends: onceUnknown, text: "malformed HTTP"},
+		{name: "truncated 200", behave: closingAfter(-1, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"message\":"),
+			reads: fourTimes.with(200), sends: onceUnknown.with(200), is: io.ErrUnexpectedEOF, body: `{"message":`},
+		{name: "no answer", behave: silentAfter(""), reads: fourTimes, sends: onceUnknown, is: context.DeadlineExceeded,
+			text: "no complete answer within AttemptTimeout, 30s"},
+		{name: "half an answer", behave: silentAfter("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"mess"),
+			reads: fourTimes.with(200), sends: onceUnknown.with(200), is: context.DeadlineExceeded, text: "no complete answer", body: `{"mess`},
+		{name: "garbage 200", behave: answer(200, "", "garbage"), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
+			text: "unreadable answer: it is not a JSON object", body: "garbage"},
+		{name: "200 with an error", behave: answer(200, "", `{"error":"No such template"}`), reads: cell{1, 1, 200, nil}, sends: cell{1, 1, 200, nil},
+			text: "No such template"},
+		{name: "redirect", behave: answer(307, "Location: https://other.example.com/x\r\n", ""), reads: cell{1, 1, 307, nil}, sends: onceUnknown.with(307),
+			text: "redirected to other.example.com"},
+		{name: "408", behave: answer(408, "Connection: close\r\n", "slow"), reads: cell{1, 1, 408, signforms.ErrUnavailable}, sends: onceUnknown.with(408), body: "slow"},
+		{name: "429", behave: answer(429, "", "later"), reads: cell{4, 4, 429, signforms.ErrRateLimited}, sends: cell{4, 4, 429, signforms.ErrRateLimited},
+			remind: &cell{1, 1, 429, signforms.ErrRateLimited}, text: "later", body: "later"},
+	}
+	for _, status := range []int{500, 502, 503, 504} {
+		all = append(all, failure{name: fmt.Sprint(status), behave: answer(status, "", "broken"), reads: fourTimes.with(status), sends: onceUnknown.with(status),
+			text: "broken", body: "broken"})
+	}
+	for _, status := range []int{501, 505, 599} {
+		all = append(all, failure{name: fmt.Sprint(status), behave: answer(status, "", "never"), reads: cell{1, 1, status, signforms.ErrUnavailable},
+			sends: onceUnknown.with(status), body: "never"})
+	}
+	for status, kind := range map[int]error{400: signforms.ErrInvalid, 401: signforms.ErrForbidden, 404: signforms.ErrNotFound, 409: signforms.ErrRefused, 418: nil} {
+		f := failure{name: fmt.Sprint(status), behave: answer(status, "", "no"), reads: cell{1, 1, status, kind}, sends: cell{1, 1, status, kind}, body: "no"}
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package signforms_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// TestAllWithOddPagination: what a service says of its pages may be wrong. All must not end early for that, nor go on for
+// ever.
+func TestAllWithOddPagination(t *testing.T) {
+	for name, c := range map[string]struct {
+		pagination string // of page %[1]d
+		requests   int
+	}{
+		"total is of this page":         {`{"currentPage":%[1]d,"totalPages":3,"totalDocuments":100}`, 3},
+		"total is 0":                    {`{"totalDocuments":0}`, 4},
+		"total is negative":             {`{"totalDocuments":-1}`, 4},
+		"one page, yet a larger total":  {`{"totalPages":1,"totalDocuments":250}`, 3},
+		"no page, yet a larger total":   {`{"totalPages":0,"totalDocuments":250}`, 3},
+		"no next page, yet three pages": {`{"totalPages":3,"hasNextPage":false}`, 3},
+		"total only":                    {`{"totalDocuments":250}`, 3},
+		"always page one":               {`{"currentPage":1,"totalPages":3}`, 3},
+		"empty":                         {`{}`, 4},
+	} {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			pagination := c.pagination
+			if strings.Contains(pagination, "%") {
+				pagination = fmt.Sprintf(pagination, r.page)
+			}
+			return pageJSON(window(upTo(250), r.page, 100), pagination)
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err, name)
+		require.Equal(t, wantIDs(upTo(250)), ids, name)
+		require.Len(t, s.requests, c.requests, name)
+	}
+}
+
+// TestAllWhenTheFirstPageIsLarger than the others: positions that count from it are too far on.
+func TestAllWhenTheFirstPageIsLarger(t *testing.T) {
+	s := &listService{answer: func(_ int, r listRequest) string {
+		ids := window(upTo(100), r.page, 10)
+		if r.page == 1 {
+			ids = append(slices.Clone(ids), 100, 101, 102, 103, 104) // pinned to the top
+		}
+		return pageJSON(ids, fmt.Sprintf(`{"currentPage":%d,"totalPages":10,"totalDocuments":105}`, r.page))
+	}}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{Limit: 10})
+	require.NoError(t, err)
+	require.ElementsMatch(t, wantIDs(upTo(105)), ids)
+	require.Len(t, s.requests, 10)
+}
+
+// TestAllWithoutIDs: without pagination nothing tells a further page from the same again, and that is an error.
+func TestAllWithoutIDs(t *testing.T) {
+	for pagination, wantErr := range map[string]string{
+		``: "the records have no id and the pages no pagination, so there may be more", `,"pagination":{"totalPages":1}`: "",
+		`,"pagination":{"totalPages":2}`: "page 1 holds nothing new, yet more pages are promised",
+	} {
+		s := &listService{answer: func(int, listRequest) string {
+			return `{"documents":[{"documentName":"a"},{"documentName":"b"}]` + pagination + `}`
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.Len(t, ids, 2)
+		require.Len(t, s.requests, 1)
+		if wantErr == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, signforms.ErrUnavailable)
+			require.ErrorContains(t, err, wantErr)
+		}
+	}
+}
+
+// TestDateToIsOnlySetForNewestFirst: of a list in another order it would cut off the rest.
+func TestDateToIsOnlySetForNewestFirst(t *testing.T) {
+	at := func(day int) string { return fmt.Sprintf("2026-11-%02dT10:00:00Z", day) }
+	from := time.Date(2026, 11, 2, 10, 0, 0, 5e8, time.UTC)
+	for name, c := range map[string]struct {
+		times []string
+		p     signforms.DocumentListParams
+		want  string
+	}{
+		"newest first":            {[]string{at(3), at(3), at(2)}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.000Z"},
+		"asked for":               {[]string{at(3), at(2)}, signforms.DocumentListParams{SortOrder: signforms.NewestFirst}, "2026-11-03T10:00:00.000Z"},
+		"oldest first":            {[]string{at(2), at(3)}, signforms.DocumentListParams{}, ""},
+		"no order":                {[]string{at(3), at(1), at(4)}, signforms.DocumentListParams{}, ""},
+		"no time":                 {[]string{"", at(3)}, signforms.DocumentListParams{}, ""},
+		"finer than a ms":         {[]string{"2026-11-03T10:00:00.0001Z"}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.001Z"},
+		"seconds before DateFrom": {[]string{"2026-11-02T10:00:00Z"}, signforms.DocumentListParams{DateFrom: from}, ""},
+		"after DateFrom":          {[]string{at(3)}, signforms.DocumentListParams{DateFrom: from}, "2026-11-03T10:00:00.000Z"},
+	} {
+		s := &listService{answer: func(n int, _ listRequest) string {
+			var docs []string
+			for i, at := range c.times {
+				if at != "" {
+					at = fmt.Sprintf(`,"createdAt":%q`, at)
+				}
+				docs = append(docs, fmt.Sprintf(`{"documentId":%q%s}`, docID(100*n+i), at))
+			}
+			return fmt.Sprintf(`{"documents":[%s],"pagination":{"totalPages":2}}`, strings.Join(docs, ","))
+		}}
+		_, err := collect(t, s.client(t), c.p)
+		require.NoError(t, err, name)
+		require.Len(t, s.requests, 2, name)
+		require.Equal(t, c.want, s.requests[1].dateTo, name)
+	}
+}
+
+// TestAllEndsWhereItSteppedBackFrom: once the gap is read there is nothing to ask for behind the last page, which some
+// services refuse.
+func TestAllEndsWhereItSteppedBackFrom(t *testing.T) {
+	s := &listService{answer: func(n int, r listRequest) string {
+		ids := upTo(30)
+		if n >= 2 {
+			ids = ids[5:]
+		}
+		return pageJSON(window(ids, r.page, 10), fmt.Sprintf(`{"totalPages":3,"totalDocuments":%d}`, len(ids)))
+	}}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{Limit: 10})
+	require.NoError(t, err)
+	require.ElementsMatch(t, wantIDs(upTo(30)), ids)
+	require.Equal(t, []int{1, 2, 3, 2}, []int{s.requests[0].page, s.requests[1].page, s.requests[2].page, s.requests[3].page})
+	require.Len(t, s.requests, 4)
+}

@@ -1,0 +1,34 @@
+package signformstest
+
+import (
+	"fmt"
+	"time"
+)
+
+// AuditEntry is one line of the audit trail of a document or a form. Entries are only ever added: From and To chain, and the
+// last To is the document's status.
+type AuditEntry struct {
+	At     time.Time
+	Action string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "unarchive", "submit"
+	Actor  string // the signer's e-mail address, or "author", "service" or "respondent"
+	From   string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
+	To     string // status after it
+	Note   string // the reason of a decline, how many were reminded; may be empty
+}
+
+// String describes the entry in one line without personal data.
+func (e AuditEntry) String() string {
+	return fmt.Sprintf("%s %s: %s to %s", e.At.Format(time.RFC3339), e.Action, e.From, e.To)
+}
+
+// Audit returns what was done to a document or form, oldest first: it explains how the record came to its state. For an id
+// that there is not it is empty.
+func (s *Server) Audit(documentID string) []AuditEntry {
+	var trail []AuditEntry
+	for _, e := range s.ref.Audit(documentID) {
+		trail = append(trail, AuditEntry{
+			At: e.At, Action: string(e.Action), Actor: e.Actor, From: string(e.From), To: string(e.To), Note: e.Note,
+		})
+	}
+	return trail
+}
