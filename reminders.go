@@ -1,32 +1,10 @@
 package signforms
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"iter"
-	"math"
-	"net/http"
 	"time"
-)
-
-// The service's limit and what the SDK adds to it.
-const (
-	reminderLimit  = 5
-	reminderWindow = 15 * time.Minute
-	// slotMargin covers limits with closed windows, whole-second stamps and clock rates.
-	slotMargin = time.Second
-	// stragglerTime is how long after its attempt was given up a request may still arrive.
-	stragglerTime = time.Minute
-	// maxClosed bounds what a Retry-After can do.
-	maxClosed = 24 * time.Hour
-	// storeTimeout bounds each question to a store, also after an attempt, when the call's context may have ended.
-	storeTimeout = 3 * time.Second
-	// recheck is how often the first in line asks again: other processes give slots back without a word to this one.
-	recheck = 10 * time.Second
 )
 
 // RemindResult is what a reminder did.
@@ -71,7 +49,8 @@ type RemindOutcome struct {
 	Result *RemindResult
 	// Remaining is how many references come after this one.
 	Remaining int
-	// RestTakes is how long until the last of them can be sent, as the budget stands now.
+	// RestTakes is how long until the last of them can be sent, as the budget stands now and behind the calls of this process
+	// that are waiting already; 0 when there are none, or the LimitStore does not answer.
 	RestTakes time.Duration
 }
 
@@ -79,7 +58,7 @@ type RemindOutcome struct {
 // slots as long as ctx allows, whatever Options.ReminderMaxWait says: beyond the first five, about three minutes a
 // document. A refused or failed reminder is that document's own error and does not stop the rest. When ctx ends, or its
 // deadline comes before the next slot, that error is yielded once and the sequence ends; to resume after outcome i
-// failed so, pass refs[i:].
+// failed so, pass refs[i:] (refs[i+1:] if it is ErrOutcomeUnknown: that one was under way, so look first).
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
@@ -117,214 +96,4 @@ func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 		b.NextIn = waits[0]
 	}
 	return b, nil
-}
-
-// budget keeps the limit for one base URL and API key: below the retry layer, a slot for every request.
-type budget struct {
-	lineKey
-	hold time.Duration
-}
-
-func newBudget(o Options, base, apiKey string) *budget {
-	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
-	return &budget{
-		lineKey: lineKey{o.LimitStore, hex.EncodeToString(sum[:])},
-		hold:    o.AttemptTimeout + stragglerTime + reminderWindow + slotMargin,
-	}
-}
-
-// slot is a taken slot of the budget.
-type slot struct {
-	id     string
-	at     time.Time // just before it was taken: its hold ends at least budget.hold later
-	waited time.Duration
-}
-
-// take waits for a slot, in line, for at most maxWait less what the call has waited already. Its error is an *Error that
-// is Local, or ctx's.
-func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot, error) {
-	start := time.Now()
-	until := newPatience(ctx, start, maxWait, waited)
-	t, ahead := lines.join(b.lineKey)
-	defer lines.leave(t)
-	for at := start; ; at = time.Now() {
-		s, wait, err := b.ask(ctx, t, ahead, at)
-		switch {
-		case err != nil:
-			return slot{}, err
-		case ahead == 0 && wait <= 0:
-			s.waited = s.at.Sub(start)
-			return s, nil
-		}
-		if err := until.outlastedBy(wait); err != nil {
-			return slot{}, err
-		}
-		if t.poke == nil { // from here on no wake-up is missed; one may have been, so ask once more
-			lines.listen(t)
-		} else if err := sleep(ctx, nap(ahead, wait), t.poke); err != nil {
-			return slot{}, err
-		}
-		ahead = lines.ahead(t)
-	}
-}
-
-// ask takes a slot for the first in line. To the others it tells how long until theirs; 0 is as soon as those before
-// them have got theirs.
-func (b *budget) ask(ctx context.Context, t *turn, ahead int, at time.Time) (s slot, wait time.Duration, err error) {
-	if ahead > 0 {
-		waits, err := b.peek(ctx)
-		if err != nil {
-			return slot{}, 0, unlessEnded(ctx, storeError(err))
-		}
-		// Counted after peeking: whoever took a slot meanwhile is not counted twice.
-		return slot{}, slotIn(waits, lines.ahead(t)), nil
-	}
-	s.at = at
-	bounded, cancel := b.bound(ctx)
-	defer cancel()
-	s.id, wait, err = b.store.Take(bounded, b.key, reminderLimit, b.hold)
-	switch {
-	case err != nil:
-		return slot{}, 0, unlessEnded(ctx, storeError(err))
-	case wait <= 0 && ctx.Err() != nil:
-		b.settle(ctx, s, outcome{unwritten: true})
-		return slot{}, 0, ctx.Err()
-	}
-	return s, wait, nil
-}
-
-// nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes
-// their wait shorter wakes them.
-func nap(ahead int, wait time.Duration) time.Duration {
-	if ahead > 0 && wait > 0 {
-		return wait
-	}
-	return min(cmp.Or(wait, recheck), recheck)
-}
-
-// bound bounds what a store may take to answer; the in-memory one always does at once.
-func (b *budget) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := b.store.(*MemoryLimitStore); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, storeTimeout)
-}
-
-func (b *budget) peek(ctx context.Context) ([]time.Duration, error) {
-	ctx, cancel := b.bound(ctx)
-	defer cancel()
-	waits, err := b.store.Peek(ctx, b.key, reminderLimit)
-	if err == nil && len(waits) != reminderLimit {
-		err = fmt.Errorf("Peek returned %d durations, not %d", len(waits), reminderLimit)
-	}
-	return waits, err
-}
-
-// slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
-func slotIn(waits []time.Duration, n int) time.Duration {
-	return waits[n%len(waits)] + time.Duration(n/len(waits))*(reminderWindow+slotMargin)
-}
-
-// takes tells how long until n more slots have been taken, after those who wait now have got theirs; 0 when the store
-// does not answer.
-func (b *budget) takes(ctx context.Context, n int) time.Duration {
-	if n == 0 {
-		return 0
-	}
-	waits, err := b.peek(ctx)
-	if err != nil {
-		return 0
-	}
-	return slotIn(waits, lines.length(b.lineKey)+n-1)
-}
-
-// settle says how long the slot stays taken, from what is known of its request, also when ctx has ended. Were the store
-// not to hear it, the slot would stay taken for its whole hold: an error here is safe to drop.
-func (b *budget) settle(ctx context.Context, s slot, o outcome) {
-	ctx, cancel := b.bound(context.WithoutCancel(ctx))
-	defer cancel()
-	limited := o.status == http.StatusTooManyRequests
-	if limited {
-		_ = b.store.Close(ctx, b.key, closedFor(o.header))
-	}
-	keep := reminderWindow + slotMargin // from now: it arrived some time before its answer
-	switch {
-	case o.unwritten:
-		keep = 0
-	case o.mayBeDone() && !o.success(): // no answer, or one that a gateway may have given before the request arrived
-		keep += stragglerTime
-	}
-	_ = b.store.Settle(ctx, b.key, s.id, keep)
-	lines.wake(b.lineKey, limited)
-}
-
-func closedFor(h http.Header) time.Duration {
-	d, ok := retryAfter(h)
-	if !ok {
-		d = reminderWindow
-	}
-	return min(d, maxClosed)
-}
-
-// errPastDeadline is the cause when the next slot comes after the context's deadline.
-var errPastDeadline = fmt.Errorf("the next slot comes later: %w", context.DeadlineExceeded)
-
-// patience is how long a call may wait: what is left of its own allowance, and of its context.
-type patience struct {
-	start    time.Time
-	max      time.Duration
-	deadline time.Time
-	bounded  bool
-}
-
-func newPatience(ctx context.Context, start time.Time, maxWait, waited time.Duration) patience {
-	p := patience{start: start, max: maxWait - waited}
-	if maxWait < 0 {
-		p.max = math.MaxInt64
-	}
-	p.deadline, p.bounded = ctx.Deadline()
-	return p
-}
-
-func (p patience) outlastedBy(wait time.Duration) error {
-	if wait <= 0 {
-		return nil
-	}
-	e := &Error{Operation: OpSendReminder, Local: true, RetryAfter: wait, kinds: []error{ErrRateLimited}}
-	switch {
-	case p.bounded && wait > time.Until(p.deadline):
-		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
-		e.cause = errPastDeadline
-	case wait > p.max-time.Since(p.start):
-		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
-	default:
-		return nil
-	}
-	return e
-}
-
-func storeError(err error) error {
-	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: err,
-		Message: fmt.Sprintf("the limit store did not answer, so nothing was sent: %v", cleanText(err.Error(), ""))}
-}
-
-// unlessEnded returns ctx's error if it has ended, which then explains err.
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// sleep waits for d, a wake-up or the end of ctx, whose error it returns.
-func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-wake:
-	case <-timer.C:
-	}
-	return nil
 }

@@ -41,32 +41,52 @@ func TestReplayStore(t *testing.T) {
 
 func TestKeysExpireByThemselves(t *testing.T) {
 	t.Parallel()
+	const s, minute = time.Second, time.Minute
 	ctx, client := t.Context(), startRedis(t).client(t)
 	limits, replays := redisstore.NewLimitStore(client, ""), redisstore.NewReplayStore(client, "")
-	slot, _, err := limits.Take(ctx, "k", 5, time.Second)
+	slot, _, err := limits.Take(ctx, "k", 5, minute)
 	require.NoError(t, err)
-	requireExpiry(t, client, "signforms:limit:*", time.Second+time.Millisecond)
-	require.NoError(t, limits.Close(ctx, "k", 2*time.Second))
-	requireExpiry(t, client, "signforms:limit:*", 2*time.Second+time.Millisecond)
-	require.NoError(t, limits.Settle(ctx, "k", slot, time.Hour))
-	requireExpiry(t, client, "signforms:limit:*", time.Hour+time.Millisecond)
-	require.NoError(t, limits.Settle(ctx, "k", slot, 500*time.Millisecond))
-	requireExpiry(t, client, "signforms:limit:*", 2*time.Second+time.Millisecond)
+	requireExpiry(t, client, "signforms:limit:*", minute-10*s, minute)
+	require.NoError(t, limits.Close(ctx, "k", 2*minute))
+	requireExpiry(t, client, "signforms:limit:*", 2*minute-10*s, 2*minute)
+	require.NoError(t, limits.Settle(ctx, "k", slot, 60*minute))
+	requireExpiry(t, client, "signforms:limit:*", 60*minute-10*s, 60*minute)
+	require.NoError(t, limits.Settle(ctx, "k", slot, s))
+	requireExpiry(t, client, "signforms:limit:*", minute, 2*minute)
 
-	_, err = replays.Begin(ctx, webhook.ReplayKey{1}, time.Second)
+	slot, _, err = limits.Take(ctx, "soon over", 5, minute)
 	require.NoError(t, err)
-	_, err = replays.Begin(ctx, webhook.ReplayKey{2}, time.Second)
+	require.NoError(t, limits.Settle(ctx, "soon over", slot, s))
+	for n := range byte(2) {
+		_, err = replays.Begin(ctx, webhook.ReplayKey{n}, s)
+		require.NoError(t, err)
+	}
+	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{1}, 2*s))
+	requireExpiry(t, client, "signforms:replay:*", 1, 2*s)
+	time.Sleep(2*s + s/10)
+	left, err := client.Keys(ctx, "*").Result()
 	require.NoError(t, err)
-	requireExpiry(t, client, "signforms:replay:*", time.Second)
-	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{1}, 2*time.Second))
-	requireExpiry(t, client, "signforms:replay:*", 2*time.Second)
-	time.Sleep(2100 * time.Millisecond)
-	left, err := client.DBSize(ctx).Result()
-	require.NoError(t, err)
-	require.Zero(t, left)
+	require.Equal(t, []string{"signforms:limit:k"}, left)
 }
 
-// A slot that was settled no longer lets the key live, and members that are over do not pile up in a key that is in use.
+// Lua prints numbers of that size without their last digits.
+func TestTimesAreExact(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), startRedis(t).client(t)
+	store, exact := redisstore.NewLimitStore(client, ""), 0
+	for range 50 {
+		slot, _, err := store.Take(ctx, "k", 50, time.Minute)
+		require.NoError(t, err)
+		until, err := client.ZScore(ctx, "signforms:limit:k", slot).Result()
+		require.NoError(t, err)
+		if int64(until)%100 != 0 {
+			exact++
+		}
+	}
+	require.Greater(t, exact, 40, "of 50 times that have microseconds")
+}
+
+// Members that are over do not pile up in a key that is in use.
 func TestBusyKeyDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), startRedis(t).client(t)
