@@ -33,7 +33,7 @@ type simService struct {
 func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWriter, *http.Request, *api.Call, func(http.ResponseWriter))) *simService {
 	t.Helper()
 	s := &simService{}
-	records, ids := store.New(), signing.NewIDs(1)
+	records, ids := store.New(time.Now), signing.NewIDs(1)
 	require.NoError(t, records.Update(func(tx *store.Tx) error {
 		tx.PutWorkspace(store.Workspace{ID: "w"})
 		tx.PutKey(simKey, "w")
@@ -49,7 +49,7 @@ func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWr
 		s.doc = signforms.PDF(draft.Document.ID)
 		return err
 	}))
-	s.API = api.New(api.Options{Store: records, IDs: ids, Now: time.Now, Reminders: limit, Intercept: intercept, Log: s.log})
+	s.API = api.New(api.Options{Store: records, IDs: ids, Reminders: limit, Intercept: intercept, Log: s.log})
 	return s
 }
 

@@ -31,11 +31,10 @@ type server struct {
 func newServer(t testing.TB, change func(*api.Options)) *server {
 	t.Helper()
 	srv := &server{now: instant("2026-11-19T08:00:00Z")}
-	now := func() time.Time { return srv.now }
-	s, ids := seed(t, now)
+	s, ids := seed(t, func() time.Time { return srv.now })
 	srv.store = s
 	o := api.Options{
-		Store: s, IDs: ids, Now: now, Links: signing.Links{Base: "https://files.example.com"},
+		Store: s, IDs: ids, Links: signing.Links{Base: "https://files.example.com"},
 		Log: func(r api.Record) { srv.records = append(srv.records, r) },
 	}
 	if change != nil {
