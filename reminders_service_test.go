@@ -49,7 +49,7 @@ func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWr
 		s.doc = signforms.PDF(draft.Document.ID)
 		return err
 	}))
-	s.API = api.New(api.Options{Store: records, IDs: ids, Now: time.Now, Reminders: limit, Intercept: intercept, Log: s.log})
+	s.API = api.New(api.Options{Store: records, IDs: ids, Reminders: limit, Intercept: intercept, Log: s.log})
 	return s
 }
 

@@ -138,7 +138,8 @@ func testGetRespondent(t *testing.T, c *signforms.Client, _ string) {
 
 func requireRespondent(t *testing.T, r signforms.Respondent) {
 	t.Helper()
-	require.Empty(t, r.History)
+	require.Len(t, r.History, 1)
+	require.JSONEq(t, `{"action":"VIEWED","email":"ann@example.com","createdAt":"2026-11-16T10:01:02.003Z"}`, string(r.History[0]))
 	r.History = nil
 	require.Equal(t, respondent, r)
 }

@@ -14,7 +14,7 @@ import (
 // finds unclean, where the API says what was probably meant.
 func (s *Server) handler() http.Handler {
 	service := api.New(api.Options{
-		Store: s.store, IDs: s.ids, Now: s.Now, Links: s.links, Profile: s.options.Profile,
+		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile,
 		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

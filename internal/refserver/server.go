@@ -79,7 +79,7 @@ func Start(o Options) (*Server, error) {
 	s.APIKey = s.AddKey(s.WorkspaceID)
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.transport), Links: s.links,
-		Now: s.Now, Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
+		Frozen: s.clock.frozen(), Stamp: func() string { return o.Timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -19,11 +18,10 @@ const (
 	maxRecorded = 64 << 10 // of a body in a Record
 )
 
-// Options are what an API needs. Store, IDs and Now are required.
+// Options are what an API needs. Store and IDs are required.
 type Options struct {
 	Store     *store.Store
 	IDs       *signing.IDs
-	Now       func() time.Time
 	Links     signing.Links // for the URLs in answers
 	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
 	Profile   Profile
@@ -71,7 +69,7 @@ func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text)
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &Call{record: newRecord(r, a.Now())}
+	c := &Call{record: newRecord(r, a.Store.Now())}
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
 	defer func() { a.finish(c, aw, lost) }()
@@ -135,7 +133,7 @@ func (a *API) arrive(c *Call) error {
 	}
 	a.arrivals.Lock()
 	defer a.arrivals.Unlock()
-	c.record.At = a.Now()
+	c.record.At = a.Store.Now()
 	wait, ok := a.Reminders.Take(c.key, c.record.At)
 	if !ok {
 		return &limited{limit: a.Reminders, wait: wait}

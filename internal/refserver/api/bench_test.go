@@ -83,7 +83,7 @@ func BenchmarkLoopback(b *testing.B) {
 		tx.PutTemplate(signing.Template{ID: template, WorkspaceID: workspace, Roles: []signing.Role{{Title: "Client"}}})
 		return nil
 	}))
-	srv := httptest.NewServer(api.New(api.Options{Store: s, IDs: signing.NewIDs(2), Now: time.Now}))
+	srv := httptest.NewServer(api.New(api.Options{Store: s, IDs: signing.NewIDs(2)}))
 	defer srv.Close()
 	for _, q := range []string{"limit=100", "limit=100&page=500", "limit=100&status=VOID", "limit=100&archive=false&dateTo=2026-01-01T12:00:00.000Z", "limit=100&query=lease+77"} {
 		compare(b, "list/"+q, srv.URL, "GET", func() (string, string) { return "/get-documents?" + q, "" })

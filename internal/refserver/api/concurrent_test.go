@@ -23,7 +23,7 @@ func TestRequestsAtOnce(t *testing.T) {
 	}
 	s, ids := seed(t, now)
 	handler := api.New(api.Options{
-		Store: s, IDs: ids, Now: now,
+		Store: s, IDs: ids,
 		Log: func(r api.Record) {
 			answers.Add(1)
 			if r.Status >= http.StatusInternalServerError {

@@ -86,8 +86,8 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
-	a = store.Attempt{At: s.Now(), URL: r.Webhook.URL, RequestHeader: maps.Clone(r.Header)}
-	defer func() { a.Took = s.Now().Sub(a.At) }()
+	a = store.Attempt{At: s.Store.Now(), URL: r.Webhook.URL, RequestHeader: maps.Clone(r.Header)}
+	defer func() { a.Took = s.Store.Now().Sub(a.At) }()
 	if r.Drop {
 		a.Error = "lost on its way by a fault"
 		return a
@@ -126,7 +126,7 @@ func (s *Sender) report(id string, body []byte, made []store.Attempt) {
 	s.update(id, func(tx *store.Tx, d *store.Delivery) {
 		d.Body = body
 		d.Attempts = append(slices.Clip(d.Attempts), made...)
-		d.Status, d.NextAttemptAt = outcome(d.Attempts, made, s.Now())
+		d.Status, d.NextAttemptAt = outcome(d.Attempts, made, tx.Now)
 		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
 			d.Status = store.DeliveryCancelled
 		}
@@ -135,8 +135,8 @@ func (s *Sender) report(id string, body []byte, made []store.Attempt) {
 
 // postpone gives a claimed delivery back without an attempt.
 func (s *Sender) postpone(id string, body []byte, delay time.Duration) {
-	s.update(id, func(_ *store.Tx, d *store.Delivery) {
-		d.Body, d.Status, d.NextAttemptAt = body, store.DeliveryPending, s.Now().Add(delay)
+	s.update(id, func(tx *store.Tx, d *store.Delivery) {
+		d.Body, d.Status, d.NextAttemptAt = body, store.DeliveryPending, tx.Now.Add(delay)
 	})
 }
 

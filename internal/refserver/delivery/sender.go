@@ -19,10 +19,9 @@ type Config struct {
 	Store  *store.Store
 	Client *http.Client
 	Links  signing.Links
-	Now    func() time.Time // the service's clock: when deliveries fall due, and the times of the log
-	Frozen bool             // Now only moves by advances, each followed by Wake
-	Stamp  func() string    // the x-timestamp of an attempt made now
-	Tamper func(*Request)   // may change what goes out; nil: nothing does
+	Frozen bool           // the store's clock only moves by advances, each followed by Wake
+	Stamp  func() string  // the x-timestamp of an attempt made now
+	Tamper func(*Request) // may change what goes out; nil: nothing does
 }
 
 // Sender posts the deliveries that fall due, one at a time and in order for each webhook, side by side for different
@@ -58,7 +57,7 @@ func (s *Sender) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.claim(ctx)
 		if at, ok := s.nextDue(); ok && !s.Frozen {
-			timer.Reset(max(at.Sub(s.Now()), 0))
+			timer.Reset(max(at.Sub(s.Store.Now()), 0))
 		}
 		select {
 		case <-ctx.Done():
@@ -104,7 +103,7 @@ func (s *Sender) busy() (<-chan struct{}, error) {
 	defer s.mu.Unlock()
 	at, waiting := s.nextDue()
 	switch {
-	case s.active == 0 && (!waiting || at.After(s.Now())):
+	case s.active == 0 && (!waiting || at.After(s.Store.Now())):
 		return nil, nil
 	case s.closed:
 		return nil, ErrClosed
@@ -141,7 +140,7 @@ func (s *Sender) claim(ctx context.Context) {
 	defer s.mu.Unlock()
 	var due []store.Delivery
 	s.Store.Update(func(tx *store.Tx) error {
-		due = tx.Due(s.Now(), maxClaim)
+		due = tx.Due(tx.Now, maxClaim)
 		for _, d := range due {
 			d.Status = store.DeliverySending
 			tx.PutDelivery(d)

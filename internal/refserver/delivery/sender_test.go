@@ -22,7 +22,7 @@ func TestSettleSeesThatADueDeliveryWasCancelled(t *testing.T) {
 			tx.Enqueue(store.Delivery{WebhookID: "w", NextAttemptAt: time.Now(), CreatedAt: time.Now()})
 			return nil
 		}))
-		s := delivery.NewSender(delivery.Config{Store: st, Client: delivery.NewHTTPClient(http.DefaultTransport), Now: time.Now})
+		s := delivery.NewSender(delivery.Config{Store: st, Client: delivery.NewHTTPClient(http.DefaultTransport)})
 		settled := make(chan error, 1)
 		go func() { settled <- s.Settle(t.Context()) }()
 		synctest.Wait()

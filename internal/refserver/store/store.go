@@ -39,6 +39,9 @@ func New(now func() time.Time) *Store {
 	}
 }
 
+// Now returns the service's time.
+func (s *Store) Now() time.Time { return s.now() }
+
 // Tx is a transaction. It is valid until the function that got it returns, and only in that goroutine.
 type Tx struct {
 	Now time.Time // when it happens, after all that happened in earlier ones
