@@ -53,8 +53,9 @@
 // The service accepts 5 reminders in 15 minutes for each API key. As long as every sender of this API key uses the same
 // [LimitStore], it never receives more than 5 reminder requests in any 15 minutes, whatever the number of goroutines, clients
 // and retries, provided no request arrives more than one minute after its attempt was given up. Each request takes a slot,
-// which frees 15 minutes and one second after its answer was seen, a minute later when there was none, and at once only when
-// nothing was written. By default all clients of a process share one store in memory.
+// which frees 15 minutes and one second after its answer was seen, a minute later when there was none or only a gateway's (5xx,
+// 408, 3xx), and at once only when nothing was written. By default all clients of a process share one store in memory; module
+// github.com/signforms/signforms-go/stores has one for many processes, in Redis.
 //
 // What that cannot cover: other software that uses the key, or the same key through another base URL; a restart, or a second
 // process, without a shared store; a shared store that forgets; a caller's transport that repeats requests by itself; a process
