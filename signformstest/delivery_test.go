@@ -17,9 +17,15 @@ import (
 func newPair(t *testing.T, opts *signformstest.Options, url string) (srv *signformstest.Server, hook string, submit func()) {
 	t.Helper()
 	srv = signformstest.NewServer(t, opts)
+	hook, submit = addPair(t, srv, url)
+	return srv, hook, submit
+}
+
+func addPair(t *testing.T, srv *signformstest.Server, url string) (hook string, submit func()) {
+	t.Helper()
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
 	hook = srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.FormResponse})
-	return srv, hook, func() {
+	return hook, func() {
 		t.Helper()
 		_, err := srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann"}})
 		require.NoError(t, err)

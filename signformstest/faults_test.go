@@ -60,6 +60,7 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	_, body, err = with(signformstest.Fault{Cut: 10})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Len(t, body, 10)
+	require.True(t, srv.Requests()[3].AnswerLost)
 
 	_, body, err = with(signformstest.Fault{Unknown: true})
 	require.NoError(t, err)

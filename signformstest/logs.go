@@ -69,7 +69,7 @@ type Message struct {
 	To         string
 	Subject    string
 	Body       string
-	Link       string // opens the document or the form for whoever has it; empty in notices
+	Link       string // opens the document or the form for whoever has it, and with POST signs the document; empty in notices
 	At         time.Time
 }
 

@@ -1,7 +1,6 @@
 package signformstest_test
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -70,47 +69,4 @@ func openFiles(t *testing.T) int {
 		return 0 // only Linux shows them; elsewhere goroutines and ports are counted
 	}
 	return len(entries)
-}
-
-func BenchmarkStartToFirstAnswer(b *testing.B) {
-	for b.Loop() {
-		srv, err := signformstest.Start(nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := srv.Client().Documents.List(b.Context(), signforms.DocumentListParams{}); err != nil {
-			b.Fatal(err)
-		}
-		b.StopTimer()
-		srv.Close()
-		b.StartTimer()
-	}
-}
-
-// BenchmarkDeliveries delivers to a receiver in the same process, over loopback, one attempt at a time.
-func BenchmarkDeliveries(b *testing.B) {
-	srv := signformstest.NewServer(b, nil)
-	done := make(chan struct{}, 1)
-	count := 0
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	receiver := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if count++; count == b.N {
-			done <- struct{}{}
-		}
-	})}
-	go receiver.Serve(l)
-	defer receiver.Close()
-	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
-	srv.AddWebhook(signformstest.Webhook{URL: "http://" + l.Addr().String(), Event: signformstest.FormResponse})
-	b.ResetTimer()
-	for range b.N {
-		if _, err := srv.SubmitForm(form, signformstest.Submission{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	<-done
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
 }

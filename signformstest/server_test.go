@@ -219,6 +219,38 @@ func TestSigningLinksOpen(t *testing.T) {
 	require.Empty(t, srv.Requests(), "links are secrets: pages are not logged")
 }
 
+func TestSigningLinksSign(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{
+		Name: "Lease", SigningOrder: true, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}, {Email: "ben@example.com"}},
+	})
+	link := srv.Messages()[0].Link
+	_, text := get(t, srv, link)
+	require.Contains(t, text, "<button>Sign</button>")
+	for _, want := range []struct {
+		method string
+		status int
+		text   string
+	}{
+		{"DELETE", http.StatusMethodNotAllowed, "This page allows GET, HEAD, POST."},
+		{"POST", http.StatusOK, "Signed by Ann."},
+		{"POST", http.StatusConflict, "already signed"},
+	} {
+		req, err := http.NewRequest(want.method, link, nil)
+		require.NoError(t, err)
+		resp, err := srv.HTTPClient().Do(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, want.status, resp.StatusCode)
+		require.Contains(t, string(body), want.text)
+	}
+	require.Equal(t, "ben@example.com", srv.Messages()[1].To, "it is his turn now")
+	trail := srv.Audit(doc)
+	require.Equal(t, "sign", trail[len(trail)-1].Action)
+}
+
 func TestPDFsAndFormLinksOpen(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})

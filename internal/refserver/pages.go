@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -25,20 +26,26 @@ var pages = map[string]func(s *Server, w http.ResponseWriter, r *http.Request, n
 // servePage answers a request for a page, and reports whether it was one. Pages are not logged: links are secrets.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	for prefix, serve := range pages {
-		if name, ok := strings.CutPrefix(r.URL.Path, prefix); ok {
-			if r.Method != http.MethodGet && r.Method != http.MethodHead {
-				w.Header().Set("Allow", "GET, HEAD")
-				page(w, http.StatusMethodNotAllowed, "Not possible", "This page can only be opened.")
-				return true
-			}
-			serve(s, w, r, name)
-			return true
+		name, ok := strings.CutPrefix(r.URL.Path, prefix)
+		if !ok {
+			continue
 		}
+		allowed := []string{http.MethodGet, http.MethodHead}
+		if prefix == "/sign/" {
+			allowed = append(allowed, http.MethodPost)
+		}
+		if slices.Contains(allowed, r.Method) {
+			serve(s, w, r, name)
+		} else {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			page(w, http.StatusMethodNotAllowed, "Not possible", "This page allows "+strings.Join(allowed, ", ")+".")
+		}
+		return true
 	}
 	return false
 }
 
-// openSigningLink shows a signer the document, which counts as viewing it.
+// openSigningLink shows a signer the document, which counts as viewing it, or with POST, from its button, signs it.
 func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token string) {
 	var d signing.Document
 	var signer int
@@ -55,14 +62,23 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 	if err != nil {
 		ip = SignerIP // the network in memory has no addresses
 	}
-	id := d.Signers[signer].ID
-	err = s.Act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.View(id, ip, at) })
+	id, text, button := d.Signers[signer].ID, "For the signature of "+d.Signers[signer].Name+".", signButton
+	err = s.Act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
+		if r.Method == http.MethodPost {
+			text, button = "Signed by "+d.Signers[signer].Name+".", ""
+			return d.Sign(id, signing.SignParams{IP: ip}, at)
+		}
+		return d.View(id, ip, at)
+	})
 	if err != nil {
 		page(w, http.StatusConflict, d.Name, err.Error())
 		return
 	}
-	page(w, http.StatusOK, d.Name, "For the signature of "+d.Signers[signer].Name+".")
+	page(w, http.StatusOK, d.Name, text)
+	io.WriteString(w, button)
 }
+
+const signButton = "<form method=post><button>Sign</button></form>\n"
 
 // openFormLink shows a receiver what the form asks.
 func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token string) {

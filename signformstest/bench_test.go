@@ -1,0 +1,171 @@
+package signformstest_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func BenchmarkStartToFirstAnswer(b *testing.B) {
+	for b.Loop() {
+		srv, err := signformstest.Start(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := srv.Client().Documents.List(b.Context(), signforms.DocumentListParams{}); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		srv.Close()
+		b.StartTimer()
+	}
+}
+
+// addDocuments adds n documents of two signers, of which every tenth is declined.
+func addDocuments(srv *signformstest.Server, n int) (ids []string) {
+	for i := range n {
+		id := srv.AddDocument(signformstest.Document{
+			Name: "Lease " + strconv.Itoa(i), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}},
+		})
+		if i%10 == 0 {
+			srv.Signer(id, "ann@example.com").Decline("")
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// wireRequest is a request of a benchmark, and what its answer must hold.
+type wireRequest struct{ method, path, body, want string }
+
+// BenchmarkLoopback measures requests over loopback to a service with 100,000 documents, one at a time, each beside a handler
+// that answers with a fixed body of the same size.
+func BenchmarkLoopback(b *testing.B) {
+	srv := signformstest.NewServer(b, nil)
+	addDocuments(srv, 100_000)
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	created := strings.ReplaceAll(srv.Now().Format("2006-01-02T15:04:05.000Z"), ":", "%3A")
+	for _, query := range []string{"", "&page=1000", "&status=DECLINED", "&archive=false&dateTo=" + created, "&query=lease+77"} {
+		beside(b, srv, "list?"+query, func(n int) []wireRequest {
+			return []wireRequest{{"GET", "/get-documents?limit=100" + query, "", `"Documents fetched successfully"`}}
+		})
+	}
+	beside(b, srv, "send", func(n int) []wireRequest {
+		return []wireRequest{{"POST", "/pdf-template-lambda", `{"signingType":"PDF_TEMPLATE","documentId":"` + template +
+			`","receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Buyer"}]}`, `"Document sent successfully"`}}
+	})
+	beside(b, srv, "void", func(n int) (all []wireRequest) {
+		for range n {
+			id := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+			all = append(all, wireRequest{"POST", "/void-document", fmt.Sprintf(`{"documentId":%q,"documentType":"PDF"}`, id), `"Document voided successfully"`})
+		}
+		return all
+	})
+	beside(b, srv, "sign", func(n int) (all []wireRequest) {
+		mails := len(srv.Messages())
+		for range n {
+			srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+		}
+		for _, m := range srv.Messages()[mails:] {
+			all = append(all, wireRequest{"POST", strings.TrimPrefix(m.Link, srv.URL), "", "Signed by"})
+		}
+		return all
+	})
+}
+
+// beside runs requests against the service, and as many against a handler that has read them and knows the answer already.
+// Those for the service are made before, for n rounds: some work only once.
+func beside(b *testing.B, srv *signformstest.Server, name string, requests func(n int) []wireRequest) {
+	example := requests(1)[0]
+	fixed := roundTrip(b, srv, srv.URL, example)
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(fixed)))
+		w.Write(fixed)
+	}))
+	defer bare.Close()
+	run := func(b *testing.B, url string, all []wireRequest) {
+		b.ResetTimer()
+		for i := range b.N {
+			if answer := roundTrip(b, srv, url, all[i%len(all)]); !bytes.Contains(answer, []byte(example.want)) {
+				b.Fatalf("answer %s, want %s in it", answer, example.want)
+			}
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+	}
+	b.Run(name+"/service", func(b *testing.B) { run(b, srv.URL, requests(b.N)) })
+	b.Run(name+"/bare", func(b *testing.B) { run(b, bare.URL, []wireRequest{example}) })
+}
+
+func roundTrip(b *testing.B, srv *signformstest.Server, url string, r wireRequest) []byte {
+	req, err := http.NewRequest(r.method, url+r.path, strings.NewReader(r.body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("x-api-key", srv.APIKey)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		b.Fatalf("%s %s: %d %s %v", r.method, r.path, resp.StatusCode, answer, err)
+	}
+	return answer
+}
+
+// BenchmarkDeliveries delivers to webhooks in the same process, over loopback.
+func BenchmarkDeliveries(b *testing.B) {
+	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }))
+	defer endpoint.Close()
+	for _, webhooks := range []int{1, 8} {
+		b.Run(fmt.Sprintf("webhooks=%d", webhooks), func(b *testing.B) {
+			srv := signformstest.NewServer(b, nil)
+			form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+			for range webhooks {
+				srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.FormResponse})
+			}
+			b.ResetTimer()
+			for range max(1, b.N/webhooks) {
+				if _, err := srv.SubmitForm(form, signformstest.Submission{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			require.NoError(b, srv.Settle(b.Context()))
+			b.StopTimer()
+			for _, d := range srv.Deliveries() {
+				require.Equal(b, signformstest.DeliveryDelivered, d.Status)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+		})
+	}
+}
+
+// BenchmarkMemory reports the heap that 10,000 documents of two signers take, with their audit trails and mail.
+func BenchmarkMemory(b *testing.B) {
+	var before, after runtime.MemStats
+	for b.Loop() {
+		srv := signformstest.NewServer(b, nil)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		addDocuments(srv, 10_000)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB/10k-documents")
+		srv.Close()
+	}
+}
