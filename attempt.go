@@ -74,6 +74,9 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 func (r *run) exchange(req *http.Request) outcome {
 	req.Header = r.c.header(r)
 	resp, err := r.c.transport.RoundTrip(req)
+	if err == nil && (resp == nil || resp.StatusCode == 0) { // easily written in a scripted one
+		err = errors.New("the Transport returned neither an answer with a status nor an error")
+	}
 	if err != nil {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
 			err = urlErr.Err // its text holds the URL with the query

@@ -52,8 +52,8 @@ type Options struct {
 	LimitStore LimitStore
 	// Endpoints overrides methods, paths and carriers of operations that the service has elsewhere.
 	Endpoints map[Operation]Endpoint
-	// OnAttempt is called after each attempt, in the goroutine of the call, with the call's context: for logs, metrics and
-	// traces. It must be safe for concurrent use and should return quickly.
+	// OnAttempt is called after each attempt, with the call's context: for logs, metrics and traces. It runs in the goroutine
+	// of the call, or in the one in which All fetches ahead. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 }
 

@@ -64,10 +64,11 @@
 // # Lists that move
 //
 // Lists change while they are read. All methods yield each record once. New documents do not shift what follows: from the second
-// page on, DateTo is the creation of the first document, unless the caller set it. When the reported total shrinks, because
-// documents left the filter, All goes back as far as they can have shifted the rest. Where the service reports no total, it
-// cannot know: collect a filtered list before acting on its documents. Respondents and responses have no date filter, so those
-// made meanwhile may or may not be yielded.
+// page of a list that is newest first on, DateTo is the creation of the first document, unless the caller set it. When the
+// reported total shrinks, because documents left the filter, All goes back as far as they can have shifted the rest. Where the
+// service reports no total, or others enter the list as some leave it (with OldestFirst every new one does), it cannot know:
+// collect a filtered list before acting on its documents. Respondents and responses have no date filter, so those made
+// meanwhile may or may not be yielded.
 //
 // # What is assumed
 //

@@ -233,7 +233,8 @@ func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.S
 	return s.c.allDocuments(ctx, TypePDF, p)
 }
 
-// Get returns one PDF document. ErrNotFound when the service has none with this id.
+// Get returns one PDF document. ErrNotFound when the service has none with this id. A document made from a template is read
+// with [TemplatesService.Respondent] instead.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	return s.c.getDocument(ctx, TypePDF, "documentID", documentID)
 }

@@ -91,6 +91,13 @@ func TestContextThatHasEnded(t *testing.T) {
 	}
 }
 
+func TestNilContext(t *testing.T) {
+	var none context.Context
+	for _, call := range everyCall {
+		require.EqualError(t, call.do(none, scriptedClient(t, silent(t))), string(call.op)+": net/http: nil Context")
+	}
+}
+
 // TestTransportWithoutTrace: an error that looks like one of dialling proves nothing when the transport does not report
 // what it does.
 func TestTransportWithoutTrace(t *testing.T) {

@@ -98,3 +98,14 @@ func TestStoreSlowerThanAnAttempt(t *testing.T) {
 		require.Equal(t, 5, budget.Remaining)
 	})
 }
+
+// TestTransportThatReturnsNothing: an error, not a panic, which would be in a goroutine of All.
+func TestTransportThatReturnsNothing(t *testing.T) {
+	for _, resp := range []*http.Response{nil, {}} {
+		for _, call := range everyCall {
+			err := call.do(t.Context(), scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) { return resp, nil })))
+			requireUnreadable(t, call, err, 0)
+			require.ErrorContains(t, err, "the Transport returned neither an answer with a status nor an error")
+		}
+	}
+}

@@ -1,4 +1,4 @@
-// List-and-export prints all documents as CSV, a line for each, oldest first. It only reads.
+// List-and-export prints all documents as CSV, a line for each, newest first. It only reads.
 //
 //	go run ./examples/list-and-export >documents.csv
 //	go run ./examples/list-and-export -status PENDING
@@ -35,9 +35,7 @@ func main() {
 	if service.Embedded != nil {
 		fill(service.Embedded)
 	}
-	count, err := export(ctx, service.Client, signforms.DocumentListParams{
-		Status: signforms.DocumentStatus(*status), SortOrder: signforms.OldestFirst,
-	}, os.Stdout)
+	count, err := export(ctx, service.Client, signforms.DocumentListParams{Status: signforms.DocumentStatus(*status)}, os.Stdout)
 	if err != nil {
 		log.Fatalf("after %d documents: %v", count, err)
 	}
