@@ -139,6 +139,9 @@ func TestParseMisfitOfAnotherType(t *testing.T) {
 	e = parseOne(t, `{"webhookEvent":7,"formResponseId":"r"}`)
 	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string")
 	require.Empty(t, e.EventType())
+	e = parseOne(t, `{"webhookEvent":"new_form_response","webhookEvent":7}`)
+	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string")
+	require.Empty(t, e.EventType(), "the last value counts, also where it does not fit")
 }
 
 func TestParseNullIsMissing(t *testing.T) {

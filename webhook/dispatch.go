@@ -121,8 +121,9 @@ func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, begun 
 	if got == processed {
 		return h.store.Done(ctx, key, h.keep)
 	}
-	if time.Since(begun) >= h.lease {
-		// The claim has ended, and the one that may be there now is not ours to end.
+	if time.Since(begun) >= h.lease-2*storeTimeout {
+		// The claim may have ended by the time that the store sees to it, and another one is not ours to end. Begin may
+		// have taken its time before begun, as Abort may now.
 		return nil
 	}
 	return h.store.Abort(ctx, key)

@@ -174,7 +174,7 @@ type Answer struct {
 // contact_field is documented by the service; text, date and name were seen, any other is taken too.
 type Field struct {
 	Kind  string // contact_field
-	Page  int    // from 1
+	Page  int    // from 1 as far as seen; 0 is taken too
 	Label string // a role title or a signer's name; any text, brackets included
 	Value string // its JSON text where the service sends something other than a string
 	Key   string // the key as a whole

@@ -54,7 +54,7 @@ func (e *element) fieldIndex(key string) int {
 	return -1
 }
 
-// parseFieldKey takes <kind>(page<N>)[<label>] apart. The kind holds no parenthesis; the label is any text at all.
+// parseFieldKey takes <kind>(page<N>)[<label>] apart. The kind ends at the first "(page"; the label is any text at all.
 func parseFieldKey(key string) (Field, bool) {
 	if !strings.HasSuffix(key, "]") {
 		return Field{}, false

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"time"
 )
@@ -37,7 +38,8 @@ type HandlerOptions struct {
 
 	// OnError is told of everything that went wrong: *[EventError] for an event, whatever the answer was; else the reason
 	// why a request was refused, so that strangers can cause calls; or an error of the replay store. It runs before the
-	// request is answered, possibly concurrently. nil: nothing.
+	// request is answered, possibly concurrently. A panic in it, as in OnDuplicate and Logger, is not caught: it ends the
+	// request, and what was not done yet is delivered again. nil: nothing.
 	OnError func(context.Context, error)
 
 	// OnDuplicate is told of each event that was skipped because it was processed before. nil: nothing.
@@ -81,7 +83,7 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	h := &Handler{
 		verifier:    v,
 		on:          on,
-		timeout:     orDefault(opts.Timeout, DefaultTimeout),
+		timeout:     min(orDefault(opts.Timeout, DefaultTimeout), math.MaxInt64-time.Minute),
 		store:       opts.ReplayStore,
 		onError:     opts.OnError,
 		onDuplicate: opts.OnDuplicate,

@@ -57,6 +57,7 @@ func TestHandlerAnswers(t *testing.T) {
 		"form type":            {altered("Content-Type", "application/x-www-form-urlencoded"), 415, mediaType},
 		"+json type":           {altered("Content-Type", "application/cloudevents+json"), 415, mediaType},
 		"type with more":       {altered("Content-Type", "application/jsonp"), 415, mediaType},
+		"long parameter":       {altered("Content-Type", "application/json;a="+strings.Repeat("b", 256)), 415, mediaType},
 		"two types":            {altered("Content-Type", "application/json", "application/json"), 415, mediaType},
 		"gzip":                 {altered("Content-Encoding", "gzip"), 415, mediaType},
 		"identity and gzip":    {altered("Content-Encoding", "identity, gzip"), 415, mediaType},

@@ -19,8 +19,8 @@ var ErrNoDelivery = errors.New("webhook: no delivery in this context: the reques
 // [Handler.ServeHTTP] would. Use it to write a handler of one's own, with [EventsFrom]; it offers no protection against
 // repeats. Its type suits the Use method of most routers.
 //
-// The request that next gets is a copy: its body is what was authenticated, never what was received, its length is set
-// to match. Refused requests are logged to [slog.Default].
+// The request that next gets is a copy: its body is what was authenticated, never what was received; GetBody and the
+// length match it. Refused requests are logged to [slog.Default].
 func (v *Verifier) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		verified, refused := v.receiveCopy(r)
@@ -52,7 +52,9 @@ func authenticated(r *http.Request, verified Verified) *http.Request {
 		return Parse(verified.Payload)
 	}))
 	r = r.WithContext(ctx)
-	r.Body = io.NopCloser(bytes.NewReader(verified.Payload))
+	body := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(verified.Payload)) }
+	r.Body = body()
+	r.GetBody = func() (io.ReadCloser, error) { return body(), nil }
 	r.ContentLength = int64(len(verified.Payload))
 	r.TransferEncoding = nil
 	r.Header = r.Header.Clone()

@@ -37,8 +37,8 @@ func TestNormalizeVectors(t *testing.T) {
 			require.Error(t, err, "normalize(%q) = %q, want an error", in, got)
 			continue
 		}
-		require.NoError(t, err, "normalize(%q)", in)
-		require.Equal(t, *v.Out, string(got), "normalize(%q)", in)
+		require.NoError(t, err, "normalize(%.80q)", in)
+		require.Equal(t, *v.Out, string(got), "normalize(%.80q)", in)
 	}
 }
 

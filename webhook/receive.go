@@ -52,10 +52,13 @@ func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
 	return verified, nil
 }
 
+// maxMediaType bounds the Content-Type header: to take a megabyte of parameters apart costs more than a hash of it.
+const maxMediaType = 256
+
 // isJSON reports whether there is one Content-Type and it is application/json, with any parameters. Other types whose
 // names end in +json are refused: the service does not send them.
 func isJSON(values []string) bool {
-	if len(values) != 1 {
+	if len(values) != 1 || len(values[0]) > maxMediaType {
 		return false
 	}
 	if values[0] == "application/json" {

@@ -158,7 +158,7 @@ func (s *MemoryReplayStore) forget(i int32) {
 
 func (s *MemoryReplayStore) settle(i, ring int32, state ReplayState, now, lasts time.Duration) {
 	r := &s.records[i]
-	r.state, r.since, r.until = state, now, now+lasts
+	r.state, r.since, r.until = state, now, now+min(lasts, math.MaxInt64-max(now, 0))
 	s.move(i, ring)
 }
 

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -92,6 +93,26 @@ func TestMemoryReplayStoreOver(t *testing.T) {
 	require.ErrorIs(t, begin(s), webhook.ErrReplayStoreFull, "during keep")
 	clock.Advance(time.Minute)
 	require.NoError(t, begin(s), "after keep")
+}
+
+// TestMemoryReplayStoreForEver has durations that reach beyond the end of time.
+func TestMemoryReplayStoreForEver(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
+	for n, since := range []time.Duration{time.Second, -time.Hour} {
+		clock.Advance(since)
+		for _, want := range []webhook.ReplayState{webhook.ReplayFresh, webhook.ReplayBusy, webhook.ReplayBusy} {
+			state, err := s.Begin(t.Context(), replayKey(n), math.MaxInt64)
+			require.NoError(t, err)
+			require.Equal(t, want, state)
+			clock.Advance(10 * 365 * 24 * time.Hour)
+		}
+		require.NoError(t, s.Done(t.Context(), replayKey(n), math.MaxInt64))
+		state, err := s.Begin(t.Context(), replayKey(n), time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, webhook.ReplayDone, state)
+		clock.Advance(-30 * 365 * 24 * time.Hour)
+	}
 }
 
 // TestMemoryReplayStoreAgainstModel compares 50,000 random calls with a map that is never full.

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -179,6 +180,24 @@ func TestDeadProcess(t *testing.T) {
 	})
 }
 
+// TestFailureNearTheLease has functions that fail shortly before the lease ends. Begin and Abort may take five seconds
+// each, so that Abort could meet the claim of another process.
+func TestFailureNearTheLease(t *testing.T) {
+	for left, calls := range map[time.Duration][]string{11 * time.Second: {"begin", "abort"}, 9 * time.Second: {"begin"}} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &fakeStore{}
+			h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+				Other: func(context.Context, webhook.Event) error {
+					time.Sleep(webhook.DefaultReplayLease - left)
+					return errors.New("disk full")
+				},
+			}, &webhook.HandlerOptions{ReplayStore: store})
+			require.Equal(t, 500, serve(h, form).Code)
+			require.Equal(t, calls, store.calls, "%v before the end of the lease", left)
+		})
+	}
+}
+
 // TestLateFailure has a function that fails after its lease, when another process has taken the event over. It must
 // not end the other's claim.
 func TestLateFailure(t *testing.T) {
@@ -324,6 +343,7 @@ func TestReplayDurations(t *testing.T) {
 		"no tolerance":   {-1, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
 		"long functions": {0, webhook.HandlerOptions{Timeout: time.Hour}, 61 * time.Minute, 24 * time.Hour},
 		"short lease":    {0, webhook.HandlerOptions{ReplayLease: time.Second}, 90 * time.Second, 24 * time.Hour},
+		"no end":         {math.MaxInt64, webhook.HandlerOptions{Timeout: math.MaxInt64}, math.MaxInt64, math.MaxInt64 - 1},
 	} {
 		store := &fakeStore{}
 		c.opts.ReplayStore = store

@@ -26,12 +26,12 @@ func unescaped(raw string) string {
 
 // str reads a string; null is the empty one.
 func (d *decoder) str(key string, dst *string) {
+	*dst = ""
 	switch d.scan.Next() {
 	case '"':
 		*dst = d.content(d.scan.String())
 	case 'n':
 		d.scan.Scalar()
-		*dst = ""
 	default:
 		d.misfit(key, "a string")
 	}

@@ -84,7 +84,7 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 		opts = &VerifierOptions{}
 	}
 	v := &Verifier{
-		tolerance: opts.Tolerance,
+		tolerance: min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
 		now:       opts.Now,
 		rawOnly:   opts.RawOnly,
 		maxBody:   opts.MaxBody,
@@ -141,7 +141,8 @@ func checkSecretLength(n int) error {
 // Verify reports whether the service has sent body with this header, within the tolerance. The error matches one of
 // [ErrTooLarge], [ErrHeaderMissing], [ErrHeaderRepeated], [ErrHeaderMalformed], [ErrSignature] and [ErrTimestamp].
 //
-// It needs each of X-Signature and X-Timestamp exactly once, the signature as 64 lower-case hexadecimal digits. It
+// It needs each of X-Signature and X-Timestamp exactly once, under the keys that [http.Header.Set] and net/http give
+// them ([SignatureHeader], [TimestampHeader]), the signature as 64 lower-case hexadecimal digits. It
 // works out the signature before it looks at the clock, so that ErrTimestamp means "genuine, but late". The body need
 // not be JSON for it; [Parse] checks that.
 //

@@ -178,5 +178,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 			require.NotContains(t, text, fmt.Sprintf("%x", secret), verb)
 			require.NotContains(t, text, strings.Trim(fmt.Sprint([]byte(secret)), "[]"), verb)
 		}
+		text, err := json.Marshal(value)
+		require.NoError(t, err)
+		require.Equal(t, "{}", string(text))
 	}
 }
