@@ -36,7 +36,7 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 		"empty":              {fault{Body: " ", AfterWork: true}, unavailable, unknown, 1, 1},
 		"garbage":            {fault{Body: "{garbage"}, unavailable, unknown, 1, 0},
 		"HTML":               {fault{Body: "<html>", ContentType: "text/html"}, unavailable, unknown, 1, 0},
-		"wrong types":        {fault{WrongTypes: true}, unavailable, unknown, 1, 1},
+		"wrong types":        {fault{WrongTypes: true}, nil, nil, 1, 1},
 		"unknown values":     {fault{Unknown: true}, nil, nil, 1, 1},
 		"latency":            {fault{Latency: time.Second}, nil, nil, 1, 1},
 		"latency, too long":  {fault{Latency: time.Hour}, context.DeadlineExceeded, unknown, 4, 1},
