@@ -23,6 +23,7 @@ type Server struct {
 	t         reporter
 	transport *http.Transport             // of clients
 	budget    *signforms.MemoryLimitStore // of clients
+	endpoints map[signforms.Operation]signforms.Endpoint
 }
 
 // reporter is the part of a test that every method needs.
@@ -76,6 +77,7 @@ func start(t reporter, opts *Options) (*Server, error) {
 	s := &Server{
 		URL: ref.URL, APIKey: ref.APIKey, WorkspaceID: ref.WorkspaceID, WebhookSecret: ref.WebhookSecret, ref: ref, t: t,
 		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle}, budget: signforms.NewMemoryLimitStore(ref.Now),
+		endpoints: opts.Profile.Endpoints,
 	}
 	if opts.Network != nil {
 		s.transport.DialContext = opts.Network.ref.DialContext
