@@ -14,7 +14,8 @@ import (
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
 	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
-	// faults with a probability happen on the same matches.
+	// faults with a probability happen on the same matches. For golden files set Start as well, VirtualTimestamps if they
+	// hold x-timestamp or x-signature, and a Network if they hold URLs: a loopback port is another one each time.
 	Seed uint64
 
 	// Start, unless zero, is where the server's clock starts and stands still between calls of [Server.Advance], so that
