@@ -21,6 +21,7 @@ func (s *Server) Client() *signforms.Client {
 		RetryWaitMin: time.Millisecond,
 		RetryWaitMax: time.Millisecond,
 		LimitStore:   s.budget,
+		Endpoints:    s.endpoints,
 	})
 	s.require(err == nil, "Client: %v", err)
 	return client

@@ -33,7 +33,7 @@ type Request struct {
 	RequestID  string      // x-request-id as sent
 	Header     http.Header // without the API key
 	Query      url.Values
-	Body       []byte
+	Body       []byte   // the first 64 KiB
 	Missing    []string // required inputs that were not there
 	Notes      []string // what was ignored and why, and other hints
 	Rule       string   // that refused it; empty: none

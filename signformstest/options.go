@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
@@ -13,7 +14,8 @@ import (
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
 	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
-	// faults with a probability happen on the same matches.
+	// faults with a probability happen on the same matches. For golden files set Start as well, VirtualTimestamps if they
+	// hold x-timestamp or x-signature, and a Network if they hold URLs: a loopback port is another one each time.
 	Seed uint64
 
 	// Start, unless zero, is where the server's clock starts and stands still between calls of [Server.Advance], so that
@@ -71,6 +73,10 @@ type Profile struct {
 	FreeRefusedReminders bool           // a reminder that is refused does not count towards the limit
 	Timestamps           TimestampFormat
 	UntypedSamples       bool // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+
+	// Endpoints are operations that are elsewhere or have their inputs elsewhere, as in the client's Options.Endpoints.
+	// [Server.Client] knows of them.
+	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 
 // TimestampFormat is how x-timestamp is written; the interface does not show it. A time before September 2001, as in a
@@ -100,8 +106,11 @@ func (o *Options) internal() (refserver.Options, error) {
 		Profile: api.Profile{
 			PageSize: p.PageSize, InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, NoPagination: p.NoPagination,
 			CountPage: p.CountPage, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly,
-			Extra: p.Extra, FreeRefusedReminders: p.FreeRefusedReminders,
+			Extra: p.Extra, FreeRefusedReminders: p.FreeRefusedReminders, Routes: make(map[api.Operation]api.Route),
 		},
+	}
+	for op, e := range p.Endpoints {
+		out.Profile.Routes[api.Operation(op)] = api.Route{Method: e.Method, Path: e.Path, Inputs: places[e.Inputs]}
 	}
 	if o.Network != nil {
 		out.Network = o.Network.ref
@@ -109,7 +118,16 @@ func (o *Options) internal() (refserver.Options, error) {
 	return out, nil
 }
 
+var places = map[signforms.Inputs]api.Place{
+	signforms.InputsQuery: api.InQuery, signforms.InputsBody: api.InBody, signforms.InputsQuery | signforms.InputsBody: api.InQuery | api.InBody,
+}
+
 func (p Profile) check() error {
+	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
+		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {
+			return fmt.Errorf("Options.Profile: %w", err)
+		}
+	}
 	switch _, err := json.Marshal(p.Extra); {
 	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
 		return fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", p.Timestamps)

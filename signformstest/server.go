@@ -13,6 +13,9 @@ import (
 
 // Server is a running service. Its methods may be called from several goroutines. The exported fields are not to be
 // changed.
+//
+// It keeps every record, audit entry, message and delivery in memory for as long as it runs, and of API requests the newest
+// 100,000: a program that runs for days should start another one now and then.
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
 	APIKey        string // for x-api-key
@@ -23,6 +26,7 @@ type Server struct {
 	t         reporter
 	transport *http.Transport             // of clients
 	budget    *signforms.MemoryLimitStore // of clients
+	endpoints map[signforms.Operation]signforms.Endpoint
 }
 
 // reporter is the part of a test that every method needs.
@@ -76,6 +80,7 @@ func start(t reporter, opts *Options) (*Server, error) {
 	s := &Server{
 		URL: ref.URL, APIKey: ref.APIKey, WorkspaceID: ref.WorkspaceID, WebhookSecret: ref.WebhookSecret, ref: ref, t: t,
 		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle}, budget: signforms.NewMemoryLimitStore(ref.Now),
+		endpoints: opts.Profile.Endpoints,
 	}
 	if opts.Network != nil {
 		s.transport.DialContext = opts.Network.ref.DialContext

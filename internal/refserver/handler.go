@@ -18,7 +18,7 @@ func (s *Server) handler() http.Handler {
 		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.servePage(w, r) {
+		if !service.Serves(r.URL) && s.servePage(w, r) {
 			return
 		}
 		late := &lateWriter{ResponseWriter: w}

@@ -39,6 +39,7 @@ type Options struct {
 // API is the handler of the service's public interface. It is safe for concurrent use.
 type API struct {
 	Options
+	routes   []route
 	arrivals sync.Mutex // orders the arrivals of reminders
 }
 
@@ -48,7 +49,7 @@ func New(o Options) *API {
 		o.Reminders = SlidingWindow(DefaultReminders, DefaultReminderWindow)
 	}
 	o.Profile = o.Profile.withDefaults()
-	return &API{Options: o}
+	return &API{Options: o, routes: routesWith(o.Profile.Routes)}
 }
 
 // Call is one request on its way through the service.
@@ -86,7 +87,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit takes a request through every step before the work.
 func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
 	var err error
-	c.route, err = match(r)
+	c.route, c.input.path, err = a.match(r)
 	if c.route != nil {
 		c.Operation, c.record.Operation = c.route.op, c.route.op
 	}
@@ -145,10 +146,10 @@ func (a *API) arrive(c *Call) error {
 // read reads the request's inputs.
 func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	c.record.Query = r.URL.Query()
-	if c.route.inputs&inQuery != 0 {
+	if c.route.Inputs&InQuery != 0 {
 		c.input.query = c.record.Query
 	}
-	if c.route.inputs&inBody != 0 {
+	if c.route.Inputs&InBody != 0 {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {
@@ -169,7 +170,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 
 // decodeBody accepts no body at all where the inputs may be in the query too.
 func (c *Call) decodeBody(body []byte, contentType string) error {
-	if len(body) == 0 && c.route.inputs&inQuery != 0 {
+	if len(body) == 0 && c.route.Inputs&InQuery != 0 {
 		return nil
 	}
 	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ type object map[string]json.RawMessage
 
 // input collects what is wrong with a request while it reads the request's fields, so that one answer names every mistake.
 type input struct {
+	path     map[string]string
 	query    url.Values
 	body     object
 	problems []string
@@ -74,22 +76,22 @@ func (c *Call) inputError() error {
 // noteInputs records the inputs that are ignored.
 func (c *Call) noteInputs() {
 	c.record.noteUnknown("query parameter", slices.Collect(maps.Keys(c.record.Query)), queryNames(c.route))
-	if c.route.inputs&inBody != 0 {
+	if c.route.Inputs&InBody != 0 {
 		c.record.noteUnknown("body field", slices.Collect(maps.Keys(c.input.body)), c.route.known)
 	}
 }
 
 func queryNames(r *route) []string {
-	if r.inputs&inQuery == 0 {
+	if r.Inputs&InQuery == 0 {
 		return nil
 	}
 	return r.known
 }
 
-// peekFirst returns the first of the named inputs that is there, from query or body, without judging it.
+// peekFirst returns the first of the named inputs that is there, from path, query or body, without judging it.
 func (in *input) peekFirst(names ...string) string {
 	for _, name := range names {
-		if v := in.query.Get(name); v != "" {
+		if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
 			return v
 		}
 		var s string
@@ -100,10 +102,10 @@ func (in *input) peekFirst(names ...string) string {
 	return ""
 }
 
-// text returns a text input from the query or the body, empty when there is none. When both places, or one place twice, have
+// text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have
 // different values nobody can tell which was meant: a problem.
 func (in *input) text(name string) string {
-	values := slices.Clone(in.query[name])
+	values := append(slices.Clone(in.query[name]), in.path[name])
 	if s, ok := in.body.text(in, name, name); ok {
 		values = append(values, s)
 	}

@@ -9,16 +9,17 @@ import (
 // Profile chooses what the interface description leaves open. The zero value is the reading that the project's wire format
 // documents; everything else lets a client be tried against another one.
 type Profile struct {
-	PageSize             int            // when the request has no limit; default 10
-	InProgress           string         // literal of the status in progress; default PENDING
-	RefusalStatus        int            // status of a refusal because of the document's status; default 409
-	NoPagination         bool           // lists of documents come without pagination
-	CountPage            bool           // documentsCount counts the page instead of all that match
-	Aliases              bool           // the other spellings: name, signType, isSigningOrderData, respondentsOfDoc, voided
-	RespondentObject     bool           // a single respondent comes as an object instead of an array of one
-	MessageOnly          bool           // void and reminder answer with nothing but a message
-	Extra                map[string]any // added to every 200 body, over fields of the same name
-	FreeRefusedReminders bool           // a reminder that is refused does not count towards the limit
+	PageSize             int                 // when the request has no limit; default 10
+	InProgress           string              // literal of the status in progress; default PENDING
+	RefusalStatus        int                 // status of a refusal because of the document's status; default 409
+	NoPagination         bool                // lists of documents come without pagination
+	CountPage            bool                // documentsCount counts the page instead of all that match
+	Aliases              bool                // the other spellings: name, signType, isSigningOrderData, respondentsOfDoc, voided
+	RespondentObject     bool                // a single respondent comes as an object instead of an array of one
+	MessageOnly          bool                // void and reminder answer with nothing but a message
+	Extra                map[string]any      // added to every 200 body, over fields of the same name
+	FreeRefusedReminders bool                // a reminder that is refused does not count towards the limit
+	Routes               map[Operation]Route // operations that are elsewhere
 }
 
 func (p Profile) withDefaults() Profile {

@@ -1,0 +1,86 @@
+package signformstest_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// moved has every operation elsewhere: inputs in the path, in the query alone, in the body alone, two operations at one path.
+var moved = map[signforms.Operation]signforms.Endpoint{
+	signforms.OpListDocuments:   {Path: "/v2/documents"},
+	signforms.OpSend:            {Path: "/v2/documents"},
+	signforms.OpVoidDocument:    {Method: "PUT", Path: "/documents/{documentId}/void", Inputs: signforms.InputsBody},
+	signforms.OpSendReminder:    {Path: "/documents/{documentId}/reminders", Inputs: signforms.InputsQuery},
+	signforms.OpListRespondents: {Path: "/respondents"},
+	signforms.OpListResponses:   {Method: "POST", Path: "/forms/{formId}/responses", Inputs: signforms.InputsBody},
+}
+
+func TestOperationsCanBeElsewhere(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: moved}})
+	client := srv.Client()
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	_, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+
+	sent, err := client.Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	require.NoError(t, err)
+	for _, ref := range []signforms.DocumentRef{signforms.PDF(doc), sent.Ref()} {
+		reminded, err := client.Documents.Remind(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, 1, *reminded.RemindersSent)
+		_, err = client.Documents.Void(t.Context(), ref)
+		require.NoError(t, err)
+	}
+	got, err := client.Documents.Get(t.Context(), doc)
+	require.NoError(t, err)
+	require.Equal(t, signforms.StatusVoid, got.Status)
+	respondent, err := client.Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	require.NoError(t, err)
+	require.Equal(t, signforms.StatusVoid, respondent.Status)
+	responses, err := client.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: form})
+	require.NoError(t, err)
+	require.Len(t, responses.Items, 1)
+
+	status, _ := get(t, srv, srv.URL+"/documents/"+doc+".pdf")
+	require.Equal(t, 200, status, "pages stay where no operation is")
+	for _, c := range []struct {
+		method, path string
+		status       int
+		message      string
+	}{
+		{"POST", "/void-document", 404, "No such path. Did you mean PUT /documents/{documentId}/void?"},
+		{"POST", "/documents/" + doc + "/void", 405, `Method "POST" is not allowed here: use PUT`},
+		{"DELETE", "/v2/documents", 405, `Method "DELETE" is not allowed here: use GET`},
+		{"PUT", "/documents/" + doc + "/void?documentType=PDF", 400, "documentType is required"},
+	} {
+		status, answer := call(t, srv, c.method, c.path, "{}")
+		require.Equal(t, c.status, status)
+		require.Equal(t, c.message, answer["message"])
+	}
+}
+
+func TestInputsInThePath(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: moved}})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	status, answer := call(t, srv, "PUT", "/documents/"+doc+"/void", `{"documentType":"PDF","documentId":"602c2631-2d49-4647-a609-75331ebb0338"}`)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Equal(t, "documentId is given twice with different values", answer["message"])
+
+	status, answer = call(t, srv, "PUT", "/documents/"+doc+"/void", `{"documentType":"PDF"}`)
+	require.Equal(t, http.StatusOK, status, "the path is enough")
+	require.Equal(t, doc, answer["documentId"])
+
+	_, err := signformstest.Start(&signformstest.Options{Profile: signformstest.Profile{
+		Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Method: "GET"}},
+	}})
+	require.ErrorContains(t, err, `Options.Profile: signforms: settings: Endpoints["send"]`)
+}
