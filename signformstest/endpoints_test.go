@@ -82,5 +82,5 @@ func TestInputsInThePath(t *testing.T) {
 	_, err := signformstest.Start(&signformstest.Options{Profile: signformstest.Profile{
 		Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Method: "GET"}},
 	}})
-	require.ErrorContains(t, err, `Options.Profile: signforms: settings: Endpoints["send"]`)
+	require.ErrorContains(t, err, `Options.Profile: signforms: settings: Options.Endpoints["send"]`)
 }
