@@ -1,7 +1,6 @@
 package signformstest
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -18,7 +17,14 @@ type AuditEntry struct {
 
 // String describes the entry in one line without personal data.
 func (e AuditEntry) String() string {
-	return fmt.Sprintf("%s %s: %s to %s", e.At.Format(time.RFC3339), e.Action, e.From, e.To)
+	line := e.At.Format(time.RFC3339) + " " + e.Action
+	switch {
+	case e.From != e.To && e.From != "":
+		line += ": " + e.From + " to " + e.To
+	case e.To != "":
+		line += ": " + e.To
+	}
+	return line
 }
 
 // Audit returns what was done to a document or form, oldest first: it explains how the record came to its state. For an id

@@ -119,6 +119,21 @@ func TestAnAttemptEndsAfterTenSeconds(t *testing.T) {
 	})
 }
 
+func TestAReceiverThatAdvancesTheClockRunsIntoItsTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		var srv *signformstest.Server
+		srv, _, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("app.test", http.HandlerFunc(
+			func(http.ResponseWriter, *http.Request) { srv.Advance(time.Second) })))
+		defer srv.Close()
+		submit()
+		srv.Advance(48 * time.Hour)
+		require.Equal(t, signformstest.DeliveryDead, srv.Deliveries()[0].Status)
+		require.Equal(t, "no whole answer within 10s", srv.Deliveries()[0].Attempts[0].Error)
+	})
+}
+
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	other := newReceiver(t)
 	redirect := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +48,8 @@ type Request struct {
 // String describes the request in one line that holds no value the client sent.
 func (r Request) String() string { return r.line }
 
-// Requests returns the newest 100,000 API requests in the order in which they were answered.
+// Requests returns the newest 100,000 API requests in the order in which they were answered. What they refer to is shared with
+// the log: do not change it.
 func (s *Server) Requests() []Request {
 	var all []Request
 	for _, r := range s.ref.Requests() {
@@ -109,7 +109,7 @@ type Delivery struct {
 	EventTypes    []string // the webhookEvent of each element of the body
 	Test          bool     // from [Server.TestWebhook]
 	Status        DeliveryStatus
-	Body          []byte // the same in every attempt; nil before the first
+	Body          []byte // the same for every attempt; nil before the first
 	Attempts      []Attempt
 	NextAttemptAt time.Time // while pending
 	CreatedAt     time.Time
@@ -127,29 +127,32 @@ func (d Delivery) String() string {
 
 // Attempt is one request of a [Delivery] and what came back.
 type Attempt struct {
-	At         time.Time // by the service's clock
-	Took       time.Duration
-	Header     http.Header // as sent, with x-timestamp and x-signature
-	StatusCode int         // 0: no answer
-	Answer     []byte      // the first 4 KiB of the answer's body
-	Error      string      // why there was no answer, or not all of it
-	Duplicate  bool        // the request before it once more, by a [WebhookFault]: none of the 8
+	At           time.Time // by the service's clock
+	Took         time.Duration
+	Header       http.Header // as sent, with x-timestamp and x-signature
+	Body         []byte      // as sent: that of the delivery, unless a [WebhookFault] changed it
+	StatusCode   int         // 0: no answer
+	AnswerHeader http.Header
+	Answer       []byte // the first 4 KiB of the answer's body
+	Error        string // why there was no answer, or not all of it
+	Duplicate    bool   // the request before it once more, by a [WebhookFault]: none of the 8
 }
 
-// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events.
+// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events. What they refer to is
+// shared with the log: do not change it.
 func (s *Server) Deliveries() []Delivery {
 	var all []Delivery
 	for _, d := range s.ref.Deliveries() {
 		public := Delivery{
-			ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: slices.Clone(d.Body), CreatedAt: d.CreatedAt,
+			ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body, CreatedAt: d.CreatedAt,
 		}
 		for _, e := range d.Events {
 			public.EventTypes = append(public.EventTypes, string(e.Type))
 		}
 		for _, a := range d.Attempts {
 			public.Attempts = append(public.Attempts, Attempt{
-				At: a.At, Took: a.Took, Header: a.RequestHeader, StatusCode: a.StatusCode, Answer: a.ResponseBody, Error: a.Error,
-				Duplicate: a.Duplicate,
+				At: a.At, Took: a.Took, Header: a.RequestHeader, Body: a.RequestBody, StatusCode: a.StatusCode,
+				AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
 			})
 		}
 		if d.Status == store.DeliveryPending {

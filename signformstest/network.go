@@ -7,7 +7,22 @@ import (
 )
 
 // Network is a network in memory, with names instead of ports, for a service, its client and its webhook receivers. It
-// never touches a socket, so all of them can run inside a [testing/synctest] bubble, where hours pass in no time.
+// never touches a socket, so all of them can run inside a [testing/synctest] bubble, where hours pass in no time:
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		network := signformstest.NewNetwork()
+//		defer network.Close()
+//		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+//		defer srv.Close()
+//		srv.AddWebhook(signformstest.Webhook{
+//			URL: network.Serve("app.test", handler), Event: signformstest.TemplateResponse,
+//		})
+//		…
+//		time.Sleep(48 * time.Hour) // what the handler refused was retried
+//		err := srv.Settle(t.Context())
+//	})
+//
+// TestTwoVirtualDays in this package's tests is the whole of it.
 type Network struct{ ref *refserver.Network }
 
 // NewNetwork returns an empty network. The caller closes it, after its servers.

@@ -70,6 +70,9 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 			var answers []int
 			for _, a := range srv.Deliveries()[0].Attempts {
 				answers = append(answers, a.StatusCode)
+				if a.StatusCode != 0 {
+					require.Equal(t, "application/json", a.AnswerHeader.Get("Content-Type"))
+				}
 			}
 			require.Equal(t, c.answers, answers)
 			require.Equal(t, c.seen, *seen)

@@ -97,8 +97,8 @@ func (s *Server) Close() { s.ref.Close() }
 func (s *Server) Now() time.Time { return s.ref.Now() }
 
 // Advance moves the service's clock forward by d. What falls due on the way (webhook retries, documents that expire)
-// happens in order, each at its own time, before Advance returns. It must not be called from a webhook receiver, which
-// it would wait for.
+// happens in order, each at its own time, before Advance returns. It must not be called from a webhook receiver: it
+// would wait for that, until the attempt fails after 10 seconds.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.require(d >= 0, "Advance: %v would move the clock back", d)

@@ -111,7 +111,11 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 		{At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
 		{At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
 	}, srv.Audit(doc))
-	require.Equal(t, "2026-11-20T12:01:00Z sign: PENDING to PENDING", srv.Audit(doc)[2].String())
+	for i, want := range map[int]string{
+		0: "2026-11-20T12:00:00Z create: DRAFT", 2: "2026-11-20T12:01:00Z sign: PENDING", 4: "2026-11-20T13:00:00Z expire: PENDING to EXPIRED",
+	} {
+		require.Equal(t, want, srv.Audit(doc)[i].String())
+	}
 
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
 	response, err := srv.SubmitForm(form, signformstest.Submission{})
@@ -119,6 +123,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	require.Equal(t, []signformstest.AuditEntry{
 		{At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response},
 	}, srv.Audit(form))
+	require.Equal(t, "2026-11-21T12:01:00Z submit", srv.Audit(form)[0].String())
 	require.Empty(t, srv.Audit("x"))
 }
 

@@ -70,6 +70,9 @@ func TestWebhookFaults(t *testing.T) {
 				submit()
 				require.NoError(t, srv.Settle(t.Context()))
 				c.check(t, r.all(), srv.WebhookSecret)
+				for i, got := range r.all() {
+					require.Equal(t, string(got.body), string(srv.Deliveries()[0].Attempts[i].Body), "what was sent is in the log")
+				}
 			})
 		})
 	}

@@ -48,7 +48,7 @@ type Server struct {
 	faults    *faults
 	http      *serving
 
-	advancing sync.Mutex
+	advancing chan struct{} // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 	closing   sync.Once
@@ -69,6 +69,7 @@ func Start(o Options) (*Server, error) {
 		ids:           ids,
 		faults:        newFaults(o.Seed),
 		links:         signing.Links{Base: url},
+		advancing:     make(chan struct{}, 1),
 		transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true},
 	}
 	s.store = store.New(s.Now)
@@ -137,10 +138,10 @@ func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx)
 
 // Advance moves the clock by d and makes the deliveries that fall due on the way, each at its own time, before it returns.
 // Expiry needs no step: every transaction of the store begins with it. Called from a
-// webhook receiver, Advance would wait for itself.
+// webhook receiver, Advance waits for itself, until the attempt runs into its time-out.
 func (s *Server) Advance(d time.Duration) {
-	s.advancing.Lock()
-	defer s.advancing.Unlock()
+	s.advancing <- struct{}{}
+	defer func() { <-s.advancing }()
 	for {
 		s.sender.Wake()
 		if s.Settle(context.Background()) != nil || d <= 0 {

@@ -86,7 +86,7 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
-	a = store.Attempt{At: s.Store.Now(), URL: r.Webhook.URL, RequestHeader: maps.Clone(r.Header)}
+	a = store.Attempt{At: s.Store.Now(), RequestHeader: maps.Clone(r.Header), RequestBody: r.Body}
 	defer func() { a.Took = s.Store.Now().Sub(a.At) }()
 	if r.Drop {
 		a.Error = "lost on its way by a fault"

@@ -56,8 +56,8 @@ type Delivery struct {
 type Attempt struct {
 	At             time.Time
 	Took           time.Duration
-	URL            string
 	RequestHeader  http.Header
+	RequestBody    []byte
 	StatusCode     int // 0: no answer
 	ResponseHeader http.Header
 	ResponseBody   []byte // the first part of it
