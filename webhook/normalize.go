@@ -53,8 +53,8 @@ type normalizer struct {
 	keys    []byte     // keys that were written with escapes, as JSON.stringify prints them
 	next    int        // value: the place in objects of the next object
 	repeats repeats
-	digits  []byte // of the number being read
-	costly  int    // how many such numbers there were
+	digits  []byte // value: of the number being read
+	costly  int    // value: how many costly numbers there were
 	err     error
 }
 
