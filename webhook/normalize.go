@@ -14,7 +14,7 @@ import (
 // as it was.
 //
 // The time is linear in the body's length, but for sorting keys that are array indices. The output has at most five
-// bytes for each of the body's (1e20 prints 21 digits); working memory is bounded by a like factor.
+// bytes for each of the body's and one (1e20 prints 21 digits); working memory is bounded by a like factor.
 func normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
 	if len(src) > math.MaxInt32 {
@@ -53,8 +53,8 @@ type normalizer struct {
 	keys    []byte     // keys that were written with escapes, as JSON.stringify prints them
 	next    int        // value: the place in objects of the next object
 	repeats repeats
-	digits  []byte // of the number being read
-	costly  int    // how many such numbers there were
+	digits  []byte // value: of the number being read
+	costly  int    // value: how many costly numbers there were
 	err     error
 }
 

@@ -107,12 +107,12 @@ func (d *decimal) tiny() bool { return len(d.digits) == 0 || d.point < -323 }
 func (d *decimal) huge() bool { return len(d.digits) > 0 && d.point > 309 }
 
 // maxCostly bounds how many numbers of one document may be costly to read; each takes up to a thousand times as long as
-// others. JSON.stringify prints few if any that are, none for a number between 1e-306 and 1e308.
+// others. JSON.stringify prints few if any that are, none for a number between 1e-307 and 1e308.
 const maxCostly = 1000
 
 // costly reports whether strconv.ParseFloat may have to read the number by arithmetic on all its digits.
 func (d *decimal) costly() bool {
-	return !d.tiny() && !d.huge() && (len(d.digits) > 19 || d.point < -305 || d.point > 308)
+	return !d.tiny() && !d.huge() && (len(d.digits) > 19 || d.point < -306 || d.point > 308)
 }
 
 // float returns the nearest double. It overwrites what follows the digits.

@@ -293,6 +293,33 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
+func TestRetryAfter(t *testing.T) {
+	busy := &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return webhook.ReplayBusy, nil }}
+	for timeout, want := range map[time.Duration]string{
+		0: "30", time.Millisecond: "1", time.Second: "1", 1500 * time.Millisecond: "2", math.MaxInt64: "9223371977",
+	} {
+		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{Timeout: timeout, ReplayStore: busy})
+		w := serve(h, form)
+		requireAnswer(t, w, 503, `{"status":"unavailable"}`)
+		require.Equal(t, want, w.Header().Get("Retry-After"))
+	}
+}
+
+// TestStoreFull fills a handler's own store, which must not forget an event as long as its delivery could be repeated.
+func TestStoreFull(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: clock.Now, Tolerance: time.Hour}), webhook.Funcs{Other: ignore}, nil)
+	deliver := func(body string) int {
+		return serveRequest(h, webhooktest.NewRequest(target, secret, clock.Now(), []byte(body))).Code
+	}
+	require.Equal(t, 200, deliver("["+strings.Repeat("{},", 99_999)+"{}]"))
+	clock.Advance(2*time.Hour - time.Second)
+	require.Equal(t, 503, deliver(form))
+	require.Equal(t, 200, deliver("{}"), "what it knows is still a repeat")
+	clock.Advance(time.Second)
+	require.Equal(t, 200, deliver(form))
+}
+
 // TestStoreContext asks for the context of each store call: five seconds, values of the request, not its end.
 func TestStoreContext(t *testing.T) {
 	type key struct{}
