@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -51,17 +52,26 @@ func TestCloseDuringEverything(t *testing.T) {
 	}
 }
 
+// TestAdvancesAddUp moves the clock from many sides over the retries of many deliveries, each of which is due at a time of
+// its own.
 func TestAdvancesAddUp(t *testing.T) {
-	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, newReceiver(t, 500, 500, 500, 500, 500, 500, 500).URL)
-	submit()
+	const deliveries = 50
+	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, newReceiver(t, slices.Repeat([]int{500}, 8*deliveries)...).URL)
+	for range deliveries {
+		submit()
+		srv.Advance(7 * time.Millisecond)
+	}
 	var users sync.WaitGroup
 	for range 48 {
 		users.Go(func() { srv.Advance(time.Hour) })
 	}
 	users.Wait()
-	require.Equal(t, start.Add(48*time.Hour), srv.Now())
-	at := times(srv)
-	require.Equal(t, 17*time.Hour+36*time.Minute+5*time.Second, at[len(at)-1], "the eighth attempt is made at its own time")
+	require.Equal(t, start.Add(48*time.Hour+deliveries*7*time.Millisecond), srv.Now())
+	for i, d := range srv.Deliveries() {
+		require.Len(t, d.Attempts, 8)
+		want := start.Add(time.Duration(i)*7*time.Millisecond + 17*time.Hour + 36*time.Minute + 5*time.Second)
+		require.Equal(t, want, d.Attempts[7].At)
+	}
 }
 
 // TestActsInReceivers has each event lead to the next act, and none of that escape Settle.
