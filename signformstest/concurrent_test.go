@@ -1,0 +1,105 @@
+package signformstest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestCloseDuringEverything closes servers that are used from many sides. The race detector watches, and everything returns.
+func TestCloseDuringEverything(t *testing.T) {
+	r := newReceiver(t)
+	for range 20 {
+		srv, err := signformstest.Start(nil)
+		require.NoError(t, err)
+		form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+		hook := srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.FormResponse})
+		srv.Fail(signformstest.Fault{Latency: time.Hour, Times: 2})
+		client := srv.Client()
+		var users sync.WaitGroup
+		for _, act := range []func(){
+			func() { srv.TestWebhook(hook) },
+			func() { srv.Advance(time.Hour) },
+			func() { srv.Settle(context.Background()) },
+			func() { client.Documents.List(context.Background(), signforms.DocumentListParams{}) },
+			func() { srv.Fail(signformstest.Fault{Status: 500})() },
+			func() { srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Probability: 0.5})() },
+			func() { srv.DisableWebhook(hook); srv.EnableWebhook(hook) },
+			func() { srv.ResendFailed(hook, time.Time{}) },
+			func() { _, _, _, _ = srv.Deliveries(), srv.Requests(), srv.Messages(), srv.Audit(form) },
+		} {
+			users.Go(func() {
+				for range 5 {
+					act()
+				}
+			})
+		}
+		for range 5 {
+			_, err := srv.SubmitForm(form, signformstest.Submission{})
+			require.NoError(t, err)
+		}
+		srv.Close()
+		users.Wait()
+	}
+}
+
+// TestAdvancesAddUp moves the clock from many sides over the retries of many deliveries, each of which is due at a time of
+// its own.
+func TestAdvancesAddUp(t *testing.T) {
+	const deliveries = 50
+	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, newReceiver(t, slices.Repeat([]int{500}, 8*deliveries)...).URL)
+	for range deliveries {
+		submit()
+		srv.Advance(7 * time.Millisecond)
+	}
+	var users sync.WaitGroup
+	for range 48 {
+		users.Go(func() { srv.Advance(time.Hour) })
+	}
+	users.Wait()
+	require.Equal(t, start.Add(48*time.Hour+deliveries*7*time.Millisecond), srv.Now())
+	for i, d := range srv.Deliveries() {
+		require.Len(t, d.Attempts, 8)
+		want := start.Add(time.Duration(i)*7*time.Millisecond + 17*time.Hour + 36*time.Minute + 5*time.Second)
+		require.Equal(t, want, d.Attempts[7].At)
+	}
+}
+
+// TestActsInReceivers has each event lead to the next act, and none of that escape Settle.
+func TestActsInReceivers(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{
+		Name: "Lease", SigningOrder: true, Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
+	})
+	signers := []signformstest.Actor{srv.Signer(doc, "ann@example.com"), srv.Signer(doc, "ben@example.com")}
+	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if len(signers) > 0 {
+			next := signers[0]
+			signers = signers[1:]
+			if err := next.Sign(); err != nil {
+				t.Error(err)
+			}
+		}
+	}))
+	t.Cleanup(endpoint.Close)
+	srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.SignatureCompleted})
+	require.NoError(t, srv.Signer(doc, "ann@example.com").View())
+	require.NoError(t, srv.Settle(t.Context()))
+	var got []string
+	for _, d := range srv.Deliveries() {
+		require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+		got = append(got, d.EventTypes[0])
+	}
+	require.Equal(t, []string{
+		"new_signature_pdf_individual_viewed", "new_signature_pdf_individual_signed", "new_signature_pdf_individual_signed", "new_signature_pdf_completed",
+	}, got)
+}
