@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jarcoal/httpmock"
@@ -190,5 +191,20 @@ func TestInformationalAnswers(t *testing.T) {
 		requireUnreadable(t, call, call.do(ctx, c), 101)
 		require.NoError(t, ctx.Err())
 		cancel()
+	}
+}
+
+// TestConnectionIsKeptAfterALongError: what Body does not hold of an error is drained, up to as much again.
+func TestConnectionIsKeptAfterALongError(t *testing.T) {
+	for size, dials := range map[int]int{64 << 10: 1, 127 << 10: 1, 256 << 10: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &wireService{behave: answer(404, "", strings.Repeat("x", size))}
+			c := s.client(t, "http")
+			for range 2 {
+				requireMatches(t, callOf(t, "Documents.Void").do(t.Context(), c), signforms.ErrNotFound)
+				synctest.Wait() // until the connection is idle
+			}
+			require.Equal(t, dials, s.dials, "%d bytes", size)
+		})
 	}
 }
