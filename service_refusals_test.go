@@ -191,7 +191,7 @@ func TestServiceLimitsReminders(t *testing.T) {
 	require.Equal(t, 1, e.Attempts, "the budget is closed until the service's Retry-After")
 	require.Greater(t, e.RetryAfter, 14*time.Minute)
 	require.LessOrEqual(t, e.RetryAfter, 15*time.Minute)
-	require.Equal(t, 6, requests(srv, signformstest.SendReminder))
+	require.Equal(t, 6, requests(srv, signforms.OpSendReminder))
 
 	srv.Advance(15 * time.Minute)
 	require.NoError(t, second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDF(id))))

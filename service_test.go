@@ -215,7 +215,7 @@ func TestServiceVoidsOnce(t *testing.T) {
 }
 
 // requests returns how many requests of an operation the service has answered or tried to.
-func requests(srv *signformstest.Server, op signformstest.Operation) (n int) {
+func requests(srv *signformstest.Server, op signforms.Operation) (n int) {
 	for _, r := range srv.Requests() {
 		if r.Operation == op {
 			n++

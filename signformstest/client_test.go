@@ -69,13 +69,13 @@ func TestWorkspacesAndKeys(t *testing.T) {
 
 func TestOperationsInTheLog(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
-	for path, want := range map[string]signformstest.Operation{
-		"GET /get-documents":           signformstest.ListDocuments,
-		"POST /void-document":          signformstest.VoidDocument,
-		"POST /send-reminder":          signformstest.SendReminder,
-		"POST /pdf-template-lambda":    signformstest.Send,
-		"GET /get-template-respondent": signformstest.ListRespondents,
-		"GET /get-form-responses":      signformstest.ListResponses,
+	for path, want := range map[string]signforms.Operation{
+		"GET /get-documents":           signforms.OpListDocuments,
+		"POST /void-document":          signforms.OpVoidDocument,
+		"POST /send-reminder":          signforms.OpSendReminder,
+		"POST /pdf-template-lambda":    signforms.OpSend,
+		"GET /get-template-respondent": signforms.OpListRespondents,
+		"GET /get-form-responses":      signforms.OpListResponses,
 		"GET /get-forms":               "",
 	} {
 		method, path, _ := strings.Cut(path, " ")

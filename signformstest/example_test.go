@@ -103,7 +103,7 @@ func ExampleServer_Fail() {
 		log.Fatal(err)
 	}
 	defer srv.Close()
-	srv.Fail(signformstest.Fault{Operation: signformstest.Send, Reset: true, AfterWork: true})
+	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true})
 
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	_, err = srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{

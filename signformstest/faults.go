@@ -3,6 +3,7 @@ package signformstest
 import (
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -14,7 +15,7 @@ import (
 //
 // Of several faults that match, the first that was set and that happens is applied, alone.
 type Fault struct {
-	Operation   Operation
+	Operation   signforms.Operation
 	DocumentID  string  // or the id of the template, form, createdDocumentId or response in the request
 	Nth         int     // the first match it happens on, from 1; with Times 0 it happens on this one alone
 	Times       int     // how often it happens at most; 0: no limit

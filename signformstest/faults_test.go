@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -96,7 +97,7 @@ func TestFaultsBeforeAndAfterTheWork(t *testing.T) {
 		{signformstest.Fault{Cut: 5}, true},
 	} {
 		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-		c.fault.Operation, c.fault.DocumentID = signformstest.VoidDocument, doc
+		c.fault.Operation, c.fault.DocumentID = signforms.OpVoidDocument, doc
 		remove := srv.Fail(c.fault)
 		req, err := http.NewRequest("POST", srv.URL+"/void-document?documentType=PDF&documentId="+doc, nil)
 		require.NoError(t, err)
@@ -125,7 +126,7 @@ func TestFaultsOnTheNthMatch(t *testing.T) {
 		{signformstest.Fault{Nth: 3}, "..x..."},
 		{signformstest.Fault{Times: 2}, "xx...."},
 		{signformstest.Fault{Nth: 2, Times: 3}, ".xxx.."},
-		{signformstest.Fault{Operation: signformstest.SendReminder}, "......"},
+		{signformstest.Fault{Operation: signforms.OpSendReminder}, "......"},
 		{signformstest.Fault{DocumentID: "0b4aa1dd-0000-4000-8000-000000000000"}, "......"},
 		{signformstest.Fault{Probability: 1}, "xxxxxx"},
 		{signformstest.Fault{Probability: 1e-12}, "......"},
@@ -194,7 +195,7 @@ func TestAnImpatientClientDoesNotStopTheWork(t *testing.T) {
 		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 		defer srv.Close()
 		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-		srv.Fail(signformstest.Fault{Operation: signformstest.VoidDocument, Latency: time.Hour})
+		srv.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Latency: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, "POST", srv.URL+"/void-document?documentType=PDF&documentId="+doc, nil)

@@ -7,26 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver/store"
-)
-
-// Operation names one of the service's operations in the request log.
-type Operation string
-
-// The operations of the interface. Sending a template and sending a form are one.
-const (
-	ListDocuments   Operation = "list documents"
-	VoidDocument    Operation = "void document"
-	SendReminder    Operation = "send reminder"
-	Send            Operation = "send"
-	ListRespondents Operation = "list respondents"
-	ListResponses   Operation = "list responses"
 )
 
 // Request is one API request that was answered, or that the service tried to answer.
 type Request struct {
-	At         time.Time // when it arrived, by the service's clock
-	Operation  Operation // empty: the path is none of the service's
+	At         time.Time           // when it arrived, by the service's clock
+	Operation  signforms.Operation // empty: the path is none of the service's
 	Method     string
 	Path       string
 	RequestID  string      // x-request-id as sent
@@ -54,7 +42,7 @@ func (s *Server) Requests() []Request {
 	var all []Request
 	for _, r := range s.ref.Requests() {
 		all = append(all, Request{
-			At: r.At, Operation: Operation(r.Operation), Method: r.Method, Path: r.Path, RequestID: r.RequestID, Header: r.Header,
+			At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, RequestID: r.RequestID, Header: r.Header,
 			Query: r.Query, Body: r.Body, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule, StatusCode: r.Status, Code: r.Code,
 			Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, line: r.String(),
 		})

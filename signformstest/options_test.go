@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -79,7 +80,7 @@ func TestUnusedFaultsCanFailTheTest(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		tb := &scriptedTB{TB: t}
 		srv := signformstest.NewServer(tb, &signformstest.Options{FailOnUnusedFaults: strict})
-		srv.Fail(signformstest.Fault{Operation: signformstest.SendReminder, Status: 500})
+		srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Status: 500})
 		srv.FailWebhooks(signformstest.WebhookFault{Drop: true})
 		tb.end()
 		require.Equal(t, strict, tb.failed)

@@ -35,7 +35,7 @@ func main() {
 	if srv := service.Embedded; srv != nil {
 		*email = "ann@example.com"
 		*templateID = srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: *role}}})
-		srv.Fail(signformstest.Fault{Operation: signformstest.Send, AfterWork: true, Reset: true, Times: 1})
+		srv.Fail(signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true, Times: 1})
 	}
 	if *templateID == "" || *email == "" {
 		log.Fatal("say what to send to whom, with -template and -email")

@@ -77,7 +77,7 @@ func TestReceiverIsDown(t *testing.T) {
 // The answer to an invitation is lost. Whoever calls Invite must learn that it may have been sent.
 func TestAnswerIsLost(t *testing.T) {
 	o, service, _ := start(t)
-	service.Fail(signformstest.Fault{Operation: signformstest.Send, AfterWork: true, Reset: true})
+	service.Fail(signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true})
 	_, err := o.Invite(t.Context(), "Ann", "ann@example.com")
 	if !errors.Is(err, signforms.ErrOutcomeUnknown) {
 		t.Fatalf("got %v, want ErrOutcomeUnknown", err)

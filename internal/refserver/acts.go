@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// AuthorEmail is the address of the workspace's owner, and the author of records that name none.
+// AuthorEmail is the author of records that name none.
 const AuthorEmail = "author@example.com"
 
 // SignerIP is the address from which signers act that do not come through their signing link.
@@ -185,7 +185,7 @@ func (s *Server) AddKey(workspaceID string) string {
 func (s *Server) AddWorkspace() string {
 	id := s.ids.UUID()
 	s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: id, OwnerID: s.ids.UUID(), OwnerEmail: AuthorEmail})
+		tx.PutWorkspace(store.Workspace{ID: id, OwnerID: s.ids.UUID()})
 		return nil
 	})
 	return id

@@ -99,7 +99,7 @@ func seed(t testing.TB, now func() time.Time) (*store.Store, *signing.IDs) {
 	t.Helper()
 	s, ids := store.New(now), signing.NewIDs(1)
 	require.NoError(t, s.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: workspace, OwnerID: olga, OwnerEmail: olga})
+		tx.PutWorkspace(store.Workspace{ID: workspace, OwnerID: olga})
 		tx.PutKey(apiKey, workspace)
 		return nil
 	}))

@@ -8,9 +8,8 @@ import (
 
 // Workspace owns documents, templates, forms, webhooks and API keys.
 type Workspace struct {
-	ID         string
-	OwnerID    string
-	OwnerEmail string
+	ID      string
+	OwnerID string
 }
 
 // PutWorkspace adds or replaces a workspace.
