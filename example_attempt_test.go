@@ -14,7 +14,7 @@ import (
 func ExampleOptions_logging() {
 	srv, _ := startExample()
 	defer srv.Close()
-	srv.Fail(signformstest.Fault{Operation: signformstest.ListDocuments, Nth: 1, Status: 503, Body: `{"message":"Down for maintenance"}`})
+	srv.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Nth: 1, Status: 503, Body: `{"message":"Down for maintenance"}`})
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 
 	client, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{

@@ -18,7 +18,7 @@ func Example_outcomeUnknown() {
 	srv, client := startExample()
 	defer srv.Close()
 	templateID := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	srv.Fail(signformstest.Fault{Operation: signformstest.Send, Nth: 1, AfterWork: true, Reset: true}) // an answer gets lost
+	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, AfterWork: true, Reset: true}) // an answer gets lost
 
 	ctx := context.Background()
 	ref, err := sendOnce(ctx, client, srv.Now(), signforms.TemplateSendParams{
