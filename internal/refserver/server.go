@@ -70,7 +70,7 @@ func Start(o Options) (*Server, error) {
 		faults:        newFaults(o.Seed),
 		links:         signing.Links{Base: url},
 		advancing:     make(chan struct{}, 1),
-		transport:     &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true},
+		transport:     &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
 	}
 	s.store = store.New(s.Now)
 	if o.Network != nil {
