@@ -38,8 +38,11 @@ type MemoryReplayStore struct {
 
 	mu      sync.Mutex
 	index   map[ReplayKey]int32
-	records []replayRecord
+	blocks  []*[blockSize]replayRecord // a block is never moved: growing copies no record
+	records int32                      // in use, in all blocks
 }
+
+const blockSize = 256
 
 // replayRecord is a member of one of three rings. It holds no pointer, so that the garbage collector need not look at
 // the records, however many there are.
@@ -68,7 +71,8 @@ func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 		minKeep: cmp.Or(opts.MinKeep, 2*DefaultTolerance),
 		now:     opts.Now,
 		index:   make(map[ReplayKey]int32),
-		records: make([]replayRecord, rings),
+		blocks:  []*[blockSize]replayRecord{new([blockSize]replayRecord)},
+		records: rings,
 	}
 	if s.max < 0 || s.minKeep < 0 {
 		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep")
@@ -78,7 +82,7 @@ func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 	}
 	s.start = s.now()
 	for i := range rings {
-		s.records[i].prev, s.records[i].next = i, i
+		s.record(i).prev, s.record(i).next = i, i
 	}
 	return s
 }
@@ -93,7 +97,7 @@ func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.D
 		if i = s.add(key, now); i < 0 {
 			return 0, ErrReplayStoreFull
 		}
-	} else if r := &s.records[i]; now < r.until {
+	} else if r := s.record(i); now < r.until {
 		return r.state, nil
 	}
 	s.settle(i, claimedRing, ReplayBusy, now, lease)
@@ -120,7 +124,7 @@ func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Dur
 func (s *MemoryReplayStore) Abort(_ context.Context, key ReplayKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, known := s.index[key]; known && s.records[i].state == ReplayBusy {
+	if i, known := s.index[key]; known && s.record(i).state == ReplayBusy {
 		s.forget(i)
 	}
 	return nil
@@ -130,42 +134,53 @@ func (s *MemoryReplayStore) Abort(_ context.Context, key ReplayKey) error {
 // each that comes: so the store shrinks after a burst, and no single call has to do all of that.
 func (s *MemoryReplayStore) add(key ReplayKey, now time.Duration) int32 {
 	for ring := range spareRing {
-		if i := s.records[ring].next; i != ring && now >= s.records[i].until {
+		if i := s.record(ring).next; i != ring && now >= s.record(i).until {
 			s.forget(i)
 		}
 	}
 	if len(s.index) >= s.max {
-		oldest := s.records[doneRing].next
-		if oldest == doneRing || now-s.records[oldest].since < s.minKeep {
+		oldest := s.record(doneRing).next
+		if oldest == doneRing || now-s.record(oldest).since < s.minKeep {
 			return -1
 		}
 		s.forget(oldest)
 	}
-	i := s.records[spareRing].next
+	i := s.record(spareRing).next
 	if i == spareRing {
-		i = int32(len(s.records))
-		s.records = append(s.records, replayRecord{prev: i, next: i})
+		i = s.grow()
 	}
-	s.records[i].key = key
+	s.record(i).key = key
 	s.index[key] = i
 	return i
 }
 
+func (s *MemoryReplayStore) record(i int32) *replayRecord { return &s.blocks[i/blockSize][i%blockSize] }
+
+// grow returns the number of a record more, which is in no ring.
+func (s *MemoryReplayStore) grow() int32 {
+	i := s.records
+	if s.records++; i%blockSize == 0 {
+		s.blocks = append(s.blocks, new([blockSize]replayRecord))
+	}
+	s.record(i).prev, s.record(i).next = i, i
+	return i
+}
+
 func (s *MemoryReplayStore) forget(i int32) {
-	delete(s.index, s.records[i].key)
+	delete(s.index, s.record(i).key)
 	s.move(i, spareRing)
 }
 
 func (s *MemoryReplayStore) settle(i, ring int32, state ReplayState, now, lasts time.Duration) {
-	r := &s.records[i]
+	r := s.record(i)
 	r.state, r.since, r.until = state, now, now+min(lasts, math.MaxInt64-max(now, 0))
 	s.move(i, ring)
 }
 
 // move puts record i at the end of a ring.
 func (s *MemoryReplayStore) move(i, ring int32) {
-	r, head := &s.records[i], &s.records[ring]
-	s.records[r.prev].next, s.records[r.next].prev = r.next, r.prev
+	r, head := s.record(i), s.record(ring)
+	s.record(r.prev).next, s.record(r.next).prev = r.next, r.prev
 	r.prev, r.next = head.prev, ring
-	s.records[r.prev].next, head.prev = i, i
+	s.record(r.prev).next, head.prev = i, i
 }
