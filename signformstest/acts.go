@@ -2,6 +2,7 @@ package signformstest
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -12,18 +13,18 @@ import (
 // signing order, a signer who has signed before. The error's text tells which.
 var ErrRefused = errors.New("refused by the service's rules")
 
-// refused gives err its sentinel.
-func refused(err error) error {
-	if _, ok := errors.AsType[*signing.Refusal](err); ok {
-		return &refusal{err}
+// refusal is a refusal of the rules with its sentinel, and with the addresses that the service's own log leaves out.
+type refusal struct{ *signing.Refusal }
+
+func (r *refusal) Error() string {
+	text := r.Refusal.Error()
+	if len(r.Signers) > 0 {
+		text += ": " + strings.Join(r.Signers, ", ")
 	}
-	return err
+	return text
 }
 
-type refusal struct{ error }
-
 func (r *refusal) Is(target error) bool { return target == ErrRefused }
-func (r *refusal) Unwrap() error        { return r.error }
 
 // Actor is a signer of one document, ready to act. Each act returns an error when the service refuses it, and then nothing
 // has changed; check it, or the test goes on with a document in another state than it believes.
@@ -100,5 +101,9 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 }
 
 func (s *Server) act(documentID string, command signing.Command) error {
-	return refused(s.ref.Act(documentID, command))
+	err := s.ref.Act(documentID, command)
+	if r, ok := errors.AsType[*signing.Refusal](err); ok {
+		return &refusal{r}
+	}
+	return err
 }

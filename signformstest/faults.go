@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -63,10 +64,16 @@ type WebhookFault struct {
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
+var operations = []signforms.Operation{
+	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
+	signforms.OpListResponses,
+}
+
 // Fail makes API requests go wrong from now on. The function that it returns takes the fault back. A fault that cannot be
 // fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
+	s.require(f.Operation == "" || slices.Contains(operations, f.Operation), "Fail: Operation %q is none of the service's: %q", f.Operation, operations)
 	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
@@ -92,6 +99,8 @@ func (s *Server) Fail(f Fault) (remove func()) {
 // cannot be fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
+	s.require(f.EventType == "" || slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)),
+		"FailWebhooks: EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
 	return s.ref.FailWebhooks(refserver.WebhookFault{

@@ -130,11 +130,11 @@ func (p Profile) check() error {
 	}
 	switch _, err := json.Marshal(p.Extra); {
 	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", p.Timestamps)
+		return fmt.Errorf("Options.Profile.Timestamps: %d is none of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
 	case p.PageSize < 0:
-		return fmt.Errorf("Options.Profile.PageSize: %d is no size", p.PageSize)
+		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
 	case p.RefusalStatus != 0 && (p.RefusalStatus < 400 || p.RefusalStatus > 499):
-		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not the status of a refusal, 400 to 499", p.RefusalStatus)
+		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not 400 to 499, or 0 for the default", p.RefusalStatus)
 	case err != nil:
 		return fmt.Errorf("Options.Profile.Extra: %w", err)
 	}
@@ -149,7 +149,7 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 		l.Window = api.DefaultReminderWindow
 	}
 	if l.Requests < 0 || l.Window < 0 {
-		return nil, fmt.Errorf("Options.ReminderLimit: %d requests in %v is no limit", l.Requests, l.Window)
+		return nil, fmt.Errorf("Options.ReminderLimit: Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
 	}
 	switch l.Reading {
 	case SlidingWindow:
@@ -159,5 +159,5 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 	case TokenBucket:
 		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
 	}
-	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of the readings", l.Reading)
+	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
 }

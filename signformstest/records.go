@@ -80,15 +80,16 @@ func (s *Server) AddTemplate(t Template) string {
 	for i, r := range t.Roles {
 		s.require(r.Title != "", "AddTemplate: Roles[%d].Title is empty", i)
 		for _, earlier := range roles {
-			s.require(earlier.Title != r.Title, "AddTemplate: two roles have the title %q", r.Title)
+			s.require(earlier.Title != r.Title, "AddTemplate: two Roles have the Title %q: each needs its own", r.Title)
 		}
 		roles = append(roles, signing.Role(r))
 	}
 	for i, v := range t.Variables {
-		s.require(strings.HasPrefix(v, "[") && strings.HasSuffix(v, "]"), "AddTemplate: Variables[%d] = %q is not in square brackets, as in [v1]", i, v)
+		s.require(len(v) > 2 && strings.HasPrefix(v, "[") && strings.HasSuffix(v, "]"), "AddTemplate: Variables[%d] is %q: it must be in square brackets, as in [v1]", i, v)
 	}
 	s.require(t.Name != "", "AddTemplate: Name is empty")
-	s.require(len(roles) > 0, "AddTemplate: a template needs a role")
+	s.require(len(roles) > 0, "AddTemplate: Roles is empty: a template needs one")
+	s.require(t.ExpiresFor >= 0, "AddTemplate: ExpiresFor is %v: it must be positive, or 0 for never", t.ExpiresFor)
 	return s.ref.AddTemplate(signing.Template{
 		Name: t.Name, AuthorEmail: authorOr(t.AuthorEmail), Roles: roles, Ordered: t.SigningOrder, Variables: t.Variables, ExpiresFor: t.ExpiresFor,
 	})
@@ -101,12 +102,12 @@ func (s *Server) AddForm(f Form) string {
 	for i, field := range f.Fields {
 		s.require(field.Question != "", "AddForm: Fields[%d].Question is empty", i)
 		for _, earlier := range fields {
-			s.require(earlier.Question != field.Question, "AddForm: two fields ask %q", field.Question)
+			s.require(earlier.Question != field.Question, "AddForm: two Fields have the Question %q: each needs its own", field.Question)
 		}
 		fields = append(fields, signing.FormField{ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Required: field.Required})
 	}
 	s.require(f.Title != "", "AddForm: Title is empty")
-	s.require(len(fields) > 0, "AddForm: a form needs a field")
+	s.require(len(fields) > 0, "AddForm: Fields is empty: a form needs one")
 	return s.ref.AddForm(signing.Form{Title: f.Title, Fields: fields})
 }
 
@@ -115,6 +116,7 @@ func (s *Server) AddForm(f Form) string {
 func (s *Server) AddDocument(d Document) string {
 	s.t.Helper()
 	s.require(d.Name != "", "AddDocument: Name is empty")
+	s.require(d.ExpiresFor >= 0, "AddDocument: ExpiresFor is %v: it must be positive, or 0 for never", d.ExpiresFor)
 	record := signing.Document{Name: d.Name, AuthorEmail: authorOr(d.AuthorEmail), Ordered: d.SigningOrder, ExpiresFor: d.ExpiresFor}
 	for _, signer := range d.Signers {
 		record.Signers = append(record.Signers, signing.Signer{Name: signer.Name, Email: signer.Email})

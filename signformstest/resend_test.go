@@ -27,11 +27,11 @@ func TestResend(t *testing.T) {
 	require.Len(t, srv.Deliveries(), 1)
 	require.Len(t, srv.Deliveries()[0].Attempts, 2)
 
-	require.EqualError(t, srv.Resend("x"), "no delivery with id x")
+	require.EqualError(t, srv.Resend("x"), `no delivery with id "x"`)
 	require.NoError(t, srv.DisableWebhook(hook))
-	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled")
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled, call EnableWebhook first")
 	require.NoError(t, srv.DeleteWebhook(hook))
-	require.ErrorContains(t, srv.Resend(id), "no webhook with id "+hook)
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook was deleted")
 }
 
 func TestResendRevivesADeadDelivery(t *testing.T) {
@@ -69,7 +69,7 @@ func TestResendAllFailedSince(t *testing.T) {
 	}
 	require.Equal(t, []int{1, 2, 2, 1}, attempts)
 	_, err = srv.ResendFailed("x", since)
-	require.EqualError(t, err, "no webhook with id x")
+	require.EqualError(t, err, `no webhook with id "x"`)
 }
 
 func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
@@ -124,7 +124,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 		submit()
 		synctest.Wait()
 		id := srv.Deliveries()[0].ID
-		require.EqualError(t, srv.Resend(id), "resending "+id+": it is being sent")
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is under way, call Settle first")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)
@@ -133,7 +133,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 			time.Sleep(time.Second)
 			srv.Close()
 		}()
-		require.ErrorContains(t, srv.Settle(t.Context()), "the webhook sender has stopped")
+		require.ErrorContains(t, srv.Settle(t.Context()), "the server is closed")
 	})
 }
 

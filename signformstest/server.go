@@ -47,8 +47,8 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	t.Cleanup(func() {
 		s.Close()
 		if opts != nil && opts.FailOnUnusedFaults {
-			for _, f := range s.ref.UnusedFaults() {
-				t.Errorf("signformstest: a fault was set but never happened: %+v", f)
+			for _, unused := range s.ref.UnusedFaults() {
+				t.Errorf("signformstest: FailOnUnusedFaults: %s; make what it waits for, or take it back", unused)
 			}
 		}
 		if t.Failed() {

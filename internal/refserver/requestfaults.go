@@ -46,7 +46,7 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 		work(w)
 		return
 	}
-	c.Note("fault")
+	c.Note("met the fault " + settings(f))
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}

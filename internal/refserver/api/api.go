@@ -200,6 +200,10 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 // fail answers with an error.
 func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	f := failureOf(err)
+	if missing, ok := errors.AsType[*store.Missing](err); ok {
+		f.message += a.instead(c.workspaceID, missing)
+		f.reason = f.message
+	}
 	if f.code == codeInvalidStatus {
 		f.status = a.Profile.RefusalStatus
 	}
@@ -212,6 +216,21 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 		panic(err) // two strings always encode
 	}
 	write(w, f.status, body)
+}
+
+// instead says what the id of a missing record is of, if anything.
+func (a *API) instead(workspaceID string, missing *store.Missing) (text string) {
+	a.Store.View(func(tx *store.Tx) error {
+		switch kind := tx.KindOf(workspaceID, missing.ID); {
+		case kind == "":
+		case kind == "document from a template" && missing.What == "document", kind == "form response" && missing.What == "response":
+			text = ": it is of another template or form"
+		default:
+			text = ": this is the id of a " + kind
+		}
+		return nil
+	})
+	return text
 }
 
 func write(w http.ResponseWriter, status int, body []byte) {

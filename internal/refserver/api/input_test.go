@@ -104,7 +104,7 @@ func TestSendInputsAreRefused(t *testing.T) {
 		{"null receiver", "send_form", body("receiversList", []any{nil}), 400, invalid, "receiversList must be an array of objects", "input"},
 		{"no name", "send_template", receiver(map[string]any{"name": nil}), 400, invalid, "receiversList[0].name is required", "input"},
 		{"no email", "send_template", receiver(map[string]any{"email": ""}), 400, invalid, "receiversList[0].email is required", "input"},
-		{"email", "send_template", receiver(map[string]any{"email": "ann"}), 400, invalid, "receiversList[0].email must be an e-mail address", "input"},
+		{"email", "send_template", receiver(map[string]any{"email": "ann"}), 400, invalid, `receiversList[0].email must be an e-mail address alone, as in ann@example.com, not "ann"`, "input"},
 		{"email type", "send_template", receiver(map[string]any{"email": []any{}}), 400, invalid, "receiversList[0].email must be a string", "input"},
 		{"no role", "send_template", receiver(map[string]any{"roleTitle": nil}), 400, invalid, "receiversList[0].roleTitle is required", "input"},
 		{"role", "send_template", receiver(map[string]any{"roleTitle": "client"}), 400, invalid,

@@ -62,12 +62,16 @@ func TestTerminalStatusesStayTerminal(t *testing.T) {
 
 func TestRefusalSaysWhy(t *testing.T) {
 	for rule, want := range map[signing.Rule]string{
-		signing.RuleStatus: "cannot sign a document that is VOID; wait",
-		signing.RuleTurn:   "cannot sign: it is not this signer's turn; wait",
-		signing.RuleSigned: "cannot sign: this signer has already signed; wait",
-		signing.RuleSigner: "cannot sign: the document has no such signer; wait",
+		signing.RuleStatus: "cannot sign a document that is VOID: it must be PENDING",
+		signing.RuleTurn:   "cannot sign: it is not this signer's turn, others have to sign first",
+		signing.RuleSigned: "cannot sign: this signer has already signed",
+		signing.RuleSigner: "cannot sign: no such signer among the document's 2",
 	} {
-		r := &signing.Refusal{Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Detail: "wait"}
+		r := &signing.Refusal{
+			Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Signers: []string{"ann@example.com", "ben@example.com"},
+		}
 		require.EqualError(t, r, want)
 	}
+	_, err := signing.Next(signing.StatusPaid, signing.ActionVoid)
+	require.EqualError(t, err, "cannot void a document that is PAID: it must be DRAFT or PENDING or VOID")
 }
