@@ -105,10 +105,16 @@ type Delivery struct {
 
 // String describes the delivery in one line without personal data.
 func (d Delivery) String() string {
-	line := fmt.Sprintf("%s %s %v to webhook %s: %s, %d attempts", d.CreatedAt.Format(time.RFC3339), d.ID, d.EventTypes, d.WebhookID, d.Status, len(d.Attempts))
-	if n := len(d.Attempts); n > 0 {
-		last := d.Attempts[n-1]
-		line += fmt.Sprintf(", last answer %d %s", last.StatusCode, last.Error)
+	line := fmt.Sprintf("%s %s %v to webhook %s: %s, attempts: %d", d.CreatedAt.Format(time.RFC3339), d.ID, d.EventTypes, d.WebhookID, d.Status, len(d.Attempts))
+	if len(d.Attempts) == 0 {
+		return line
+	}
+	last := d.Attempts[len(d.Attempts)-1]
+	if last.StatusCode != 0 {
+		line += fmt.Sprintf(", last answer: %d", last.StatusCode)
+	}
+	if last.Error != "" {
+		line += ", last error: " + last.Error
 	}
 	return line
 }

@@ -52,7 +52,7 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
 		doc + ": cannot pay a document that is PENDING",
 		"[new_signature_pdf_individual_viewed]",
-		"pending, 1 attempts, last answer 500",
+		"pending, attempts: 1, last answer: 500\n",
 	} {
 		require.Contains(t, tb.log, want)
 	}
@@ -137,7 +137,7 @@ func TestReminderLimits(t *testing.T) {
 		"documented":   {signformstest.ReminderLimit{}, make([]time.Duration, 5), []int{200, 200, 200, 200, 200, 429}},
 		"fixed":        {signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1}, []time.Duration{0, 15 * time.Minute}, []int{200, 429, 200}},
 		"tokens":       {signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour}, []time.Duration{0, 0, 30 * time.Minute, 0}, []int{200, 200, 429, 200, 429}},
-		"sliding, one": {signformstest.ReminderLimit{Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
+		"sliding, one": {signformstest.ReminderLimit{Reading: signformstest.SlidingWindow, Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: start})
