@@ -33,8 +33,7 @@ type RequestFault struct {
 }
 
 func (f RequestFault) matches(c *api.Call) bool {
-	return (f.Operation == "" || f.Operation == c.Operation) &&
-		(f.DocumentID == "" || f.DocumentID == c.DocumentID || f.DocumentID == c.ResponseID)
+	return (f.Operation == "" || f.Operation == c.Operation) && (f.DocumentID == "" || c.Names(f.DocumentID))
 }
 
 func (f RequestFault) answers() bool { return f.Status != 0 || f.Body != "" }

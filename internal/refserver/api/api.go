@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -54,9 +55,7 @@ func New(o Options) *API {
 
 // Call is one request on its way through the service.
 type Call struct {
-	Operation  Operation
-	DocumentID string // documentId, templateId, formId or respondentDocumentId, the first that was sent; unchecked
-	ResponseID string // responseId; unchecked
+	Operation Operation
 
 	route       *route
 	record      *Record
@@ -67,6 +66,13 @@ type Call struct {
 
 // Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
 func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text) }
+
+// Names reports whether the id is one of the request's inputs, whichever. Call it from Intercept only.
+func (c *Call) Names(id string) bool {
+	return slices.ContainsFunc([]string{"documentId", "templateId", "formId", "respondentDocumentId", "responseId"}, func(name string) bool {
+		return strings.EqualFold(c.input.peek(name), id)
+	})
+}
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +170,6 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	c.noteInputs()
-	c.DocumentID, c.ResponseID = c.input.peekFirst("documentId", "templateId", "formId", "respondentDocumentId"), c.input.peekFirst("responseId")
 	return nil
 }
 

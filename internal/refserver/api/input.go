@@ -88,18 +88,16 @@ func queryNames(r *route) []string {
 	return r.known
 }
 
-// peekFirst returns the first of the named inputs that is there, from path, query or body, without judging it.
-func (in *input) peekFirst(names ...string) string {
-	for _, name := range names {
-		if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
-			return v
-		}
-		var s string
-		if json.Unmarshal(in.body[name], &s) == nil && s != "" {
-			return s
-		}
+// peek returns a text input from path, query or body without judging it, empty when there is none.
+func (in *input) peek(name string) string {
+	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
+		return v
 	}
-	return ""
+	var s string
+	if json.Unmarshal(in.body[name], &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have

@@ -112,20 +112,16 @@ func (d Document) Delete(at time.Time) (Change, error) {
 	return d.step(ActionDelete, ActorAuthor, "", at)
 }
 
-// Archive hides a document, or with archived false shows it again. Its status stays. Doing so twice changes nothing.
-func (d Document) Archive(archived bool, at time.Time) (Change, error) {
-	action := ActionUnarchive
-	if archived {
-		action = ActionArchive
-	}
-	c, err := d.step(action, ActorAuthor, "", at)
+// Archive puts a document away. Its status stays. Doing so twice changes nothing.
+func (d Document) Archive(at time.Time) (Change, error) {
+	c, err := d.step(ActionArchive, ActorAuthor, "", at)
 	if err != nil {
 		return Change{}, err
 	}
-	if d.Archived == archived {
+	if d.Archived {
 		return Change{Document: &d}, nil
 	}
-	c.Document.Archived = archived
+	c.Document.Archived = true
 	return c, nil
 }
 

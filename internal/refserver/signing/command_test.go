@@ -84,16 +84,13 @@ func TestRemindOnlyWhoseTurnItIs(t *testing.T) {
 
 func TestArchiveKeepsTheStatus(t *testing.T) {
 	d := sent(t, false)
-	c, err := d.Archive(true, noon)
+	c, err := d.Archive(noon)
 	require.NoError(t, err)
 	require.True(t, c.Document.Archived)
 	require.Equal(t, signing.StatusPending, c.Document.Status)
-	again, err := c.Document.Archive(true, noon)
+	again, err := c.Document.Archive(noon)
 	require.NoError(t, err)
 	require.False(t, again.Changed())
-	back, err := c.Document.Archive(false, noon)
-	require.NoError(t, err)
-	require.False(t, back.Document.Archived)
 }
 
 func TestPayExpireDelete(t *testing.T) {

@@ -36,26 +36,25 @@ type Action string
 // The actions. A signature is ActionSign while others still have to sign, and ActionComplete when it is the last one.
 // ActionCreate and ActionSubmit only occur in audit entries: they begin a record, so no status allows or refuses them.
 const (
-	ActionCreate    Action = "create"
-	ActionSubmit    Action = "submit"
-	ActionSend      Action = "send"
-	ActionView      Action = "view"
-	ActionSign      Action = "sign"
-	ActionComplete  Action = "complete"
-	ActionDecline   Action = "decline"
-	ActionPay       Action = "pay"
-	ActionVoid      Action = "void"
-	ActionRemind    Action = "remind"
-	ActionExpire    Action = "expire"
-	ActionDelete    Action = "delete"
-	ActionArchive   Action = "archive"
-	ActionUnarchive Action = "unarchive"
+	ActionCreate   Action = "create"
+	ActionSubmit   Action = "submit"
+	ActionSend     Action = "send"
+	ActionView     Action = "view"
+	ActionSign     Action = "sign"
+	ActionComplete Action = "complete"
+	ActionDecline  Action = "decline"
+	ActionPay      Action = "pay"
+	ActionVoid     Action = "void"
+	ActionRemind   Action = "remind"
+	ActionExpire   Action = "expire"
+	ActionDelete   Action = "delete"
+	ActionArchive  Action = "archive"
 )
 
 // Actions lists every action that [Next] knows.
 var Actions = [...]Action{
 	ActionSend, ActionView, ActionSign, ActionComplete, ActionDecline, ActionPay, ActionVoid, ActionRemind, ActionExpire,
-	ActionDelete, ActionArchive, ActionUnarchive,
+	ActionDelete, ActionArchive,
 }
 
 // transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is not
@@ -67,30 +66,28 @@ var Actions = [...]Action{
 // document cannot be deleted here, so that terminal stays terminal.
 var transitions = map[Status]map[Action]Status{
 	StatusDraft: {
-		ActionSend:      StatusPending,
-		ActionVoid:      StatusVoid,
-		ActionRemind:    StatusDraft,
-		ActionDelete:    StatusDeleted,
-		ActionArchive:   StatusDraft,
-		ActionUnarchive: StatusDraft,
+		ActionSend:    StatusPending,
+		ActionVoid:    StatusVoid,
+		ActionRemind:  StatusDraft,
+		ActionDelete:  StatusDeleted,
+		ActionArchive: StatusDraft,
 	},
 	StatusPending: {
-		ActionView:      StatusPending,
-		ActionSign:      StatusPending,
-		ActionComplete:  StatusSigned,
-		ActionDecline:   StatusDeclined,
-		ActionVoid:      StatusVoid,
-		ActionRemind:    StatusPending,
-		ActionExpire:    StatusExpired,
-		ActionDelete:    StatusDeleted,
-		ActionArchive:   StatusPending,
-		ActionUnarchive: StatusPending,
+		ActionView:     StatusPending,
+		ActionSign:     StatusPending,
+		ActionComplete: StatusSigned,
+		ActionDecline:  StatusDeclined,
+		ActionVoid:     StatusVoid,
+		ActionRemind:   StatusPending,
+		ActionExpire:   StatusExpired,
+		ActionDelete:   StatusDeleted,
+		ActionArchive:  StatusPending,
 	},
-	StatusSigned:   {ActionPay: StatusPaid, ActionArchive: StatusSigned, ActionUnarchive: StatusSigned},
-	StatusPaid:     {ActionRemind: StatusPaid, ActionArchive: StatusPaid, ActionUnarchive: StatusPaid},
-	StatusDeclined: {ActionArchive: StatusDeclined, ActionUnarchive: StatusDeclined},
-	StatusExpired:  {ActionArchive: StatusExpired, ActionUnarchive: StatusExpired},
-	StatusVoid:     {ActionVoid: StatusVoid, ActionArchive: StatusVoid, ActionUnarchive: StatusVoid},
+	StatusSigned:   {ActionPay: StatusPaid, ActionArchive: StatusSigned},
+	StatusPaid:     {ActionRemind: StatusPaid, ActionArchive: StatusPaid},
+	StatusDeclined: {ActionArchive: StatusDeclined},
+	StatusExpired:  {ActionArchive: StatusExpired},
+	StatusVoid:     {ActionVoid: StatusVoid, ActionArchive: StatusVoid},
 	StatusDeleted:  {},
 }
 

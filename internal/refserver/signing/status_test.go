@@ -12,15 +12,15 @@ import (
 // grid is the state machine as one picture: a row for each status, a column for each action, the next status or a dot for a
 // refusal.
 const grid = `
-            send     view     sign     complete  decline   pay   void  remind   expire   delete   archive   unarchive
-DRAFT       PENDING  .        .        .         .         .     VOID  DRAFT    .        DELETED  DRAFT     DRAFT
-PENDING     .        PENDING  PENDING  SIGNED    DECLINED  .     VOID  PENDING  EXPIRED  DELETED  PENDING   PENDING
-SIGNED      .        .        .        .         .         PAID  .     .        .        .        SIGNED    SIGNED
-PAID        .        .        .        .         .         .     .     PAID     .        .        PAID      PAID
-DECLINED    .        .        .        .         .         .     .     .        .        .        DECLINED  DECLINED
-EXPIRED     .        .        .        .         .         .     .     .        .        .        EXPIRED   EXPIRED
-DELETED     .        .        .        .         .         .     .     .        .        .        .         .
-VOID        .        .        .        .         .         .     VOID  .        .        .        VOID      VOID
+            send     view     sign     complete  decline   pay   void  remind   expire   delete   archive
+DRAFT       PENDING  .        .        .         .         .     VOID  DRAFT    .        DELETED  DRAFT
+PENDING     .        PENDING  PENDING  SIGNED    DECLINED  .     VOID  PENDING  EXPIRED  DELETED  PENDING
+SIGNED      .        .        .        .         .         PAID  .     .        .        .        SIGNED
+PAID        .        .        .        .         .         .     .     PAID     .        .        PAID
+DECLINED    .        .        .        .         .         .     .     .        .        .        DECLINED
+EXPIRED     .        .        .        .         .         .     .     .        .        .        EXPIRED
+DELETED     .        .        .        .         .         .     .     .        .        .        .
+VOID        .        .        .        .         .         .     VOID  .        .        .        VOID
 `
 
 func TestNextEveryPair(t *testing.T) {
