@@ -96,9 +96,10 @@ func (s *Server) Close() { s.ref.Close() }
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.ref.Now() }
 
-// Advance moves the service's clock forward by d. What falls due on the way (webhook retries, documents that expire)
-// happens in order, each at its own time, before Advance returns. It must not be called from a webhook receiver: it
-// would wait for that, until the attempt fails after 10 seconds.
+// Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. It
+// waits for receivers, up to 10 seconds of the wall clock for an attempt that is not answered, and so must not be called from
+// one.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.require(d >= 0, "Advance: %v would move the clock back", d)
@@ -106,7 +107,7 @@ func (s *Server) Advance(d time.Duration) {
 }
 
 // Settle returns when no webhook delivery is due or under way; one that waits for its next attempt does not count. It
-// returns ctx's error when that ends first.
+// returns ctx's error when that ends first, and another when the server is closed first.
 func (s *Server) Settle(ctx context.Context) error { return s.ref.Settle(ctx) }
 
 // require fails the test, or panics outside of one, when a condition on what the caller gave does not hold.
