@@ -143,9 +143,9 @@ func (in *input) objectID(name string) string {
 	return s
 }
 
-// given returns an input that another method has read, and notes it as missing if it is empty.
+// given returns an input that another method has read, and notes it as missing if it is empty and not of a wrong type.
 func (in *input) given(name, value string) string {
-	if value == "" {
+	if raw := string(in.body[name]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
 		in.absent(name)
 	}
 	return value
@@ -198,7 +198,7 @@ func (in *input) instant(name string) time.Time {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
+	if err != nil || t.IsZero() { // which stands for none
 		in.problem("%s must be a time as in 2006-01-02T15:04:05.000Z", name)
 	}
 	return t
