@@ -1,7 +1,6 @@
 package signformstest_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -14,52 +13,40 @@ import (
 )
 
 func TestWebhookFaults(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		fault signformstest.WebhookFault
-		check func(t *testing.T, got []received, secret string)
+	type fault = signformstest.WebhookFault
+	for name, c := range map[string]struct {
+		fault    fault
+		requests int
+		genuine  bool
+		check    func(t *testing.T, r received, d signformstest.Delivery)
 	}{
-		{"drop", signformstest.WebhookFault{Drop: true}, func(t *testing.T, got []received, secret string) {
-			require.Empty(t, got)
+		"drop":      {fault{Drop: true}, 0, false, nil},
+		"duplicate": {fault{Duplicate: true}, 2, true, nil},
+		"another secret": {fault{Secret: "previous"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.True(t, r.genuine("previous"))
 		}},
-		{"duplicate", signformstest.WebhookFault{Duplicate: true}, func(t *testing.T, got []received, secret string) {
-			require.Len(t, got, 2)
-			require.Equal(t, got[0], got[1])
+		"stale": {fault{Shift: -time.Hour}, 1, true, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.Equal(t, "1999-12-31T23:00:00.000Z", r.header.Get("x-timestamp"))
 		}},
-		{"another secret", signformstest.WebhookFault{Secret: "previous"}, func(t *testing.T, got []received, secret string) {
-			require.False(t, got[0].genuine(secret))
-			require.True(t, got[0].genuine("previous"))
+		"missing header": {fault{OmitHeader: "x-signature"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.NotContains(t, r.header, "X-Signature")
+			require.Contains(t, r.header, "X-Timestamp")
 		}},
-		{"stale", signformstest.WebhookFault{Shift: -time.Hour}, func(t *testing.T, got []received, secret string) {
-			require.Equal(t, "1999-12-31T23:00:00.000Z", got[0].header.Get("x-timestamp"))
-			require.True(t, got[0].genuine(secret))
+		"missing type": {fault{OmitType: true}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Equal(t, strings.Replace(string(d.Body), `"webhookEvent":"new_form_response",`, "", 1), string(r.body))
 		}},
-		{"missing header", signformstest.WebhookFault{OmitHeader: "x-signature"}, func(t *testing.T, got []received, secret string) {
-			require.NotContains(t, got[0].header, "X-Signature")
-			require.Contains(t, got[0].header, "X-Timestamp")
+		"unknown event": {fault{Type: "new_thing"}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Equal(t, strings.Replace(string(d.Body), `"new_form_response"`, `"new_thing"`, 1), string(r.body))
 		}},
-		{"missing type", signformstest.WebhookFault{OmitType: true}, func(t *testing.T, got []received, secret string) {
-			require.NotContains(t, string(got[0].body), "webhookEvent")
-			require.True(t, got[0].genuine(secret))
+		"huge body": {fault{Pad: 2 << 20}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Len(t, r.body, len(d.Body)+len(`,"padding":""`)+2<<20)
 		}},
-		{"unknown event", signformstest.WebhookFault{Type: "new_thing"}, func(t *testing.T, got []received, secret string) {
-			require.Contains(t, string(got[0].body), `"webhookEvent":"new_thing"`)
-			require.True(t, got[0].genuine(secret))
-		}},
-		{"huge body", signformstest.WebhookFault{Pad: 2 << 20}, func(t *testing.T, got []received, secret string) {
-			require.Greater(t, len(got[0].body), 2<<20)
-			require.True(t, got[0].genuine(secret))
-		}},
-		{"re-encoded", signformstest.WebhookFault{Reencode: true}, func(t *testing.T, got []received, secret string) {
-			require.False(t, got[0].genuine(secret))
-			var compact strings.Builder
-			var events any
-			require.NoError(t, json.Unmarshal(got[0].body, &events))
-			require.NoError(t, json.NewEncoder(&compact).Encode(events))
-			require.Contains(t, string(got[0].body), "\n")
+		"re-encoded": {fault{Reencode: true}, 1, false, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.JSONEq(t, string(d.Body), string(r.body))
+			require.Contains(t, string(r.body), "\n")
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
@@ -69,9 +56,15 @@ func TestWebhookFaults(t *testing.T) {
 				srv.FailWebhooks(c.fault)
 				submit()
 				require.NoError(t, srv.Settle(t.Context()))
-				c.check(t, r.all(), srv.WebhookSecret)
+				require.Len(t, r.all(), c.requests)
+				d := srv.Deliveries()[0]
 				for i, got := range r.all() {
-					require.Equal(t, string(got.body), string(srv.Deliveries()[0].Attempts[i].Body), "what was sent is in the log")
+					require.Equal(t, c.genuine, got.genuine(srv.WebhookSecret))
+					require.Equal(t, string(got.body), string(d.Attempts[i].Body), "what was sent is in the log")
+					require.Equal(t, r.all()[0], got)
+				}
+				if c.check != nil {
+					c.check(t, r.all()[0], d)
 				}
 			})
 		})
