@@ -72,6 +72,21 @@ func TestResendAllFailedSince(t *testing.T) {
 	require.EqualError(t, err, `no webhook with id "x"`)
 }
 
+func TestResendFailedTakesDeadOnesAndLeavesThoseNotTriedYet(t *testing.T) {
+	srv, hook, submit := newPair(t, nil, newReceiver(t, 500, 500, 500, 500, 500, 500, 500, 500).URL)
+	submit()
+	srv.Advance(48 * time.Hour)
+	srv.FailWebhooks(signformstest.WebhookFault{Delay: time.Hour, Nth: 1})
+	submit()
+	require.NoError(t, srv.Settle(t.Context()))
+	n, err := srv.ResendFailed(hook, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, signformstest.DeliveryDelivered, srv.Deliveries()[0].Status)
+	require.Empty(t, srv.Deliveries()[1].Attempts)
+}
+
 func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	roles := []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}

@@ -94,6 +94,40 @@ func TestADelayedDeliveryIsOvertaken(t *testing.T) {
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_completed", "new_signature_pdf_individual_signed"}, r.types(t))
 }
 
+func TestAWebhookFaultFindsEachIDOfAnEvent(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	r := newReceiver(t)
+	for _, family := range []signformstest.EventFamily{signformstest.FormResponse, signformstest.TemplateResponse} {
+		srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: family})
+	}
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
+	another := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
+	response, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(srv.Signer(created, "ann@example.com").View(), srv.Signer(another, "ann@example.com").View()))
+	require.NoError(t, srv.Settle(t.Context()))
+	_, answer := call(t, srv, "GET", "/get-form-responses?formId="+form, "")
+	responseID := answer["responses"].([]any)[0].(map[string]any)["responseId"].(string)
+
+	for id, want := range map[string]int{form: 1, response: 1, responseID: 1, template: 2, created: 1, "x": 0} {
+		remove := srv.FailWebhooks(signformstest.WebhookFault{DocumentID: id, Drop: true})
+		dropped := 0
+		for _, d := range srv.Deliveries() {
+			require.NoError(t, srv.Resend(d.ID))
+		}
+		require.NoError(t, srv.Settle(t.Context()))
+		for _, d := range srv.Deliveries() {
+			if d.Attempts[len(d.Attempts)-1].Error != "" {
+				dropped++
+			}
+		}
+		require.Equal(t, want, dropped, "fault for %s", id)
+		remove()
+	}
+}
+
 func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
 	r := newReceiver(t)
 	srv := signformstest.NewServer(t, nil)

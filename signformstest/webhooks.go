@@ -18,7 +18,7 @@ func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 func (s *Server) Resend(deliveryID string) error { return s.ref.Resend(deliveryID) }
 
 // ResendFailed makes due now, as Resend does, every delivery of the webhook whose CreatedAt is since or later and whose
-// attempts have all failed: those that wait for their next attempt, and dead ones. It returns how many they are. It is an
+// last attempt failed: those that wait for their next attempt, and dead ones. It returns how many they are. It is an
 // error, and none is sent, when there is no such webhook or it is disabled.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (int, error) {
 	return s.ref.ResendFailed(webhookID, since)

@@ -47,6 +47,7 @@ func TestListFilters(t *testing.T) {
 		{map[string]string{"documentId": paid}, []string{paid}},
 		{map[string]string{"documentId": paid, "status": "VOID"}, nil},
 		{map[string]string{"documentId": paid, "page": "2"}, nil},
+		{map[string]string{"documentId": paid, "page": "2", "limit": "1"}, nil},
 		{map[string]string{"documentId": template}, nil},
 		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE"}, []string{template}},
 		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "archive": "true"}, nil},

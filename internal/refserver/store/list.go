@@ -138,10 +138,10 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 // page returns up to limit records between the places lo and hi, after skipping offset of them.
 func (l *list[T]) page(lo, hi int, p Page) []T {
 	if p.Ascending {
-		lo += min(p.Offset, hi-lo)
+		lo += p.Offset
 		hi = min(hi, lo+p.Limit)
 	} else {
-		hi -= min(p.Offset, hi-lo)
+		hi -= p.Offset
 		lo = max(lo, hi-p.Limit)
 	}
 	if hi <= lo {
