@@ -101,12 +101,12 @@ func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Durat
 
 // forecast tells one behind the first how long until its slot; 0 while that cannot be known, as the first may have one.
 func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
-	asked := lines.asked(t)
 	waits, err := b.peek(ctx)
 	if err != nil {
 		return 0, unlessEnded(ctx, storeError(err))
 	}
-	if ahead, known := lines.tell(t, asked); known {
+	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes t.
+	if ahead, known := lines.ahead(t); known {
 		return slotIn(waits, ahead), nil
 	}
 	return 0, nil

@@ -25,14 +25,13 @@ type line struct {
 	// waits is true from when the store told the first to wait until it asks again. Only then is it known that nobody in line
 	// has a slot; at other times the first may have one already.
 	waits bool
-	asked int // how often the first asked, whoever it was
 }
 
 // turn is a call's place in its line.
 type turn struct {
 	key  lineKey
 	line *line
-	// told is true when the call knows how long it will wait. While it does not, it is woken once that can be known.
+	// told is true when the call knows how long it will wait and nothing woke it since.
 	told bool
 	// poke holds one wake-up: the turn is first now, a slot was settled, the key was closed, the wait can be known or the
 	// clock moved. It is made when the call first sleeps and belongs to it, so that a call that need not wait makes none.
@@ -61,11 +60,9 @@ func (s *lineSet) leave(t *turn) {
 	l := t.line
 	i := slices.Index(l.turns, t)
 	l.turns = slices.Delete(l.turns, i, i+1)
-	switch {
-	case len(l.turns) == 0:
+	if len(l.turns) == 0 {
 		delete(s.m, t.key)
-	case i == 0:
-		l.waits = false
+	} else if i == 0 {
 		l.turns[0].wake()
 	}
 }
@@ -78,11 +75,10 @@ func (s *lineSet) asks(t *turn) bool {
 		return false
 	}
 	t.line.waits = false
-	t.line.asked++
 	return true
 }
 
-// waits says that the store told t, the first, to wait: now the others can know for how long they will.
+// waits says that the store told t, the first, to wait: now those can know for how long they will who do not.
 func (s *lineSet) waits(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,19 +90,11 @@ func (s *lineSet) waits(t *turn) {
 	}
 }
 
-// asked tells how often the first in t's line has asked. What t was told before no longer counts.
-func (s *lineSet) asked(t *turn) int {
+// ahead tells how many stand before t and have no slot. While that is not known, t will be woken when it is.
+func (s *lineSet) ahead(t *turn) (n int, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.told = false
-	return t.line.asked
-}
-
-// tell tells how many stand before t and have no slot. It is known only if the first has waited since it had asked so often.
-func (s *lineSet) tell(t *turn, asked int) (n int, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.told = t.line.waits && t.line.asked == asked
+	t.told = t.line.waits
 	return slices.Index(t.line.turns, t), t.told
 }
 
@@ -160,6 +148,7 @@ func (s *lineSet) wakeFirst(store LimitStore) {
 }
 
 func (t *turn) wake() {
+	t.told = false
 	if t.poke == nil {
 		t.woken = true
 		return

@@ -350,6 +350,27 @@ func TestOneAheadIsNotCountedTwice(t *testing.T) {
 	}
 }
 
+// A slot that the first gets after it had to wait does not count twice either.
+func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, start := newOddStore(), time.Now()
+		store.afterTake = func() {
+			if time.Since(start) > cycle/2 {
+				time.Sleep(2 * time.Second)
+			}
+		}
+		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		useUp(t, patient)
+		var calls sync.WaitGroup
+		calls.Go(func() { patient.Remind(t.Context(), docNumber(0)) })
+		time.Sleep(cycle + time.Second) // five slots are free, and the first is about to get one
+		_, err := hasty.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+		calls.Wait()
+	})
+}
+
 // One behind the first that comes while the store is being asked is refused as soon as the first is told to wait.
 func TestOneBehindIsRefusedAsSoonAsThatIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
