@@ -355,7 +355,7 @@ func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, start := newOddStore(), time.Now()
 		store.afterTake = func() {
-			if time.Since(start) > cycle/2 {
+			if time.Since(start) >= cycle {
 				time.Sleep(2 * time.Second)
 			}
 		}
