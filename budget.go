@@ -53,40 +53,38 @@ type slot struct {
 func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot, error) {
 	start := time.Now()
 	until := newPatience(ctx, start, maxWait, waited)
-	t, ahead := lines.join(b.lineKey)
+	t := lines.join(b.lineKey)
 	defer lines.leave(t)
 	for at := start; ; at = time.Now() {
-		s, wait, err := b.ask(ctx, t, ahead, at)
+		first := lines.asks(t)
+		var s slot
+		var wait time.Duration
+		var err error
+		if first {
+			s, wait, err = b.ask(ctx, at)
+		} else {
+			wait, err = b.forecast(ctx, t)
+		}
 		switch {
 		case err != nil:
 			return slot{}, err
-		case ahead == 0 && wait <= 0:
-			s.waited = s.at.Sub(start)
+		case first && wait <= 0:
+			s.waited = at.Sub(start)
 			return s, nil
+		case first:
+			lines.waits(t)
 		}
 		if err := until.outlastedBy(wait); err != nil {
 			return slot{}, err
 		}
-		if t.poke == nil { // from here on no wake-up is missed; one may have been, so ask once more
-			lines.listen(t)
-		} else if err := sleep(ctx, nap(ahead, wait), t.poke); err != nil {
+		if err := sleep(ctx, nap(first, wait), lines.listen(t)); err != nil {
 			return slot{}, err
 		}
-		ahead = lines.ahead(t)
 	}
 }
 
-// ask takes a slot for the first in line. To the others it tells how long until theirs; 0 is as soon as those before
-// them have got theirs.
-func (b *budget) ask(ctx context.Context, t *turn, ahead int, at time.Time) (s slot, wait time.Duration, err error) {
-	if ahead > 0 {
-		waits, err := b.peek(ctx)
-		if err != nil {
-			return slot{}, 0, unlessEnded(ctx, storeError(err))
-		}
-		// Counted after peeking: whoever took a slot meanwhile is not counted twice.
-		return slot{}, slotIn(waits, lines.ahead(t)), nil
-	}
+// ask takes a slot for the first in line, or tells how long until one frees.
+func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Duration, err error) {
 	s.at = at
 	bounded, cancel := b.bound(ctx)
 	defer cancel()
@@ -101,10 +99,23 @@ func (b *budget) ask(ctx context.Context, t *turn, ahead int, at time.Time) (s s
 	return s, wait, nil
 }
 
+// forecast tells one behind the first how long until its slot; 0 while that cannot be known, as the first may have one.
+func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
+	waits, err := b.peek(ctx)
+	if err != nil {
+		return 0, unlessEnded(ctx, storeError(err))
+	}
+	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes t.
+	if ahead, known := lines.ahead(t); known {
+		return slotIn(waits, ahead), nil
+	}
+	return 0, nil
+}
+
 // nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes
 // their wait shorter wakes them.
-func nap(ahead int, wait time.Duration) time.Duration {
-	if ahead > 0 && wait > 0 {
+func nap(first bool, wait time.Duration) time.Duration {
+	if !first && wait > 0 {
 		return wait
 	}
 	return min(cmp.Or(wait, recheck), recheck)

@@ -42,7 +42,9 @@ func Example_receive() {
 	}
 	http.Handle("/webhook", webhook.NewHandler(verifier, webhook.Funcs{
 		TemplateResponse: func(_ context.Context, e *webhook.TemplateResponse) error {
-			fmt.Printf("document %s is signed by all\n", e.DocumentID)
+			for _, s := range e.Signers {
+				fmt.Printf("%q is signed by all; %s was signer %s\n", e.DocumentName, s.RoleTitle, s.SignerID)
+			}
 			return nil
 		},
 	}, nil))

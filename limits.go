@@ -59,6 +59,10 @@ func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
 	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}}
 }
 
+// ClockMoved makes the calls of this process that wait for a slot of the store ask it again at once. It is for a clock that
+// jumps, as in tests: the calls sleep by the real one.
+func (s *MemoryLimitStore) ClockMoved() { lines.wakeFirst(s) }
+
 // Take implements [LimitStore].
 func (s *MemoryLimitStore) Take(_ context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
 	s.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -316,24 +317,113 @@ func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
 	})
 }
 
-// While the store is asked for one behind, the one before takes its slot: it must not count twice.
+// The one before may take its slot before, while or after the store is asked for one behind: it must not count twice.
 func TestOneAheadIsNotCountedTwice(t *testing.T) {
+	second := func(context.Context) error { time.Sleep(time.Second); return nil }
+	for name, slow := range map[string]func(*oddStore){
+		"before": func(s *oddStore) { s.afterTake = func() { time.Sleep(time.Second) } },
+		"while": func(s *oddStore) {
+			s.beforeTake = second
+			s.beforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		},
+		"after": func(s *oddStore) { s.beforeTake = second },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newOddStore()
+				documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+				for range 3 {
+					documents.Remind(t.Context(), docNumber(0))
+				}
+				slow(store)
+				var calls sync.WaitGroup
+				for range 2 {
+					calls.Go(func() {
+						_, err := documents.Remind(t.Context(), docNumber(0))
+						require.NoError(t, err, "there were slots for both")
+					})
+					synctest.Wait()
+				}
+				calls.Wait()
+			})
+		})
+	}
+}
+
+// A slot that the first gets after it had to wait does not count twice either.
+func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, start := newOddStore(), time.Now()
+		store.afterTake = func() {
+			if time.Since(start) >= cycle {
+				time.Sleep(2 * time.Second)
+			}
+		}
+		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		for n := range 5 {
+			if n == 2 {
+				time.Sleep(time.Minute)
+			}
+			patient.Remind(t.Context(), docNumber(0))
+		}
+		var calls sync.WaitGroup
+		calls.Go(func() { patient.Remind(t.Context(), docNumber(0)) })
+		time.Sleep(cycle - time.Minute + time.Second) // two slots are free, and the first is about to get one
+		_, err := hasty.Remind(t.Context(), docNumber(0))
+		require.NoError(t, err)
+		calls.Wait()
+	})
+}
+
+// One behind the first that comes while the store is being asked is refused as soon as the first is told to wait.
+func TestOneBehindIsRefusedAsSoonAsThatIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newOddStore()
-		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
-		for range 3 {
-			documents.Remind(t.Context(), docNumber(0))
-		}
-		store.beforeTake = func(context.Context) error { time.Sleep(time.Second); return nil }
-		store.beforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		useUp(t, patient)
+		store.beforeTake = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		start := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		for range 2 {
+		calls.Go(func() { patient.Remind(ctx, docNumber(0)) })
+		synctest.Wait()
+		for range 3 {
 			calls.Go(func() {
-				_, err := documents.Remind(t.Context(), docNumber(0))
-				require.NoError(t, err, "there were slots for both")
+				_, err := hasty.Remind(t.Context(), docNumber(0))
+				require.ErrorIs(t, err, signforms.ErrRateLimited)
+				require.Equal(t, 2*time.Second, time.Since(start))
 			})
 			synctest.Wait()
 		}
+		time.Sleep(time.Minute)
+		cancel()
 		calls.Wait()
+	})
+}
+
+func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var moved atomic.Int64
+		store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(time.Duration(moved.Load())) })
+		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		useUp(t, documents)
+		start := time.Now()
+		var calls sync.WaitGroup
+		for range 6 {
+			calls.Go(func() {
+				_, err := documents.Remind(t.Context(), docNumber(0))
+				require.NoError(t, err)
+			})
+		}
+		for range 2 {
+			synctest.Wait()
+			moved.Add(int64(cycle))
+			store.ClockMoved()
+		}
+		calls.Wait()
+		require.Zero(t, time.Since(start))
+		signforms.NewMemoryLimitStore(nil).ClockMoved() // nobody waits there
 	})
 }

@@ -5,7 +5,10 @@ package examples_test
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"io"
+	"net/http"
+	"net/http/httptrace"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +19,8 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/signformstest"
-	_ "github.com/signforms/signforms-go/webhook" // the programs depend on it, and so do the results of this package
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -76,7 +80,7 @@ func TestWithoutArguments(t *testing.T) {
 	for name, last := range map[string]string{
 		"quickstart":       "7 of 7 event types arrived, signed and verified",
 		"send-template":    "is SIGNED",
-		"list-and-export":  "2026", // a line of CSV
+		"list-and-export":  `"Lease, flat 1",PENDING`, // newest first
 		"bulk-reminders":   "the rest takes 0s",
 		"webhook-receiver": "stopped: all that had begun is done",
 	} {
@@ -125,32 +129,79 @@ func TestBulkReminders(t *testing.T) {
 	require.Len(t, srv.Messages(), mail+2)
 }
 
-// The receiver runs on its own, gets deliveries signed with the older of two secrets, and ends well when it is told to.
-func TestWebhookReceiver(t *testing.T) {
+// receiver starts the receiver on its own, and returns it with its URL and the rest of what it prints.
+func receiver(t *testing.T, secrets string) (cmd *exec.Cmd, url string, out *bufio.Reader) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM on Windows")
 	}
-	srv := signformstest.NewServer(t, nil)
-	cmd := example(t, nil, "webhook-receiver")
-	cmd.Env = append(cmd.Env, "SIGNFORMS_WEBHOOK_SECRETS=another,"+srv.WebhookSecret)
+	cmd = example(t, nil, "webhook-receiver")
+	cmd.Env = append(cmd.Env, "SIGNFORMS_WEBHOOK_SECRETS="+secrets)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	defer kill.Stop()
-	lines := bufio.NewReader(stdout)
-	first, err := lines.ReadString('\n')
+	t.Cleanup(func() { kill.Stop() })
+	out = bufio.NewReader(stdout)
+	first, err := out.ReadString('\n')
 	require.NoError(t, err)
 	url, ok := strings.CutPrefix(strings.TrimSpace(first), "receiving at ")
 	require.True(t, ok, first)
+	return cmd, url, out
+}
 
+// The receiver gets deliveries signed with the older of two secrets, and ends well when it is told to.
+func TestWebhookReceiver(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	cmd, url, out := receiver(t, "another,"+srv.WebhookSecret)
 	srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
 	id := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, srv.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, srv.Settle(t.Context()))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	rest, err := io.ReadAll(lines)
+	rest, err := io.ReadAll(out)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Wait(), "status")
 	require.Contains(t, string(rest), id+": signed by all (secret 1)\nstopping")
+}
+
+// A delivery that is half there when the receiver is told to stop is received whole, processed and answered.
+func TestWebhookReceiverFinishes(t *testing.T) {
+	cmd, url, out := receiver(t, "secret")
+	body, sent := io.Pipe()
+	payload := webhooktest.Sample(webhook.TypeSignatureCompleted)
+	request := webhooktest.NewRequest(url, "secret", time.Now(), payload)
+	request.Body, request.Header["Expect"] = body, []string{"100-continue"}
+	begun := make(chan struct{})
+	request = request.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(begun) }}))
+	answered := make(chan error, 1)
+	go func() {
+		transport := &http.Transport{ExpectContinueTimeout: time.Minute}
+		defer transport.CloseIdleConnections()
+		answer, err := transport.RoundTrip(request)
+		if err == nil {
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				err = errors.New(answer.Status)
+			}
+		}
+		answered <- err
+	}()
+	select {
+	case <-begun:
+	case err := <-answered:
+		require.Fail(t, "answered before the body was asked for", "%v", err)
+	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	line, err := out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "stopping: no new deliveries\n", line)
+	_, err = sent.Write(payload)
+	require.NoError(t, err)
+	require.NoError(t, sent.Close())
+	require.NoError(t, <-answered)
+	rest, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait(), "status")
+	require.Contains(t, string(rest), ": signed by all (secret 0)\nstopped: all that had begun is done")
 }

@@ -4,7 +4,8 @@
 //	go run ./examples/bulk-reminders
 //
 // The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends
-// real mail only with -send; 100 documents take about five hours.
+// real mail only with -send; 100 documents take about five hours. The budget is in this process: run one at a time, or
+// give each client a LimitStore that they share, such as that of module stores/.
 package main
 
 import (

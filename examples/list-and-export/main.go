@@ -76,10 +76,11 @@ func text(s string) string {
 	return s
 }
 
-// fill gives the embedded service something to list: more than one page of 100.
+// fill gives the embedded service something to list: more than one page of 100, a minute apart.
 func fill(srv *signformstest.Server) {
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
 	for i := range 120 {
+		srv.Advance(time.Minute)
 		id := srv.AddDocument(signformstest.Document{
 			Name: fmt.Sprintf("Lease, flat %d", i+1), Signers: []signformstest.Signer{ann, ben},
 		})

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// addPDF stands for somebody who uploads a document in the service and sends it to one signer.
+// addPDF stands for somebody who uploads a document in the service and sends it to one signer, a minute after the last.
 func (t tour) addPDF(name string) string {
+	t.service.Advance(time.Minute)
 	return t.service.AddDocument(signformstest.Document{
 		Name: name, Signers: []signformstest.Signer{{Name: "Cy", Email: "cy@example.com"}},
 	})
@@ -19,7 +21,7 @@ func (t tour) addPDF(name string) string {
 func (t tour) pdf(ctx context.Context) error {
 	id := t.addPDF("House rules")
 	cy := t.service.Signer(id, "cy@example.com")
-	if err := errors.Join(cy.View(), cy.Sign()); err != nil {
+	if err := errors.Join(cy.View(), cy.Sign(), t.service.Settle(ctx)); err != nil {
 		return err
 	}
 	document, err := t.client.Documents.Get(ctx, id)
@@ -73,7 +75,7 @@ func (t tour) void(ctx context.Context) error {
 
 func (t tour) refusals(ctx context.Context) error {
 	id := t.addPDF("Signed and done")
-	if err := t.service.Signer(id, "cy@example.com").Sign(); err != nil {
+	if err := errors.Join(t.service.Signer(id, "cy@example.com").Sign(), t.service.Settle(ctx)); err != nil {
 		return err
 	}
 	_, voidErr := t.client.Documents.Void(ctx, signforms.PDF(id))

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// tour is what the steps share. Only the steps of people, who sign and fill in, ask the service directly: everything an
-// application does goes through the client.
+// tour is what the steps share. What people do, who sign and fill in, they do at the service, and then Settle waits until
+// its webhooks have arrived; what an application does goes through the client.
 type tour struct {
 	service *signformstest.Server
 	client  *signforms.Client
@@ -67,9 +67,6 @@ func run(ctx context.Context) error {
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
-		if err := service.Settle(ctx); err != nil { // until every webhook of this step has arrived
-			return err
-		}
 	}
 	return receiver.report()
 }
@@ -92,7 +89,7 @@ func (t tour) template(ctx context.Context) error {
 	fmt.Printf("   sent: document %s is %s\n", sent.CreatedDocumentID, sent.CreatedDocumentStatus)
 	ann := t.service.Signer(sent.CreatedDocumentID, "ann@example.com")
 	ben := t.service.Signer(sent.CreatedDocumentID, "ben@example.com")
-	if err := errors.Join(ann.View(), ann.Sign()); err != nil {
+	if err := errors.Join(ann.View(), ann.Sign(), t.service.Settle(ctx)); err != nil {
 		return err
 	}
 	reminded, err := t.client.Documents.Remind(ctx, sent.Ref())
@@ -100,7 +97,7 @@ func (t tour) template(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("   Ann has signed; reminded Ben: %s\n", reminded.Message)
-	if err := errors.Join(ben.View(), ben.Sign()); err != nil {
+	if err := errors.Join(ben.View(), ben.Sign(), t.service.Settle(ctx)); err != nil {
 		return err
 	}
 	respondents, err := t.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
@@ -136,9 +133,10 @@ func (t tour) form(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("   sent: %s\n", sent.Message)
-	if _, err := t.service.SubmitForm(formID, signformstest.Submission{
+	_, err = t.service.SubmitForm(formID, signformstest.Submission{
 		RespondentEmail: "ann@example.com", Answers: map[string]string{"How many keys?": "3"},
-	}); err != nil {
+	})
+	if err := errors.Join(err, t.service.Settle(ctx)); err != nil {
 		return err
 	}
 	count := 0

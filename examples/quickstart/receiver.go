@@ -43,7 +43,7 @@ func (r *receiver) Close() error { return r.server.Close() }
 func (r *receiver) funcs() webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse: func(_ context.Context, e *webhook.FormResponse) error {
-			return r.print(e, "form %q was filled in: %s %s", e.FormTitle, e.Answers[0].Question, e.Answers[0].Answer)
+			return r.print(e, "form %q was filled in (answers: %d)", e.FormTitle, len(e.Answers))
 		},
 		SignatureViewed: func(_ context.Context, e *webhook.SignatureViewed) error {
 			return r.print(e, "%s has opened %q", e.ViewedBy.Name, e.DocumentName)

@@ -36,6 +36,7 @@ func main() {
 		*email = "ann@example.com"
 		*templateID = srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: *role}}})
 		srv.Fail(signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true, Times: 1})
+		fmt.Println("the embedded service will send, and lose its answer")
 	}
 	if *templateID == "" || *email == "" {
 		log.Fatal("say what to send to whom, with -template and -email")
@@ -85,7 +86,8 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 	return nil
 }
 
-// sentBefore returns the ids of what has been made from the template.
+// sentBefore returns the ids of what has been made from the template. It reads all pages: a program that sends a template
+// by the thousand keeps the ids it knows in its database.
 func sentBefore(ctx context.Context, client *signforms.Client, templateID string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {

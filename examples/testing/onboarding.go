@@ -6,7 +6,6 @@ package onboarding
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -21,19 +20,15 @@ type Onboarding struct {
 	LeaseID string // the template
 
 	mu     sync.Mutex
-	leases map[string]string // finished PDF by document
+	leases map[string]string // finished PDF by signer
 }
 
-// Invite sends the lease, and returns the id of the document that was made for the tenant.
-func (o *Onboarding) Invite(ctx context.Context, name, email string) (string, error) {
-	sent, err := o.Client.Templates.Send(ctx, signforms.TemplateSendParams{
+// Invite sends the lease to a tenant. The result names the document that was made, and its signer.
+func (o *Onboarding) Invite(ctx context.Context, name, email string) (*signforms.SendResult, error) {
+	return o.Client.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: o.LeaseID,
 		Receivers:  []signforms.Receiver{{Name: name, Email: email, RoleTitle: "Tenant"}},
 	})
-	if err != nil {
-		return "", err
-	}
-	return sent.CreatedDocumentID, nil
 }
 
 // Handler receives the webhooks. now is the clock of the verifier; nil is the wall clock.
@@ -42,24 +37,26 @@ func (o *Onboarding) Handler(secret string, now func() time.Time) (http.Handler,
 	if err != nil {
 		return nil, err
 	}
-	return webhook.NewHandler(verifier, webhook.Funcs{TemplateResponse: o.signed}, &webhook.HandlerOptions{
-		Logger: slog.New(slog.DiscardHandler),
-	}), nil
+	return webhook.NewHandler(verifier, webhook.Funcs{TemplateResponse: o.signed}, nil), nil
 }
 
+// signed keeps the lease by its signer, because e.DocumentID is that of the template, for every tenant the same.
 func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.leases == nil {
 		o.leases = map[string]string{}
 	}
-	o.leases[e.DocumentID] = e.FinishedPDFURL
+	for _, s := range e.Signers {
+		o.leases[s.SignerID] = e.FinishedPDFURL
+	}
 	return nil
 }
 
-// Signed returns how many leases are signed by all.
-func (o *Onboarding) Signed() int {
+// Lease returns where the lease is that this signer has signed, and false until all have.
+func (o *Onboarding) Lease(signerID string) (finishedPDF string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.leases)
+	finishedPDF, ok = o.leases[signerID]
+	return finishedPDF, ok
 }

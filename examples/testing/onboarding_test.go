@@ -37,40 +37,47 @@ func start(t *testing.T) (*onboarding.Onboarding, *signformstest.Server, *atomic
 	return o, service, &down
 }
 
-func TestTenantSigns(t *testing.T) {
-	o, service, _ := start(t)
-	id, err := o.Invite(t.Context(), "Ann", "ann@example.com")
+func invite(t *testing.T, o *onboarding.Onboarding, name, email string) *signforms.SendResult {
+	t.Helper()
+	sent, err := o.Invite(t.Context(), name, email)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann := service.Signer(id, "ann@example.com")
-	if err := errors.Join(ann.View(), ann.Sign(), service.Settle(t.Context())); err != nil {
+	return sent
+}
+
+func TestTenantSigns(t *testing.T) {
+	o, service, _ := start(t)
+	ann, ben := invite(t, o, "Ann", "ann@example.com"), invite(t, o, "Ben", "ben@example.com")
+	signer := service.Signer(ann.CreatedDocumentID, "ann@example.com")
+	if err := errors.Join(signer.View(), signer.Sign(), service.Settle(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.Signed(); got != 1 {
-		t.Fatalf("%d leases are signed, want 1; deliveries: %v", got, service.Deliveries())
+	if pdf, ok := o.Lease(ann.Signers[0].SignerID); !ok || pdf == "" {
+		t.Fatalf("Ann has no lease; deliveries: %v", service.Deliveries())
+	}
+	if pdf, ok := o.Lease(ben.Signers[0].SignerID); ok {
+		t.Fatalf("Ben, who has not signed, has the lease %s", pdf)
 	}
 }
 
 // The receiver is down for two hours. The service delivers again, and the tenant is not forgotten.
 func TestReceiverIsDown(t *testing.T) {
 	o, service, down := start(t)
-	id, err := o.Invite(t.Context(), "Ann", "ann@example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ann := invite(t, o, "Ann", "ann@example.com")
 	down.Store(true)
-	if err := errors.Join(service.Signer(id, "ann@example.com").Sign(), service.Settle(t.Context())); err != nil {
+	err := service.Signer(ann.CreatedDocumentID, "ann@example.com").Sign()
+	if err := errors.Join(err, service.Settle(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	service.Advance(2 * time.Hour)
-	if got := o.Signed(); got != 0 {
-		t.Fatalf("%d leases are signed while the receiver is down", got)
+	if _, ok := o.Lease(ann.Signers[0].SignerID); ok {
+		t.Fatal("the lease arrived while the receiver was down")
 	}
 	down.Store(false)
 	service.Advance(2 * time.Hour)
-	if got := o.Signed(); got != 1 {
-		t.Fatalf("%d leases are signed, want 1; deliveries: %v", got, service.Deliveries())
+	if _, ok := o.Lease(ann.Signers[0].SignerID); !ok {
+		t.Fatalf("Ann has no lease; deliveries: %v", service.Deliveries())
 	}
 }
 

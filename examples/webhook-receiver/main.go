@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -28,6 +29,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	if err := run(ctx, *addr, os.Getenv("SIGNFORMS_WEBHOOK_SECRETS")); err != nil {
 		log.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second) // a function may take 30 s
 	defer cancel()
 	if err := server.Shutdown(grace); err != nil {
-		return fmt.Errorf("stopping: %w", err)
+		return fmt.Errorf("stopped before all was done: %w", err)
 	}
 	fmt.Println("stopped: all that had begun is done")
 	return nil
@@ -87,7 +89,8 @@ func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 
 // newHandler accepts several secrets, so that one can be exchanged for another without a gap: give the new one and the
 // old, tell the service the new one, and drop the old when nothing is signed with it any more. The replay store is this
-// process's own; several processes behind one address need one that they share.
+// process's own; several processes behind one address need one that they share, such as that of module stores/. What is
+// refused, fails or is skipped goes to the log.
 func newHandler(secrets []string) (http.Handler, error) {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {
@@ -108,7 +111,6 @@ func newHandler(secrets []string) (http.Handler, error) {
 		Other: func(ctx context.Context, e webhook.Event) error { return report(ctx, e, "nothing to do") },
 	}, &webhook.HandlerOptions{
 		ReplayStore: webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 10_000}),
-		OnError:     func(_ context.Context, err error) { fmt.Println("error:", err) },
-		OnDuplicate: func(_ context.Context, e webhook.Event) { fmt.Println(e.EventType(), e.SubjectID()+": again, skipped") },
+		Logger:      slog.New(slog.NewTextHandler(os.Stdout, nil)),
 	}), nil
 }
