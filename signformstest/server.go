@@ -97,13 +97,14 @@ func (s *Server) Close() { s.ref.Close() }
 func (s *Server) Now() time.Time { return s.ref.Now() }
 
 // Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
-// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. It
-// waits for receivers, up to 10 seconds of the wall clock for an attempt that is not answered, and so must not be called from
-// one.
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
+// calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
+// seconds of the wall clock for an attempt that is not answered, and so must not be called from one.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.require(d >= 0, "Advance: %v would move the clock back", d)
 	s.ref.Advance(d)
+	s.budget.ClockMoved()
 }
 
 // Settle returns when no webhook delivery is due or under way; one that waits for its next attempt does not count. It
