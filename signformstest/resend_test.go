@@ -113,6 +113,21 @@ func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
 	require.Equal(t, "Sample value", samples[0]["contact_field(page1)[Seller]"])
 }
 
+func TestASampleOfADocumentChangesNothing(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	_, before, err := list(srv, "")
+	require.NoError(t, err)
+	srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{
+		URL: newReceiver(t).URL, Event: signformstest.SignatureCompleted, Documents: []string{doc},
+	}))
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Contains(t, string(srv.Deliveries()[0].Body), `"status":"SIGNED"`)
+	_, after, err := list(srv, "")
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
 func TestSamplesOfEachFamily(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{UntypedSamples: true}})
 	r := newReceiver(t)

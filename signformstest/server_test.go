@@ -201,7 +201,7 @@ func TestSigningLinksOpen(t *testing.T) {
 
 	status, text := get(t, srv, m.Link)
 	require.Equal(t, 200, status)
-	require.Contains(t, text, "<h1>Lease &amp; more</h1>")
+	require.Contains(t, text, "<h1>Lease &amp; more</h1>\n<p>For the signature of Ann.</p>")
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed"}, r.types(t))
 	require.Contains(t, string(r.all()[0].body), `"signerIp":"127.0.0.1"`)

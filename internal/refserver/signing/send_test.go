@@ -52,6 +52,10 @@ func TestInstantiate(t *testing.T) {
 }
 
 func TestInstantiateRefuses(t *testing.T) {
+	p := params()
+	p.Receivers = slices.Repeat(p.Receivers[:1], 100)
+	_, err := lease.Instantiate(p, signing.NewIDs(1), noon)
+	require.NoError(t, err, "as many as allowed")
 	for name, tc := range map[string]struct {
 		change func(*signing.SendParams)
 		want   string
