@@ -95,6 +95,29 @@ func TestWithoutOrderAnyoneMaySign(t *testing.T) {
 	require.Len(t, recipients(c, signing.MessageNotice), 4, "author and signers hear of it")
 }
 
+// TestActsOnOneDocumentAreApart signs the same document twice, once as it turns out and once otherwise.
+func TestActsOnOneDocumentAreApart(t *testing.T) {
+	d := sent(t, false)
+	fields := func(values ...string) (p signing.SignParams) {
+		for _, v := range values {
+			p.Fields = append(p.Fields, signing.FieldValue{Kind: "text", Page: 1, Label: "x", Value: v})
+		}
+		return p
+	}
+	c, err := d.Sign("ann@example.com", fields("1", "2", "3"), noon)
+	require.NoError(t, err)
+	c, err = c.Document.Sign("ben@example.com", fields("4"), noon)
+	require.NoError(t, err)
+	d = *c.Document
+	require.Greater(t, cap(d.Fields), 4, "there is room that both could write to")
+	one, err := d.Sign("cy@example.com", fields("one"), noon)
+	require.NoError(t, err)
+	_, err = d.Sign("cy@example.com", fields("other"), noon)
+	require.NoError(t, err)
+	require.Equal(t, "one", one.Document.Fields[4].Value)
+	require.False(t, signing.Document{}.AllSigned(), "a draft without signers")
+}
+
 func TestViewIsToldOnce(t *testing.T) {
 	d := sent(t, false)
 	c, err := d.View("ann@example.com", "192.0.2.1", noon)
