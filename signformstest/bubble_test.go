@@ -72,6 +72,10 @@ func TestServersShareANetwork(t *testing.T) {
 	resp.Body.Close()
 	require.Equal(t, http.StatusForbidden, resp.StatusCode)
 
+	a.Close()
+	c := signformstest.NewServer(t, &signformstest.Options{Network: network})
+	require.Equal(t, "http://service.test", c.URL, "the name is free again")
+
 	network.Serve("app.test", http.NotFoundHandler())
 	require.PanicsWithValue(t, `signformstest: "app.test" is already served in this network`, func() {
 		network.Serve("app.test", http.NotFoundHandler())

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,20 @@ func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 	}
 	require.Len(t, signatures, 8, "each attempt is signed with its own timestamp")
 	require.Equal(t, "1795176005", r.all()[1].header.Get("x-timestamp"))
+}
+
+func TestMoreThanOneClaimFallsDueAtOnce(t *testing.T) {
+	const deliveries = 1500 // the sender claims 256 at once
+	r := newReceiver(t, slices.Repeat([]int{500}, deliveries)...)
+	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, r.URL)
+	for range deliveries {
+		submit()
+	}
+	require.NoError(t, srv.Settle(t.Context()))
+	srv.Advance(5 * time.Second)
+	for _, d := range srv.Deliveries() {
+		require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+	}
 }
 
 func TestTimestampsFollowTheWallClockByDefault(t *testing.T) {

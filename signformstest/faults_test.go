@@ -63,9 +63,14 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	require.Len(t, body, 10)
 	require.True(t, srv.Requests()[3].AnswerLost)
 
+	_, body, err = with(signformstest.Fault{Cut: 1 << 20})
+	require.NoError(t, err, "there is not so much to cut")
+	require.True(t, strings.HasSuffix(body, "}"), body)
+
 	_, body, err = with(signformstest.Fault{Unknown: true})
 	require.NoError(t, err)
 	require.Contains(t, body, `"status":"FROM_THE_FUTURE"`)
+	require.Contains(t, body, `"signingType":"FROM_THE_FUTURE"`)
 	require.Contains(t, body, `"documentName":"Lease"`)
 	require.Equal(t, 4, strings.Count(body, `"fieldFromTheFuture"`), "in the page, its pagination, the document and its signer: %s", body)
 
@@ -81,7 +86,7 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	for _, r := range srv.Requests() {
 		notes += len(r.Notes)
 	}
-	require.Equal(t, 6, notes, "the request log tells which requests met a fault")
+	require.Equal(t, 7, notes, "the request log tells which requests met a fault")
 }
 
 func TestFaultsBeforeAndAfterTheWork(t *testing.T) {
@@ -149,8 +154,11 @@ func TestFaultsOnTheNthMatch(t *testing.T) {
 }
 
 func TestProbableFaultsFollowTheSeed(t *testing.T) {
-	run := func(seed uint64) (pattern string) {
+	run := func(seed uint64, before ...signformstest.Fault) (pattern string) {
 		srv := signformstest.NewServer(t, &signformstest.Options{Seed: seed})
+		for _, f := range before {
+			srv.Fail(f)
+		}
 		srv.Fail(signformstest.Fault{Probability: 0.5, Status: 500})
 		for range 64 {
 			resp, _, err := list(srv, "")
@@ -162,6 +170,7 @@ func TestProbableFaultsFollowTheSeed(t *testing.T) {
 	first := run(7)
 	require.Equal(t, first, run(7))
 	require.NotEqual(t, first, run(8))
+	require.NotEqual(t, first, run(7, signformstest.Fault{Operation: signforms.OpSend}), "the second fault has dice of its own")
 	require.Greater(t, strings.Count(first, "5"), 16)
 	require.Less(t, strings.Count(first, "5"), 48)
 }
