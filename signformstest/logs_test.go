@@ -87,6 +87,17 @@ func TestAuthorsAreTold(t *testing.T) {
 	require.Equal(t, "2026-11-20T12:00:00Z invitation about "+doc, srv.Messages()[0].String())
 }
 
+func TestRecordsWithoutAnAuthorHaveOne(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	for _, kind := range []string{"PDF", "PDF_TEMPLATE"} {
+		_, body, err := list(srv, "?documentType="+kind)
+		require.NoError(t, err)
+		require.Contains(t, body, `"authorEmail":"author@example.com"`)
+	}
+}
+
 func TestProfileOfAnswersReachesTheAPI(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{
 		MessageOnly: true, RespondentObject: true, FreeRefusedReminders: true,

@@ -65,6 +65,21 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 	}
 }
 
+func TestAFailedTestShowsTheNewest(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := signformstest.NewServer(tb, &signformstest.Options{Start: start})
+	for range 201 {
+		_, _, err := list(srv, "")
+		require.NoError(t, err)
+		srv.Advance(time.Second)
+	}
+	tb.failed = true
+	tb.end()
+	require.Equal(t, 200, strings.Count(tb.log, "list documents: 200"))
+	require.NotContains(t, tb.log, "2026-11-20T12:00:00.000Z")
+	require.Contains(t, tb.log, "2026-11-20T12:03:20.000Z")
+}
+
 func TestAPassedTestShowsNothing(t *testing.T) {
 	tb := &scriptedTB{TB: t}
 	srv := signformstest.NewServer(tb, &signformstest.Options{FailOnUnusedFaults: true})

@@ -79,6 +79,8 @@ func TestAnIDOfSomethingElseIsSaidToBe(t *testing.T) {
 	require.EqualError(t, srv.Pay(form), `no document with id "`+form+`": it is the id of a form`)
 	_, err := srv.SubmitForm(doc, signformstest.Submission{})
 	require.EqualError(t, err, `no form with id "`+doc+`": it is the id of a PDF document`)
+	_, err = srv.SubmitForm(template, signformstest.Submission{})
+	require.EqualError(t, err, `no form with id "`+template+`": it is the id of a template`)
 
 	other := srv.AddForm(signformstest.Form{Title: "Other", Fields: []signformstest.Field{{Question: "Name?"}}})
 	response, err := srv.SubmitForm(form, signformstest.Submission{})
