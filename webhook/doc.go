@@ -12,7 +12,8 @@
 //
 // To write a handler of one's own, put [Verifier.Middleware] before it and call [EventsFrom]. Where there is no
 // net/http, call [Verifier.Verify] and [Parse]. Package webhooktest makes signed requests for tests. When a delivery is
-// refused and should not be, [Diagnose] says which of the known mistakes it was.
+// refused and should not be, [Diagnose] says which of the known mistakes it was, such as a secret with a newline or a
+// proxy that prints JSON anew.
 //
 // # What is guaranteed
 //
