@@ -88,7 +88,7 @@ func TestFuncsOther(t *testing.T) {
 	var problem *webhook.EventError
 	require.ErrorAs(t, problems[0], &problem)
 	require.Equal(t, 8, problem.Index)
-	require.EqualError(t, problem, "event 8 (new_form_response): webhook: field formId is not a string")
+	require.EqualError(t, problem, "event 8 (new_form_response): webhook: field formId is not a string; Funcs.Unknown would take the event")
 }
 
 func TestFuncsNone(t *testing.T) {

@@ -72,13 +72,13 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	}
 	switch {
 	case v == nil:
-		panic("webhook: NewHandler: no Verifier")
+		panic("webhook: NewHandler: no Verifier: make one with NewVerifier")
 	case on.empty():
-		panic("webhook: NewHandler: Funcs has no function")
+		panic("webhook: NewHandler: Funcs has no function: set at least one, Other for all events")
 	case opts.Timeout < 0 || opts.ReplayLease < 0 || opts.ReplayKeep < 0:
-		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep")
+		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep: leave it 0 for the default")
 	case opts.AllowRepeats && opts.ReplayStore != nil:
-		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore")
+		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore: leave out one of them")
 	}
 	h := &Handler{
 		verifier:    v,

@@ -11,7 +11,7 @@ import (
 
 // ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when every event it remembers is too young to be
 // forgotten. A [Handler] then answers 503, and the service delivers again later.
-var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget; raise MaxEvents")
+var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: raise MemoryReplayOptions.MaxEvents")
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
@@ -75,7 +75,7 @@ func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 		records: rings,
 	}
 	if s.max < 0 || s.minKeep < 0 {
-		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep")
+		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep: leave it 0 for the default")
 	}
 	if s.now == nil {
 		s.now = time.Now

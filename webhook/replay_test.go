@@ -271,7 +271,7 @@ func TestStoreFailures(t *testing.T) {
 		"begin fails": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
 			nil, 503, 0, []string{"begin"}, "event 0 (new_form_response): replay store: connection refused"},
 		"begin gives no state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
-			nil, 503, 0, []string{"begin"}, "unknown state 0"},
+			nil, 503, 0, []string{"begin"}, "Begin returned state 0"},
 		"done fails":         {&fakeStore{done: fail}, nil, 200, 2, []string{"begin", "done", "begin", "done"}, "replay store: connection refused"},
 		"abort fails":        {&fakeStore{abort: fail}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "replay store: connection refused"},
 		"permanent is done":  {&fakeStore{}, webhook.Permanent(errors.New("no such customer")), 200, 2, []string{"begin", "done", "begin", "done"}, "no such customer"},

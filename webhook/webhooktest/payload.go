@@ -19,7 +19,7 @@ var samples embed.FS
 func Sample(eventType webhook.EventType) []byte {
 	payload, err := samples.ReadFile("samples/" + string(eventType) + ".json")
 	if err != nil {
-		panic(fmt.Sprintf("webhooktest: Sample: no event type %q", eventType))
+		panic(fmt.Sprintf("webhooktest: Sample: no sample of event type %q: want one of the webhook.Type constants", eventType))
 	}
 	return payload
 }

@@ -17,7 +17,7 @@ import (
 func NewRequest(target, secret string, at time.Time, payload []byte) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(payload))
 	if err != nil {
-		panic("webhooktest: NewRequest: " + err.Error())
+		panic("webhooktest: NewRequest: target is no URL such as http://example.com/webhook: " + err.Error())
 	}
 	r.Header.Set("Content-Type", "application/json")
 	maps.Copy(r.Header, webhook.Sign(secret, at, payload))
