@@ -189,6 +189,11 @@ func TestParseInfers(t *testing.T) {
 	require.Equal(t, webhook.TypeFormResponse, e.EventType())
 }
 
+func TestParseSignerStatuses(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_template_response","signers":[{"status":"DRAFT"},{"status":"Delegated"},{"status":""},{}]}`)
+	require.Equal(t, []webhook.Signer{{Status: webhook.SignerDraft}, {Status: "Delegated"}, {}, {}}, e.(*webhook.TemplateResponse).Signers)
+}
+
 func TestParseTimes(t *testing.T) {
 	want := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{

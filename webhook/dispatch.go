@@ -75,7 +75,7 @@ func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Ev
 }
 
 // unwanted deals with an event that no function is there for. One that could not be decoded is genuine all the same
-// and must not be lost: as long as it is refused, the service goes on delivering it.
+// and must not be lost: acknowledged, it would never be delivered again.
 func (h *Handler) unwanted(ctx context.Context, i int, ev Event) outcome {
 	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
 		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)})

@@ -144,6 +144,7 @@ func TestFailures(t *testing.T) {
 			require.ErrorAs(t, problems[0], &problem)
 			require.Equal(t, 1, problem.Index)
 			require.IsType(t, &webhook.SignatureViewed{}, problem.Event)
+			require.EqualError(t, problem, "event 1 (new_signature_pdf_individual_viewed): "+problem.Err.Error())
 			require.Equal(t, c.stack, strings.Contains(string(problem.Stack), "TestFailures"))
 			require.Equal(t, strings.Contains(c.text, "disk full"), errors.Is(problems[0], cause))
 		})

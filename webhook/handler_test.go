@@ -122,7 +122,7 @@ func TestHandlerReports(t *testing.T) {
 
 func TestHandlerSizes(t *testing.T) {
 	const limit = 1000
-	newHandler := func(t *testing.T) http.Handler {
+	newHandler := func(t *testing.T) *webhook.Handler {
 		return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit}), webhook.Funcs{Other: ignore}, nil)
 	}
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when every event it remembers is too young to be
-// forgotten. A [Handler] then answers 503, and the service delivers again later.
+// forgotten. A [Handler] then answers 503, which asks the service to deliver later.
 var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: raise MemoryReplayOptions.MaxEvents")
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
@@ -24,12 +24,12 @@ type MemoryReplayOptions struct {
 	// minutes.
 	MinKeep time.Duration
 
-	// Now is the clock. Default [time.Now].
+	// Now is the clock. Default [time.Now]. The store calls it once at a time.
 	Now func() time.Time
 }
 
 // MemoryReplayStore is a [ReplayStore] in the memory of one process, bounded in size. It knows nothing of other
-// processes, nor of what happened before a restart.
+// processes, nor of what happened before a restart. Make one with [NewMemoryReplayStore]; it is safe for concurrent use.
 type MemoryReplayStore struct {
 	max     int
 	minKeep time.Duration

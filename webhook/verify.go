@@ -14,7 +14,7 @@ import (
 // DefaultTolerance and DefaultMaxBody are what a [Verifier] uses where [VerifierOptions] leaves the field zero.
 const (
 	DefaultTolerance = 5 * time.Minute
-	DefaultMaxBody   = 1 << 20
+	DefaultMaxBody   = 1 << 20 // bytes
 )
 
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
@@ -62,8 +62,8 @@ type Verified struct {
 	// not set, Payload is the very slice that Verify was given.
 	Payload []byte
 
-	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. A repeated
-	// attempt has a new one.
+	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. Whether a repeated
+	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
 	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries

@@ -95,6 +95,7 @@ func TestVerifyTolerance(t *testing.T) {
 		want           error
 	}{
 		{0, 5 * time.Minute, nil},
+		{webhook.DefaultTolerance, 5 * time.Minute, nil},
 		{0, -5 * time.Minute, nil},
 		{0, 5*time.Minute + time.Second, webhook.ErrTimestamp},
 		{0, -5*time.Minute - time.Second, webhook.ErrTimestamp},
