@@ -56,10 +56,13 @@ type replayKeys struct {
 const keysLinear = 32
 
 func newReplayKeys(events int) replayKeys {
-	if events > keysLinear {
-		return replayKeys{many: make(map[ReplayKey]uint64, events)}
+	switch {
+	case events < 2:
+		return replayKeys{}
+	case events <= keysLinear:
+		return replayKeys{few: make([]ReplayKey, 0, events)}
 	}
-	return replayKeys{few: make([]ReplayKey, 0, events)}
+	return replayKeys{many: make(map[ReplayKey]uint64, events)}
 }
 
 func (k *replayKeys) next(source string) ReplayKey {
