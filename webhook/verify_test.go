@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -80,6 +81,16 @@ func TestVerifyRefuses(t *testing.T) {
 				require.NotContains(t, err.Error(), private)
 			}
 		})
+	}
+}
+
+// TestVerifyMaxBody has a body of exactly the limit, and a limit beyond which there is no number.
+func TestVerifyMaxBody(t *testing.T) {
+	for _, limit := range []int{2, math.MaxInt} {
+		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit})
+		_, err := v.Verify(signed(secret, "1795176000", "[]"), []byte("[]"))
+		require.NoError(t, err)
+		requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
 	}
 }
 
