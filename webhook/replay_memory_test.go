@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"time"
 
@@ -166,7 +165,7 @@ func compareWithModel(t *testing.T, keys, seconds int) {
 func TestMemoryReplayStoreMemory(t *testing.T) {
 	const size = 100_000
 	clock := webhooktest.NewClock(noon)
-	before := heapInUse()
+	before := liveHeap()
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
 	for n := range 4 * size {
 		if n >= size {
@@ -179,7 +178,7 @@ func TestMemoryReplayStoreMemory(t *testing.T) {
 		}
 		require.NoError(t, s.Done(t.Context(), replayKey(n), 24*time.Hour))
 	}
-	require.Less(t, heapInUse()-before, int64(10e6))
+	require.Less(t, liveHeap()-before, int64(10e6))
 	for n := 3 * size; n < 4*size; n++ {
 		if state, err := s.Begin(t.Context(), replayKey(n), time.Minute); state != webhook.ReplayDone || err != nil {
 			t.Fatalf("Begin of event %d once more = %v, %v, want ReplayDone", n, state, err)
@@ -188,13 +187,6 @@ func TestMemoryReplayStoreMemory(t *testing.T) {
 	state, err := s.Begin(t.Context(), replayKey(3*size-1), time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, webhook.ReplayFresh, state, "one that had to make room")
-}
-
-func heapInUse() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 func TestNewMemoryReplayStorePanics(t *testing.T) {
