@@ -139,7 +139,10 @@ func (h *Handler) run(ctx *boundedContext, run function, i int, ev Event) outcom
 	problem := &EventError{Index: i, Event: ev, Err: err}
 	if p, ok := err.(*panicError); ok {
 		problem.Stack = p.stack
-	} else if _, ok := errors.AsType[*permanentError](err); ok {
+		h.report(ctx.parent, "webhook: event failed, its function panicked", problem, slog.String("stack", string(p.stack)))
+		return failed
+	}
+	if _, ok := errors.AsType[*permanentError](err); ok {
 		h.report(ctx.parent, "webhook: event given up", problem)
 		return processed
 	}

@@ -257,6 +257,7 @@ func TestNoPersonalData(t *testing.T) {
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
 		SignatureViewed: func(context.Context, *webhook.SignatureViewed) error { return errors.New("disk full") },
 		SignatureSigned: func(context.Context, *webhook.SignatureSigned) error { return nil },
+		TemplateSigned:  func(context.Context, *webhook.TemplateSigned) error { panic("at the disco") },
 	}, &webhook.HandlerOptions{
 		Logger:      slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		OnError:     func(_ context.Context, err error) { fmt.Fprintln(&said, err) },
@@ -268,7 +269,7 @@ func TestNoPersonalData(t *testing.T) {
 	serve(h, whole+"planted")
 	serveRequest(h, webhooktest.NewRequest(target, "planted secret 0123", noon, []byte(whole)))
 	serveRequest(h, webhooktest.NewRequest(target, secret, noon.Add(-time.Hour), []byte(whole)))
-	for _, text := range []string{"event failed", "not decoded", "no function", "event processed", "skipped", "request refused", "duplicate 602c2631"} {
+	for _, text := range []string{"event failed", "panicked", "TestNoPersonalData", "not decoded", "no function", "event processed", "skipped", "request refused", "duplicate 602c2631"} {
 		require.Contains(t, said.String(), text)
 	}
 	for _, private := range []string{"lanted", "@example.com", "203.0.113", "Ann", "Lease", "files.example.com", "legal name", secret} {

@@ -50,8 +50,9 @@ type HandlerOptions struct {
 	OnDuplicate func(context.Context, Event)
 
 	// Logger gets a line for everything that OnError and OnDuplicate are told of and for each event that no function
-	// is there for; at debug level also for each event processed. Lines hold types, ids and error texts, never personal
-	// data, unless the errors and panics of functions do. Default [slog.Default] as it is when NewHandler is called.
+	// is there for; at debug level also for each event processed. Lines hold types, ids, error texts and, where a
+	// function panicked, its stack, never personal data, unless the errors and panics of functions do. Default
+	// [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
 }
 

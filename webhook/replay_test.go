@@ -156,6 +156,22 @@ func TestBusyAmongOthers(t *testing.T) {
 	})
 }
 
+// TestBusyAndFailed delivers one event that is being processed elsewhere, then one that fails: the answer is the failure's.
+func TestBusyAndFailed(t *testing.T) {
+	first := true
+	store := &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
+		defer func() { first = false }()
+		if first {
+			return webhook.ReplayBusy, nil
+		}
+		return webhook.ReplayFresh, nil
+	}}
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		return errors.New("disk full")
+	}}, &webhook.HandlerOptions{ReplayStore: store})
+	requireAnswer(t, serve(h, array(elements[:2]...)), 500, `{"status":"failed"}`)
+}
+
 // TestDeadProcess has a process that ends inside a function: for the others it is one that never settles its claim.
 func TestDeadProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -272,6 +288,10 @@ func TestStoreFailures(t *testing.T) {
 			nil, 503, 0, []string{"begin"}, "event 0 (new_form_response): replay store: connection refused"},
 		"begin gives no state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
 			nil, 503, 0, []string{"begin"}, "Begin returned state 0"},
+		"begin gives another state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
+			return webhook.ReplayDone + 1, nil
+		}},
+			nil, 503, 0, []string{"begin"}, "Begin returned state 4"},
 		"done fails":         {&fakeStore{done: fail}, nil, 200, 2, []string{"begin", "done", "begin", "done"}, "replay store: connection refused"},
 		"abort fails":        {&fakeStore{abort: fail}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "replay store: connection refused"},
 		"permanent is done":  {&fakeStore{}, webhook.Permanent(errors.New("no such customer")), 200, 2, []string{"begin", "done", "begin", "done"}, "no such customer"},
