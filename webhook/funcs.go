@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Funcs are the functions of a [Handler], each may be nil. Exactly one runs per event: the one for its type, else Other;
+// Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type, else Other;
 // for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is acknowledged and
 // logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
 //

@@ -374,6 +374,14 @@ func TestStoreContext(t *testing.T) {
 		store.begin = func(ctx context.Context, _ webhook.ReplayKey) (webhook.ReplayState, error) { return 0, check(ctx) }
 		require.Equal(t, 503, send())
 		require.Equal(t, 3, asked)
+
+		var kept context.Context
+		store.begin = func(ctx context.Context, _ webhook.ReplayKey) (webhook.ReplayState, error) {
+			kept = ctx
+			return webhook.ReplayDone, nil
+		}
+		require.Equal(t, 200, send())
+		require.Equal(t, context.Canceled, kept.Err(), "the context of a call ends with it")
 	})
 }
 
