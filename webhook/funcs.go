@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type, else Other;
-// for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is acknowledged and
-// logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
+// Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type,
+// else Other; for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is
+// acknowledged and logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
 //
 // A function's ctx has the values of the request's, but does not end with it; it ends after [HandlerOptions.Timeout].
 // An error, unless it is wrapped by [Permanent], and a panic are answered 500, which asks the service to deliver again;
