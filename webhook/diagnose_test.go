@@ -3,7 +3,10 @@ package webhook_test
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,7 +48,7 @@ func TestDiagnose(t *testing.T) {
 		"one element":            {secret, stamp, stamp + `.{"webhookEvent":"new_thing"}`, nil, "if the body were its element 1 alone."},
 		"array of one element":   {secret, stamp, stamp + `.[{"webhookEvent":"new_thing"}]`, nil, "if the body were an array of its element 1 alone."},
 		"two mistakes":           {secret, stamp, `{"webhookEvent":"new_thing"}`, nil, "if the body were signed without the timestamp, if the body were its element 1 alone."},
-		"something else":         {secret, stamp, "something else", nil, "matches none of the 4 secrets"},
+		"something else":         {secret, stamp, "something else", nil, "matches no secret of the 4 given"},
 		"upper case":             {secret, stamp, stamp + "." + body, editSignature(strings.ToUpper), "X-Signature is in upper-case hexadecimal"},
 		"base64":                 {secret, stamp, stamp + "." + body, editSignature(toBase64), "X-Signature is in base64"},
 		"sha256=":                {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "sha256=" + s }), "begins with sha256="},
@@ -95,4 +98,44 @@ func toBase64(digits string) string {
 		panic(err)
 	}
 	return base64.StdEncoding.EncodeToString(b)
+}
+
+// TestDiagnoseOrder has a proxy on the way that decodes the body into maps and prints it with sorted keys.
+func TestDiagnoseOrder(t *testing.T) {
+	const guess = "in alphabetical order"
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	files, err := filepath.Glob("../testdata/events/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		sent, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(sent, &value))
+		sorted, err := json.Marshal(value)
+		require.NoError(t, err)
+
+		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, string(sent)), sorted)
+		if name := filepath.Base(file); name != "empty.json" && name != "unknown_event.json" {
+			require.Contains(t, got, guess, name)
+			require.Contains(t, got, "matches no secret of the 1 given", name)
+		}
+		got = webhook.Diagnose([]string{secret}, signed("another secret", stamp, string(sent)), sent)
+		require.NotContains(t, got, guess, "%s as the service prints it", file)
+		got = webhook.Diagnose([]string{secret}, signed(secret, stamp, string(sorted)), sorted)
+		require.NotContains(t, got, guess, "%s, signed in this order", file)
+	}
+	for body, want := range map[string]bool{
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}]`:                    true,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"y":1,"\u007a":2}]`: true,
+		`[{"a":1,"b":2,"c":3,"d":4}]`:                          false, // may be so by accident
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"z":1,"y":2}]`:      false,
+		`[{"a":{"z":1,"y":2},"b":2,"c":3,"d":4,"e":5}]`:        false,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5,"e":6}]`:              false, // nothing that was decoded
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}`:                     false,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}]]`:                   false,
+	} {
+		got := webhook.Diagnose([]string{secret}, signed("another secret", stamp, body), []byte(body))
+		require.Equal(t, want, strings.Contains(got, guess), body)
+	}
 }

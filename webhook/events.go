@@ -186,12 +186,13 @@ type meta struct {
 	inferred bool
 }
 
-// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
+// Inferred reports whether the service left webhookEvent out, so that the type was chosen by the fields that are there.
 func (m *meta) Inferred() bool { return m.inferred }
 
 func (m *meta) source() string { return m.raw }
 
-// Raw returns a fresh copy of the event's JSON as it was authenticated, nil for an event that was not decoded.
+// Raw returns a fresh copy of the event's JSON as it was authenticated, with the fields that this type has no place for.
+// It is nil for an event that was not decoded from a payload.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil
@@ -199,10 +200,10 @@ func (m *meta) Raw() json.RawMessage {
 	return json.RawMessage(m.raw)
 }
 
-// SubjectID returns DocumentID.
+// SubjectID returns DocumentID, the id of what the event is about.
 func (d *Document) SubjectID() string { return d.DocumentID }
 
-// SubjectID returns FormResponseID.
+// SubjectID returns FormResponseID, the id of what the event is about.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
 // SubjectID returns an empty string: fields of an unknown event have no known meaning.
