@@ -2,6 +2,7 @@ package signformstest
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -9,21 +10,22 @@ import (
 )
 
 // ErrRefused is what an act's error matches, by errors.Is, when the service's rules forbid it: the document's status, the
-// signing order, a signer who has signed before. The error's text tells which.
+// signing order, a signer who has signed before or is none of the document's. The error's text tells which. An id that no
+// document has is an error too, but not this one.
 var ErrRefused = errors.New("refused by the service's rules")
 
-// refused gives err its sentinel.
-func refused(err error) error {
-	if _, ok := errors.AsType[*signing.Refusal](err); ok {
-		return &refusal{err}
+// refusal is a refusal of the rules with its sentinel, and with the addresses that the service's own log leaves out.
+type refusal struct{ *signing.Refusal }
+
+func (r *refusal) Error() string {
+	text := r.Refusal.Error()
+	if len(r.Signers) > 0 {
+		text += ": " + strings.Join(r.Signers, ", ")
 	}
-	return err
+	return text
 }
 
-type refusal struct{ error }
-
 func (r *refusal) Is(target error) bool { return target == ErrRefused }
-func (r *refusal) Unwrap() error        { return r.error }
 
 // Actor is a signer of one document, ready to act. Each act returns an error when the service refuses it, and then nothing
 // has changed; check it, or the test goes on with a document in another state than it believes.
@@ -72,19 +74,17 @@ func (a Actor) Decline(reason string) error {
 	})
 }
 
-// Pay records the payment of a signed document.
+// Pay records the payment of a document, which must be SIGNED.
 func (s *Server) Pay(documentID string) error { return s.act(documentID, signing.Document.Pay) }
 
-// Expire ends a document in progress as if its time were over.
+// Expire ends a document as if its time were over. It must be in progress.
 func (s *Server) Expire(documentID string) error { return s.act(documentID, signing.Document.Expire) }
 
-// Delete deletes a document that is not finished. It stays listed, as DELETED.
+// Delete deletes a document, which must be a draft or in progress. It stays listed, as DELETED.
 func (s *Server) Delete(documentID string) error { return s.act(documentID, signing.Document.Delete) }
 
-// Archive archives a document. Its status stays as it is.
-func (s *Server) Archive(documentID string) error {
-	return s.act(documentID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.Archive(true, at) })
-}
+// Archive archives a document, unless it is deleted. Its status stays as it is.
+func (s *Server) Archive(documentID string) error { return s.act(documentID, signing.Document.Archive) }
 
 // Submission is what a respondent enters into a form.
 type Submission struct {
@@ -92,13 +92,17 @@ type Submission struct {
 	Answers         map[string]string // by question
 }
 
-// SubmitForm submits a form and returns the formResponseId of the new response. It returns an error when an answer is
-// missing that the form requires, or is to a question that the form does not ask.
+// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
+// when an answer is missing that the form requires, or when one is to a question that the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
 	r, err := s.ref.Submit(formID, answers.RespondentEmail, answers.Answers)
 	return r.ID, err
 }
 
 func (s *Server) act(documentID string, command signing.Command) error {
-	return refused(s.ref.Act(documentID, command))
+	err := s.ref.Act(documentID, command)
+	if r, ok := errors.AsType[*signing.Refusal](err); ok {
+		return &refusal{r}
+	}
+	return err
 }

@@ -1,14 +1,12 @@
 package signformstest
 
-import (
-	"time"
-)
+import "time"
 
 // AuditEntry is one line of the audit trail of a document or a form. Entries are only ever added: From and To chain, and the
 // last To is the document's status.
 type AuditEntry struct {
 	At     time.Time
-	Action string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "unarchive", "submit"
+	Action string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "submit" (of a form)
 	Actor  string // the signer's e-mail address, or "author", "service" or "respondent"
 	From   string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
 	To     string // status after it
@@ -27,8 +25,8 @@ func (e AuditEntry) String() string {
 	return line
 }
 
-// Audit returns what was done to a document or form, oldest first: it explains how the record came to its state. For an id
-// that there is not it is empty.
+// Audit returns what was done to a document or form, oldest first: it explains how the record came to its state. It is empty
+// for an id that no record has.
 func (s *Server) Audit(documentID string) []AuditEntry {
 	var trail []AuditEntry
 	for _, e := range s.ref.Audit(documentID) {

@@ -3,6 +3,7 @@ package signformstest_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,7 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 		_, err := srv.Client().Documents.Remind(t.Context(), doc)
 		require.NoError(t, err)
 	}
+	require.Equal(t, srv.WorkspaceID, srv.Requests()[0].Header.Get("workspaceid"))
 	_, err := srv.Client().Documents.Remind(t.Context(), doc)
 	require.ErrorIs(t, err, signforms.ErrRateLimited)
 	require.Len(t, srv.Requests(), 5, "the sixth was not sent")
@@ -38,6 +40,50 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	srv.Advance(16 * time.Minute)
 	_, err = srv.Client().Documents.Remind(t.Context(), doc)
 	require.NoError(t, err)
+}
+
+// TestAdvanceLetsWaitingRemindersGo runs in a bubble, where it shows whether a call waited for time of its own to pass.
+func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
+	for name, began := range map[string]time.Time{"wall clock": {}, "still clock": start} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := signformstest.NewNetwork()
+				defer network.Close()
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Start: began})
+				defer srv.Close()
+				remindAll(t, srv, 17)
+			})
+		})
+	}
+}
+
+// remindAll sends so many reminders, and moves the clock when the budget is used up.
+func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
+	var refs []signforms.DocumentRef
+	for range reminders {
+		refs = append(refs, signforms.PDF(srv.AddDocument(signformstest.Document{
+			Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}},
+		})))
+	}
+	began := time.Now()
+	outcomes := make(chan error)
+	go func() {
+		defer close(outcomes)
+		for _, err := range srv.Client().Documents.RemindAll(t.Context(), refs) {
+			outcomes <- err
+		}
+	}()
+	sent := 0
+	for err := range outcomes {
+		require.NoError(t, err)
+		if sent++; sent%5 == 0 {
+			synctest.Wait() // until the next one waits
+			srv.Advance(16 * time.Minute)
+		}
+	}
+	require.Equal(t, reminders, sent)
+	require.Zero(t, time.Since(began), "a client that is not told looks at its clock every 10 seconds")
+	require.Len(t, srv.Requests(), reminders)
 }
 
 func TestWorkspacesAndKeys(t *testing.T) {

@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -9,34 +10,49 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Fault is something that goes wrong with API requests, on purpose. The fields of the first group say with which: zero
-// fields match any request that carries a valid key. Those of the second say what happens; they can be combined. With
-// none of them, or with Latency alone, the request is answered as usual.
+// Fault is something that goes wrong with API requests, on purpose:
 //
-// Of several faults that match, the first that was set and that happens is applied, alone.
+//	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
+//	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
+//	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
+//	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
+//
+// Operation and DocumentID say which requests it matches, of those that carry a valid key and a body that can be read; a
+// request has to match both, and with neither each does. Nth, Times and Probability say on which of its matches it happens,
+// and with none of them it is on each. The other fields say what happens; they can be combined. With none of them, or
+// with Latency alone, the request is answered as usual.
+//
+// Of several faults that would happen to a request, the one that was set first does, alone.
 type Fault struct {
-	Operation   signforms.Operation
-	DocumentID  string  // or the id of the template, form, createdDocumentId or response in the request
-	Nth         int     // the first match it happens on, from 1; with Times 0 it happens on this one alone
-	Times       int     // how often it happens at most; 0: no limit
-	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
+	Operation   signforms.Operation // as in signforms.OpSend; empty: any
+	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries; empty: any
+	Nth         int                 // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
+	Times       int                 // happens this often at most; 0: no limit
+	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
 	AfterWork   bool          // do the work first: an answer that gets lost, or lies, after something was done
-	Latency     time.Duration // wait so long, by the wall clock; with AfterWork after the work
+	Latency     time.Duration // wait so long, by the wall clock; with AfterWork after the work; 0: not at all
 	Reset       bool          // reset the connection instead of answering
-	Status      int           // answer with this status instead of doing the work
-	Body        string        // answer with this body instead of doing the work, with status 200 unless Status says otherwise
+	Status      int           // answer with this status, 200 to 599, instead of doing the work; 0: that of the work, or 200 with Body
+	Body        string        // answer with this body instead of doing the work; empty: that of the work, or with Status none
 	ContentType string        // of the answer; default application/json
-	RetryAfter  string        // Retry-After header of the answer, as it is
-	Cut         int           // break the connection after so many bytes of the answer's body
-	Drip        time.Duration // wait so long between any two bytes of the answer's body
+	RetryAfter  string        // Retry-After header of the answer, as it is; empty: none, or the service's own
+	Cut         int           // break the connection after so many bytes of the answer's body; 0, or more than it has: not at all
+	Drip        time.Duration // wait so long between any two bytes of the answer's body; 0: not at all
 	Unknown     bool          // put statuses that no client knows into the answer, and a new field into each object
 	WrongTypes  bool          // swap strings with numbers and booleans in the answer
 }
 
-// WebhookFault is something that goes wrong with webhook attempts, on purpose. The fields of the first group say with
-// which: zero fields match any attempt. Those of the second say what happens; they can be combined. Each attempt of a
-// delivery is a match of its own.
+// WebhookFault is something that goes wrong with webhook attempts, on purpose:
+//
+//	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
+//	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
+//	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
+//
+// WebhookID, DocumentID and EventType say which attempts it matches; an attempt has to match each that is set, and with none
+// each does. Each attempt of a delivery is a match of its own. Nth, Times and Probability say on which of its matches it
+// happens, and with none of them it is on each. The other fields say what happens; they can be combined. Of several faults
+// that would happen to an attempt, the one that was set first does, alone.
 //
 // What changes the body or the timestamp is signed anew, so that the delivery stays genuine; Secret and Reencode are not.
 // With a Delay the rest happens to the attempt once it is made.
@@ -44,29 +60,35 @@ type Fault struct {
 // Attempts for different webhooks are made side by side: Nth and Times count them as they come, so say which WebhookID is
 // meant where it matters. Probability goes by each webhook's own attempts, so that a seed decides.
 type WebhookFault struct {
-	WebhookID   string
-	DocumentID  string  // or the id of the template, form, createdDocumentId or form response that the event is about
-	EventType   string  // a webhookEvent
-	Nth         int     // the first match it happens on, from 1; with Times 0 it happens on this one alone
-	Times       int     // how often it happens at most; 0: no limit
-	Probability float64 // of happening on each of those, from Options.Seed; 0: certain
+	WebhookID   string  // as AddWebhook returned it; empty: any
+	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about; empty: any
+	EventType   string  // a webhookEvent, as in "new_template_response"; empty: any
+	Nth         int     // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
+	Times       int     // happens this often at most; 0: no limit
+	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
 	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
 	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
 	Duplicate  bool          // send the same request twice
-	Secret     string        // sign with this instead of the webhook's secret
+	Secret     string        // sign with this instead of the webhook's secret; empty: with that
 	Shift      time.Duration // add this to x-timestamp: negative for a stale one
-	OmitHeader string        // leave out this header
+	OmitHeader string        // leave out this header, as in "x-signature"
 	OmitType   bool          // leave out webhookEvent
-	Type       string        // write this as webhookEvent
-	Pad        int           // add a field of so many bytes to each event
+	Type       string        // write this as webhookEvent; empty: the event's own
+	Pad        int           // add a field of so many bytes to each event; 0: none
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
+}
+
+var operations = []signforms.Operation{
+	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
+	signforms.OpListResponses,
 }
 
 // Fail makes API requests go wrong from now on. The function that it returns takes the fault back. A fault that cannot be
 // fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
+	s.require(f.Operation == "" || slices.Contains(operations, f.Operation), "Fail: Operation %q is none of the service's: %q", f.Operation, operations)
 	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
@@ -92,6 +114,8 @@ func (s *Server) Fail(f Fault) (remove func()) {
 // cannot be fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
+	s.require(f.EventType == "" || slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)),
+		"FailWebhooks: EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
 	return s.ref.FailWebhooks(refserver.WebhookFault{

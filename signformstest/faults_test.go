@@ -172,15 +172,19 @@ func TestSlowAnswers(t *testing.T) {
 		defer network.Close()
 		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 		defer srv.Close()
-		remove := srv.Fail(signformstest.Fault{Latency: 7 * time.Second})
-		start := time.Now()
-		_, body, err := list(srv, "")
-		require.NoError(t, err)
-		require.Equal(t, 7*time.Second, time.Since(start))
-		remove()
+		body := ""
+		for _, after := range []bool{false, true} {
+			remove := srv.Fail(signformstest.Fault{Latency: 7 * time.Second, AfterWork: after})
+			start := time.Now()
+			var err error
+			_, body, err = list(srv, "")
+			require.NoError(t, err)
+			require.Equal(t, 7*time.Second, time.Since(start))
+			remove()
+		}
 
 		srv.Fail(signformstest.Fault{Drip: time.Second})
-		start = time.Now()
+		start := time.Now()
 		_, dripped, err := list(srv, "")
 		require.NoError(t, err)
 		require.Equal(t, body, dripped)

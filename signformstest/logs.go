@@ -20,10 +20,10 @@ type Request struct {
 	RequestID  string      // x-request-id as sent
 	Header     http.Header // without the API key
 	Query      url.Values
-	Body       []byte   // the first 64 KiB
+	Body       []byte   // the first 64 KiB; nil when it was refused before its body was read
 	Missing    []string // required inputs that were not there
 	Notes      []string // what was ignored and why, and other hints
-	Rule       string   // that refused it; empty: none
+	Rule       string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists" or "status"; empty: none
 	StatusCode int      // of the answer; 0: none was written
 	Code       string   // of an error answer
 	Message    string   // of an error answer
@@ -57,8 +57,8 @@ type Message struct {
 	To         string
 	Subject    string
 	Body       string
-	Link       string // opens the document or the form for whoever has it, and with POST signs the document; empty in notices
-	At         time.Time
+	Link       string    // opens the document or the form for whoever has it, and with POST signs the document; empty in notices
+	At         time.Time // by the service's clock
 }
 
 // String describes the message in one line without its link, which is a secret, and without personal data.
@@ -99,30 +99,36 @@ type Delivery struct {
 	Status        DeliveryStatus
 	Body          []byte // the same for every attempt; nil before the first
 	Attempts      []Attempt
-	NextAttemptAt time.Time // while pending
-	CreatedAt     time.Time
+	NextAttemptAt time.Time // while pending; else zero
+	CreatedAt     time.Time // when the event happened, by the service's clock
 }
 
 // String describes the delivery in one line without personal data.
 func (d Delivery) String() string {
-	line := fmt.Sprintf("%s %s %v to webhook %s: %s, %d attempts", d.CreatedAt.Format(time.RFC3339), d.ID, d.EventTypes, d.WebhookID, d.Status, len(d.Attempts))
-	if n := len(d.Attempts); n > 0 {
-		last := d.Attempts[n-1]
-		line += fmt.Sprintf(", last answer %d %s", last.StatusCode, last.Error)
+	line := fmt.Sprintf("%s %s %v to webhook %s: %s, attempts: %d", d.CreatedAt.Format(time.RFC3339), d.ID, d.EventTypes, d.WebhookID, d.Status, len(d.Attempts))
+	if len(d.Attempts) == 0 {
+		return line
+	}
+	last := d.Attempts[len(d.Attempts)-1]
+	if last.StatusCode != 0 {
+		line += fmt.Sprintf(", last answer: %d", last.StatusCode)
+	}
+	if last.Error != "" {
+		line += ", last error: " + last.Error
 	}
 	return line
 }
 
 // Attempt is one request of a [Delivery] and what came back.
 type Attempt struct {
-	At           time.Time // by the service's clock
-	Took         time.Duration
-	Header       http.Header // as sent, with x-timestamp and x-signature
-	Body         []byte      // as sent: that of the delivery, unless a [WebhookFault] changed it
-	StatusCode   int         // 0: no answer
+	At           time.Time     // by the service's clock
+	Took         time.Duration // by the service's clock: 0 where that stands still
+	Header       http.Header   // as sent, with x-timestamp and x-signature
+	Body         []byte        // as sent: that of the delivery, unless a [WebhookFault] changed it
+	StatusCode   int           // 0: no answer
 	AnswerHeader http.Header
 	Answer       []byte // the first 4 KiB of the answer's body
-	Error        string // why there was no answer, or not all of it
+	Error        string // why there was no answer, or not all of it; may be empty
 	Duplicate    bool   // the request before it once more, by a [WebhookFault]: none of the 8
 }
 

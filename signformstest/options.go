@@ -43,8 +43,8 @@ type Options struct {
 
 // ReminderLimit is a reading of "5 reminders in any 15 minutes per API key", or another limit.
 type ReminderLimit struct {
-	Reading  LimitReading
-	Requests int           // default 5
+	Reading  LimitReading  // default SlidingWindow
+	Requests int           // of each API key in a Window; default 5
 	Window   time.Duration // default 15 minutes
 }
 
@@ -61,18 +61,18 @@ const (
 // Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
 // one this SDK assumes.
 type Profile struct {
-	PageSize             int            // records per page when the request has no limit; default 10; of documents at most 100
-	InProgress           string         // literal of the status in progress; default "PENDING"
-	RefusalStatus        int            // HTTP status when a document's status forbids the operation; default 409
-	NoPagination         bool           // lists of documents come without pagination
-	CountPage            bool           // documentsCount counts the page instead of all that match
-	Aliases              bool           // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
-	RespondentObject     bool           // a single respondent comes as an object instead of an array of one
-	MessageOnly          bool           // void and reminder answer with nothing but a message
-	Extra                map[string]any // added to each body of a success, over fields of the same name
-	FreeRefusedReminders bool           // a reminder that is refused does not count towards the limit
-	Timestamps           TimestampFormat
-	UntypedSamples       bool // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+	PageSize             int             // records per page when the request has no limit; default 10; of documents at most 100
+	InProgress           string          // literal of the status in progress; default "PENDING"
+	RefusalStatus        int             // HTTP status when a document's status forbids the operation; default 409
+	NoPagination         bool            // lists of documents come without pagination
+	CountPage            bool            // documentsCount counts the page instead of all that match
+	Aliases              bool            // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
+	RespondentObject     bool            // a single respondent comes as an object instead of an array of one
+	MessageOnly          bool            // void and reminder answer with nothing but a message
+	Extra                map[string]any  // added to each body of a success, over fields of the same name
+	FreeRefusedReminders bool            // a reminder that is refused does not count towards the limit
+	Timestamps           TimestampFormat // of x-timestamp; default UnixSeconds
+	UntypedSamples       bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
 
 	// Endpoints are operations that are elsewhere or have their inputs elsewhere, as in the client's Options.Endpoints.
 	// [Server.Client] knows of them.
@@ -130,11 +130,11 @@ func (p Profile) check() error {
 	}
 	switch _, err := json.Marshal(p.Extra); {
 	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return fmt.Errorf("Options.Profile.Timestamps: %d is none of the formats", p.Timestamps)
+		return fmt.Errorf("Options.Profile.Timestamps: %d is none of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
 	case p.PageSize < 0:
-		return fmt.Errorf("Options.Profile.PageSize: %d is no size", p.PageSize)
+		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
 	case p.RefusalStatus != 0 && (p.RefusalStatus < 400 || p.RefusalStatus > 499):
-		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not the status of a refusal, 400 to 499", p.RefusalStatus)
+		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not 400 to 499, or 0 for the default", p.RefusalStatus)
 	case err != nil:
 		return fmt.Errorf("Options.Profile.Extra: %w", err)
 	}
@@ -149,7 +149,7 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 		l.Window = api.DefaultReminderWindow
 	}
 	if l.Requests < 0 || l.Window < 0 {
-		return nil, fmt.Errorf("Options.ReminderLimit: %d requests in %v is no limit", l.Requests, l.Window)
+		return nil, fmt.Errorf("Options.ReminderLimit: Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
 	}
 	switch l.Reading {
 	case SlidingWindow:
@@ -159,5 +159,5 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 	case TokenBucket:
 		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
 	}
-	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of the readings", l.Reading)
+	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
 }

@@ -52,7 +52,7 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
 		doc + ": cannot pay a document that is PENDING",
 		"[new_signature_pdf_individual_viewed]",
-		"pending, 1 attempts, last answer 500",
+		"pending, attempts: 1, last answer: 500\n",
 	} {
 		require.Contains(t, tb.log, want)
 	}
@@ -80,22 +80,30 @@ func TestUnusedFaultsCanFailTheTest(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		tb := &scriptedTB{TB: t}
 		srv := signformstest.NewServer(tb, &signformstest.Options{FailOnUnusedFaults: strict})
-		srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Status: 500})
-		srv.FailWebhooks(signformstest.WebhookFault{Drop: true})
+		srv.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Nth: 3, Status: 500, Body: strings.Repeat("x", 100)})
+		srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Secret: "previous"})
+		_, _, err := list(srv, "")
+		require.NoError(t, err)
 		tb.end()
 		require.Equal(t, strict, tb.failed)
-		require.Equal(t, map[bool]int{true: 2, false: 0}[strict], strings.Count(tb.log, "a fault was set but never happened"))
+		for _, want := range []string{
+			`FailOnUnusedFaults: Fault{Operation: "list documents", Nth: 3, Status: 500, Body: "` + strings.Repeat("x", 60) +
+				`"} never happened: it matched 1 requests; make what it waits for, or take it back`,
+			"FailOnUnusedFaults: WebhookFault{Drop: true, Secret: (hidden)} never happened: it matched 0 attempts; ",
+		} {
+			require.Equal(t, strict, strings.Contains(tb.log, want), "%s", tb.log)
+		}
 	}
 }
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]signformstest.Options{
-		"Options.ReminderLimit: -1 requests in 15m0s is no limit":                       {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
-		"Options.ReminderLimit.Reading: 7 is none of the readings":                      {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
-		"Options.Profile.Timestamps: 7 is none of the formats":                          {Profile: signformstest.Profile{Timestamps: 7}},
-		"Options.Profile.PageSize: -1 is no size":                                       {Profile: signformstest.Profile{PageSize: -1}},
-		"Options.Profile.RefusalStatus: 200 is not the status of a refusal, 400 to 499": {Profile: signformstest.Profile{RefusalStatus: 200}},
-		"Options.Profile.Extra: json: unsupported type: chan int":                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
+		"Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default": {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
+		"Options.ReminderLimit.Reading: 7 is none of SlidingWindow, FixedWindow and TokenBucket":        {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
+		"Options.Profile.Timestamps: 7 is none of UnixSeconds, UnixMilliseconds and RFC3339":            {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{PageSize: -1}},
+		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: signformstest.Profile{RefusalStatus: 200}},
+		"Options.Profile.Extra: json: unsupported type: chan int":                                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
 	} {
 		_, err := signformstest.Start(&opts)
 		require.EqualError(t, err, want)
@@ -129,7 +137,7 @@ func TestReminderLimits(t *testing.T) {
 		"documented":   {signformstest.ReminderLimit{}, make([]time.Duration, 5), []int{200, 200, 200, 200, 200, 429}},
 		"fixed":        {signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1}, []time.Duration{0, 15 * time.Minute}, []int{200, 429, 200}},
 		"tokens":       {signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour}, []time.Duration{0, 0, 30 * time.Minute, 0}, []int{200, 200, 429, 200, 429}},
-		"sliding, one": {signformstest.ReminderLimit{Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
+		"sliding, one": {signformstest.ReminderLimit{Reading: signformstest.SlidingWindow, Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: start})

@@ -12,9 +12,9 @@ import (
 
 // Template is a PDF with roles instead of people, to be sent with the client's Templates.Send.
 type Template struct {
-	Name         string        // required
+	Name         string        // not empty
 	Roles        []Role        // at least one
-	SigningOrder bool          // roles sign in the order of Roles
+	SigningOrder bool          // roles sign in the order of Roles; default: in any
 	Variables    []string      // names of its custom variables in square brackets, as in [v1]
 	AuthorEmail  string        // default "author@example.com"
 	ExpiresFor   time.Duration // how long after sending its documents expire; default 0: never
@@ -22,27 +22,27 @@ type Template struct {
 
 // Role is a place for a signer. Receivers name it by Title, exactly.
 type Role struct {
-	Title  string // required, unlike the other roles' titles
+	Title  string // not empty, and not that of another role
 	Colour string // as the service writes it; may be empty
 }
 
 // Form is a list of questions, to be sent with the client's Forms.Send and answered with [Server.SubmitForm].
 type Form struct {
-	Title  string  // required
+	Title  string  // not empty
 	Fields []Field // at least one
 }
 
 // Field is one question of a [Form].
 type Field struct {
-	Question string // required, unlike the form's other questions
+	Question string // not empty, and not that of another field
 	Required bool   // a submission without an answer to it is refused
 }
 
 // Document is a PDF that is out for signing.
 type Document struct {
-	Name         string        // required
+	Name         string        // not empty
 	Signers      []Signer      // at least one, unless Draft
-	SigningOrder bool          // signers sign in the order of Signers
+	SigningOrder bool          // signers sign in the order of Signers; default: in any
 	AuthorEmail  string        // default "author@example.com"
 	ExpiresFor   time.Duration // how long from now until it expires; default 0: never
 	Draft        bool          // not sent yet: nobody can sign it
@@ -50,8 +50,8 @@ type Document struct {
 
 // Signer is one person who has to sign a [Document].
 type Signer struct {
-	Name  string
-	Email string // required
+	Name  string // may be empty
+	Email string // an address alone, without a name: "ann@example.com"
 }
 
 // EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; that it does
@@ -67,8 +67,8 @@ const (
 
 // Webhook is an endpoint that gets one family of events of some documents.
 type Webhook struct {
-	URL       string      // required; where deliveries are posted to
-	Event     EventFamily // required
+	URL       string      // absolute, http or https; where deliveries are posted to
+	Event     EventFamily // one of the three families
 	Documents []string    // ids of forms, PDF documents or templates, as Event asks for; none: all of them, later ones too
 	Object    bool        // deliver one JSON object instead of an array of one
 }
@@ -80,15 +80,16 @@ func (s *Server) AddTemplate(t Template) string {
 	for i, r := range t.Roles {
 		s.require(r.Title != "", "AddTemplate: Roles[%d].Title is empty", i)
 		for _, earlier := range roles {
-			s.require(earlier.Title != r.Title, "AddTemplate: two roles have the title %q", r.Title)
+			s.require(earlier.Title != r.Title, "AddTemplate: two Roles have the Title %q: each needs its own", r.Title)
 		}
 		roles = append(roles, signing.Role(r))
 	}
 	for i, v := range t.Variables {
-		s.require(strings.HasPrefix(v, "[") && strings.HasSuffix(v, "]"), "AddTemplate: Variables[%d] = %q is not in square brackets, as in [v1]", i, v)
+		s.require(len(v) > 2 && strings.HasPrefix(v, "[") && strings.HasSuffix(v, "]"), "AddTemplate: Variables[%d] is %q: it must be in square brackets, as in [v1]", i, v)
 	}
 	s.require(t.Name != "", "AddTemplate: Name is empty")
-	s.require(len(roles) > 0, "AddTemplate: a template needs a role")
+	s.require(len(roles) > 0, "AddTemplate: Roles is empty: a template needs one")
+	s.require(t.ExpiresFor >= 0, "AddTemplate: ExpiresFor is %v: it must be positive, or 0 for never", t.ExpiresFor)
 	return s.ref.AddTemplate(signing.Template{
 		Name: t.Name, AuthorEmail: authorOr(t.AuthorEmail), Roles: roles, Ordered: t.SigningOrder, Variables: t.Variables, ExpiresFor: t.ExpiresFor,
 	})
@@ -101,12 +102,12 @@ func (s *Server) AddForm(f Form) string {
 	for i, field := range f.Fields {
 		s.require(field.Question != "", "AddForm: Fields[%d].Question is empty", i)
 		for _, earlier := range fields {
-			s.require(earlier.Question != field.Question, "AddForm: two fields ask %q", field.Question)
+			s.require(earlier.Question != field.Question, "AddForm: two Fields have the Question %q: each needs its own", field.Question)
 		}
 		fields = append(fields, signing.FormField{ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Required: field.Required})
 	}
 	s.require(f.Title != "", "AddForm: Title is empty")
-	s.require(len(fields) > 0, "AddForm: a form needs a field")
+	s.require(len(fields) > 0, "AddForm: Fields is empty: a form needs one")
 	return s.ref.AddForm(signing.Form{Title: f.Title, Fields: fields})
 }
 
@@ -115,6 +116,7 @@ func (s *Server) AddForm(f Form) string {
 func (s *Server) AddDocument(d Document) string {
 	s.t.Helper()
 	s.require(d.Name != "", "AddDocument: Name is empty")
+	s.require(d.ExpiresFor >= 0, "AddDocument: ExpiresFor is %v: it must be positive, or 0 for never", d.ExpiresFor)
 	record := signing.Document{Name: d.Name, AuthorEmail: authorOr(d.AuthorEmail), Ordered: d.SigningOrder, ExpiresFor: d.ExpiresFor}
 	for _, signer := range d.Signers {
 		record.Signers = append(record.Signers, signing.Signer{Name: signer.Name, Email: signer.Email})
@@ -136,7 +138,7 @@ func (s *Server) AddWebhook(w Webhook) string {
 // AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
 func (s *Server) AddAPIKey() string { return s.ref.AddKey(s.WorkspaceID) }
 
-// AddWorkspace adds a second, empty workspace and returns its id and an API key of it, to which nothing of the server's
+// AddWorkspace adds another, empty workspace and returns its id and an API key of it, to which nothing of the server's
 // own workspace exists.
 func (s *Server) AddWorkspace() (workspaceID, apiKey string) {
 	id := s.ref.AddWorkspace()

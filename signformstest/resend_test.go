@@ -27,11 +27,11 @@ func TestResend(t *testing.T) {
 	require.Len(t, srv.Deliveries(), 1)
 	require.Len(t, srv.Deliveries()[0].Attempts, 2)
 
-	require.EqualError(t, srv.Resend("x"), "no delivery with id x")
+	require.EqualError(t, srv.Resend("x"), `no delivery with id "x"`)
 	require.NoError(t, srv.DisableWebhook(hook))
-	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled")
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled, call EnableWebhook first")
 	require.NoError(t, srv.DeleteWebhook(hook))
-	require.ErrorContains(t, srv.Resend(id), "no webhook with id "+hook)
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook was deleted")
 }
 
 func TestResendRevivesADeadDelivery(t *testing.T) {
@@ -69,7 +69,22 @@ func TestResendAllFailedSince(t *testing.T) {
 	}
 	require.Equal(t, []int{1, 2, 2, 1}, attempts)
 	_, err = srv.ResendFailed("x", since)
-	require.EqualError(t, err, "no webhook with id x")
+	require.EqualError(t, err, `no webhook with id "x"`)
+}
+
+func TestResendFailedTakesDeadOnesAndLeavesThoseNotTriedYet(t *testing.T) {
+	srv, hook, submit := newPair(t, nil, newReceiver(t, 500, 500, 500, 500, 500, 500, 500, 500).URL)
+	submit()
+	srv.Advance(48 * time.Hour)
+	srv.FailWebhooks(signformstest.WebhookFault{Delay: time.Hour, Nth: 1})
+	submit()
+	require.NoError(t, srv.Settle(t.Context()))
+	n, err := srv.ResendFailed(hook, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, signformstest.DeliveryDelivered, srv.Deliveries()[0].Status)
+	require.Empty(t, srv.Deliveries()[1].Attempts)
 }
 
 func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
@@ -98,6 +113,21 @@ func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
 	require.Equal(t, "Sample value", samples[0]["contact_field(page1)[Seller]"])
 }
 
+func TestASampleOfADocumentChangesNothing(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	_, before, err := list(srv, "")
+	require.NoError(t, err)
+	srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{
+		URL: newReceiver(t).URL, Event: signformstest.SignatureCompleted, Documents: []string{doc},
+	}))
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Contains(t, string(srv.Deliveries()[0].Body), `"status":"SIGNED"`)
+	_, after, err := list(srv, "")
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
 func TestSamplesOfEachFamily(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{UntypedSamples: true}})
 	r := newReceiver(t)
@@ -124,7 +154,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 		submit()
 		synctest.Wait()
 		id := srv.Deliveries()[0].ID
-		require.EqualError(t, srv.Resend(id), "resending "+id+": it is being sent")
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is under way, call Settle first")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)
@@ -133,7 +163,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 			time.Sleep(time.Second)
 			srv.Close()
 		}()
-		require.ErrorContains(t, srv.Settle(t.Context()), "the webhook sender has stopped")
+		require.ErrorContains(t, srv.Settle(t.Context()), "the server is closed")
 	})
 }
 

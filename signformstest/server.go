@@ -47,8 +47,8 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	t.Cleanup(func() {
 		s.Close()
 		if opts != nil && opts.FailOnUnusedFaults {
-			for _, f := range s.ref.UnusedFaults() {
-				t.Errorf("signformstest: a fault was set but never happened: %+v", f)
+			for _, unused := range s.ref.UnusedFaults() {
+				t.Errorf("signformstest: FailOnUnusedFaults: %s; make what it waits for, or take it back", unused)
 			}
 		}
 		if t.Failed() {
@@ -96,17 +96,19 @@ func (s *Server) Close() { s.ref.Close() }
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.ref.Now() }
 
-// Advance moves the service's clock forward by d. What falls due on the way (webhook retries, documents that expire)
-// happens in order, each at its own time, before Advance returns. It must not be called from a webhook receiver: it
-// would wait for that, until the attempt fails after 10 seconds.
+// Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
+// calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
+// seconds of the wall clock for an attempt that is not answered, and so must not be called from one.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.require(d >= 0, "Advance: %v would move the clock back", d)
 	s.ref.Advance(d)
+	s.budget.ClockMoved()
 }
 
 // Settle returns when no webhook delivery is due or under way; one that waits for its next attempt does not count. It
-// returns ctx's error when that ends first.
+// returns ctx's error when that ends first, and another when the server is closed first.
 func (s *Server) Settle(ctx context.Context) error { return s.ref.Settle(ctx) }
 
 // require fails the test, or panics outside of one, when a condition on what the caller gave does not hold.

@@ -1,7 +1,6 @@
 package signformstest_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -14,52 +13,40 @@ import (
 )
 
 func TestWebhookFaults(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		fault signformstest.WebhookFault
-		check func(t *testing.T, got []received, secret string)
+	type fault = signformstest.WebhookFault
+	for name, c := range map[string]struct {
+		fault    fault
+		requests int
+		genuine  bool
+		check    func(t *testing.T, r received, d signformstest.Delivery)
 	}{
-		{"drop", signformstest.WebhookFault{Drop: true}, func(t *testing.T, got []received, secret string) {
-			require.Empty(t, got)
+		"drop":      {fault{Drop: true}, 0, false, nil},
+		"duplicate": {fault{Duplicate: true}, 2, true, nil},
+		"another secret": {fault{Secret: "previous"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.True(t, r.genuine("previous"))
 		}},
-		{"duplicate", signformstest.WebhookFault{Duplicate: true}, func(t *testing.T, got []received, secret string) {
-			require.Len(t, got, 2)
-			require.Equal(t, got[0], got[1])
+		"stale": {fault{Shift: -time.Hour}, 1, true, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.Equal(t, "1999-12-31T23:00:00.000Z", r.header.Get("x-timestamp"))
 		}},
-		{"another secret", signformstest.WebhookFault{Secret: "previous"}, func(t *testing.T, got []received, secret string) {
-			require.False(t, got[0].genuine(secret))
-			require.True(t, got[0].genuine("previous"))
+		"missing header": {fault{OmitHeader: "x-signature"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+			require.NotContains(t, r.header, "X-Signature")
+			require.Contains(t, r.header, "X-Timestamp")
 		}},
-		{"stale", signformstest.WebhookFault{Shift: -time.Hour}, func(t *testing.T, got []received, secret string) {
-			require.Equal(t, "1999-12-31T23:00:00.000Z", got[0].header.Get("x-timestamp"))
-			require.True(t, got[0].genuine(secret))
+		"missing type": {fault{OmitType: true}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Equal(t, strings.Replace(string(d.Body), `"webhookEvent":"new_form_response",`, "", 1), string(r.body))
 		}},
-		{"missing header", signformstest.WebhookFault{OmitHeader: "x-signature"}, func(t *testing.T, got []received, secret string) {
-			require.NotContains(t, got[0].header, "X-Signature")
-			require.Contains(t, got[0].header, "X-Timestamp")
+		"unknown event": {fault{Type: "new_thing"}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Equal(t, strings.Replace(string(d.Body), `"new_form_response"`, `"new_thing"`, 1), string(r.body))
 		}},
-		{"missing type", signformstest.WebhookFault{OmitType: true}, func(t *testing.T, got []received, secret string) {
-			require.NotContains(t, string(got[0].body), "webhookEvent")
-			require.True(t, got[0].genuine(secret))
+		"huge body": {fault{Pad: 2 << 20}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.Len(t, r.body, len(d.Body)+len(`,"padding":""`)+2<<20)
 		}},
-		{"unknown event", signformstest.WebhookFault{Type: "new_thing"}, func(t *testing.T, got []received, secret string) {
-			require.Contains(t, string(got[0].body), `"webhookEvent":"new_thing"`)
-			require.True(t, got[0].genuine(secret))
-		}},
-		{"huge body", signformstest.WebhookFault{Pad: 2 << 20}, func(t *testing.T, got []received, secret string) {
-			require.Greater(t, len(got[0].body), 2<<20)
-			require.True(t, got[0].genuine(secret))
-		}},
-		{"re-encoded", signformstest.WebhookFault{Reencode: true}, func(t *testing.T, got []received, secret string) {
-			require.False(t, got[0].genuine(secret))
-			var compact strings.Builder
-			var events any
-			require.NoError(t, json.Unmarshal(got[0].body, &events))
-			require.NoError(t, json.NewEncoder(&compact).Encode(events))
-			require.Contains(t, string(got[0].body), "\n")
+		"re-encoded": {fault{Reencode: true}, 1, false, func(t *testing.T, r received, d signformstest.Delivery) {
+			require.JSONEq(t, string(d.Body), string(r.body))
+			require.Contains(t, string(r.body), "\n")
 		}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
@@ -69,9 +56,15 @@ func TestWebhookFaults(t *testing.T) {
 				srv.FailWebhooks(c.fault)
 				submit()
 				require.NoError(t, srv.Settle(t.Context()))
-				c.check(t, r.all(), srv.WebhookSecret)
+				require.Len(t, r.all(), c.requests)
+				d := srv.Deliveries()[0]
 				for i, got := range r.all() {
-					require.Equal(t, string(got.body), string(srv.Deliveries()[0].Attempts[i].Body), "what was sent is in the log")
+					require.Equal(t, c.genuine, got.genuine(srv.WebhookSecret))
+					require.Equal(t, string(got.body), string(d.Attempts[i].Body), "what was sent is in the log")
+					require.Equal(t, r.all()[0], got)
+				}
+				if c.check != nil {
+					c.check(t, r.all()[0], d)
 				}
 			})
 		})
@@ -99,6 +92,40 @@ func TestADelayedDeliveryIsOvertaken(t *testing.T) {
 	require.NoError(t, srv.Settle(t.Context()))
 	srv.Advance(time.Hour)
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_completed", "new_signature_pdf_individual_signed"}, r.types(t))
+}
+
+func TestAWebhookFaultFindsEachIDOfAnEvent(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	r := newReceiver(t)
+	for _, family := range []signformstest.EventFamily{signformstest.FormResponse, signformstest.TemplateResponse} {
+		srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: family})
+	}
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
+	another := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
+	response, err := srv.SubmitForm(form, signformstest.Submission{})
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(srv.Signer(created, "ann@example.com").View(), srv.Signer(another, "ann@example.com").View()))
+	require.NoError(t, srv.Settle(t.Context()))
+	_, answer := call(t, srv, "GET", "/get-form-responses?formId="+form, "")
+	responseID := answer["responses"].([]any)[0].(map[string]any)["responseId"].(string)
+
+	for id, want := range map[string]int{form: 1, response: 1, responseID: 1, template: 2, created: 1, "x": 0} {
+		remove := srv.FailWebhooks(signformstest.WebhookFault{DocumentID: id, Drop: true})
+		dropped := 0
+		for _, d := range srv.Deliveries() {
+			require.NoError(t, srv.Resend(d.ID))
+		}
+		require.NoError(t, srv.Settle(t.Context()))
+		for _, d := range srv.Deliveries() {
+			if d.Attempts[len(d.Attempts)-1].Error != "" {
+				dropped++
+			}
+		}
+		require.Equal(t, want, dropped, "fault for %s", id)
+		remove()
+	}
 }
 
 func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {

@@ -1,7 +1,9 @@
 package refserver
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +76,27 @@ func (s *Server) Act(documentID string, command signing.Command) error {
 	if err != nil {
 		s.refuse(documentID, err)
 	}
-	return err
+	return s.explain(err)
+}
+
+// explain adds to the error for a record that does not exist what its id is of instead.
+func (s *Server) explain(err error) error {
+	missing, ok := errors.AsType[*store.Missing](err)
+	if !ok {
+		return err
+	}
+	kind := ""
+	s.store.View(func(tx *store.Tx) error {
+		kind = tx.KindOf(s.WorkspaceID, missing.ID)
+		return nil
+	})
+	switch {
+	case kind == "":
+		return err
+	case kind == "template" && missing.What == "document":
+		return fmt.Errorf("%w: it is a template's, and sending it makes documents: name one by its createdDocumentId", err)
+	}
+	return fmt.Errorf("%w: it is the id of a %s", err, kind)
 }
 
 func (s *Server) refuse(id string, err error) {
@@ -104,7 +126,7 @@ func (s *Server) Submit(formID, respondentEmail string, answers map[string]strin
 	})
 	if err != nil {
 		s.refuse(formID, err)
-		return signing.FormResponse{}, err
+		return signing.FormResponse{}, s.explain(err)
 	}
 	return *c.Response, nil
 }
@@ -124,7 +146,7 @@ func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer
 	for i, f := range form.Fields {
 		known[i] = strconv.Quote(f.Question)
 	}
-	for q := range answers {
+	for _, q := range slices.Sorted(maps.Keys(answers)) {
 		if !slices.ContainsFunc(form.Fields, func(f signing.FormField) bool { return f.Question == q }) {
 			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %q; it asks %s", q, strings.Join(known, ", "))}
 		}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
@@ -162,19 +164,38 @@ func without[R any](rules []*R, r *R) []*R {
 	return slices.DeleteFunc(slices.Clone(rules), func(other *R) bool { return other == r })
 }
 
-// UnusedFaults returns the faults that are still set and never happened.
-func (s *Server) UnusedFaults() (unused []any) {
+// UnusedFaults tells of each fault that is still set and never happened, in a sentence.
+func (s *Server) UnusedFaults() (unused []string) {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	for _, r := range s.faults.requests {
 		if r.used == 0 {
-			unused = append(unused, r.RequestFault)
+			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(r.RequestFault), r.seen))
 		}
 	}
 	for _, r := range s.faults.webhooks {
 		if r.used == 0 {
-			unused = append(unused, r.WebhookFault)
+			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(r.WebhookFault), r.seen))
 		}
 	}
 	return unused
+}
+
+// settings are the fields of a fault that are set, each cut to 60 bytes, without the secret of a webhook.
+func settings(fault any) string {
+	var set []string
+	v := reflect.ValueOf(fault)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		value := v.FieldByIndex(f.Index)
+		switch {
+		case f.Anonymous || value.IsZero():
+		case f.Name == "Secret":
+			set = append(set, "Secret: (hidden)")
+		case value.Kind() == reflect.String:
+			set = append(set, fmt.Sprintf("%s: %.60q", f.Name, value))
+		default:
+			set = append(set, fmt.Sprintf("%s: %v", f.Name, value))
+		}
+	}
+	return strings.Join(set, ", ")
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -40,7 +42,7 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	l := n.listeners[host]
 	n.mu.Unlock()
 	if l == nil {
-		return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: errors.New("connection refused: nobody serves this name")}
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: n.unknown()}
 	}
 	near, far := net.Pipe()
 	client, server := n.track(near), n.track(far)
@@ -57,12 +59,22 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: err}
 }
 
+// unknown is the error for a name that nobody serves.
+func (n *Network) unknown() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return errors.New("the network is closed")
+	}
+	return fmt.Errorf("nobody serves this name in the network: it has %q", slices.Sorted(maps.Keys(n.listeners)))
+}
+
 // Listen returns a listener for host, which must not be served yet.
 func (n *Network) Listen(host string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
-		return nil, net.ErrClosed
+		return nil, errors.New("the network is closed")
 	}
 	if n.listeners[host] != nil {
 		return nil, fmt.Errorf("%q is already served in this network", host)

@@ -33,8 +33,7 @@ type RequestFault struct {
 }
 
 func (f RequestFault) matches(c *api.Call) bool {
-	return (f.Operation == "" || f.Operation == c.Operation) &&
-		(f.DocumentID == "" || f.DocumentID == c.DocumentID || f.DocumentID == c.ResponseID)
+	return (f.Operation == "" || f.Operation == c.Operation) && (f.DocumentID == "" || c.Names(f.DocumentID))
 }
 
 func (f RequestFault) answers() bool { return f.Status != 0 || f.Body != "" }
@@ -46,7 +45,7 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 		work(w)
 		return
 	}
-	c.Note("fault")
+	c.Note("met the fault " + settings(f))
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}

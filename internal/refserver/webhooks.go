@@ -3,29 +3,30 @@ package refserver
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// families lists what a webhook can select.
-var families = []signing.EventFamily{signing.FamilyFormResponse, signing.FamilySignature, signing.FamilyTemplate}
+// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
+var sources = map[signing.EventFamily]string{
+	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
+}
 
 // AddWebhook adds a webhook to the workspace and returns its id. Its sources must be of the kind that its family covers.
 func (s *Server) AddWebhook(w store.Webhook) (string, error) {
 	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", &signing.Invalid{Field: "url", Message: "must be an absolute http or https URL"}
+		return "", &signing.Invalid{Field: "URL", Message: fmt.Sprintf("must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)}
 	}
-	if !slices.Contains(families, w.Family) {
-		return "", &signing.Invalid{Field: "event", Message: fmt.Sprintf("must be one of %q", families)}
+	if sources[w.Family] == "" {
+		return "", &signing.Invalid{Field: "Event", Message: fmt.Sprintf("must be FormResponse, SignatureCompleted or TemplateResponse, not %q", w.Family)}
 	}
 	w.ID, w.WorkspaceID, w.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
 	return w.ID, s.store.Update(func(tx *store.Tx) error {
 		for i, id := range w.Sources {
-			if err := tracked(tx, w.Family, id); err != nil {
-				return fmt.Errorf("documents[%d]: %w", i, err)
+			if err := tracked(sources[w.Family], id, tx.KindOf(w.WorkspaceID, id)); err != nil {
+				return fmt.Errorf("Documents[%d]: %w", i, err)
 			}
 		}
 		w.CreatedAt = tx.Now
@@ -34,21 +35,17 @@ func (s *Server) AddWebhook(w store.Webhook) (string, error) {
 	})
 }
 
-// tracked checks that there is a record with the id and of the kind that the family covers.
-func tracked(tx *store.Tx, family signing.EventFamily, id string) error {
-	var err error
-	switch family {
-	case signing.FamilyFormResponse:
-		_, err = tx.Form(id)
-	case signing.FamilyTemplate:
-		_, err = tx.Template(id)
-	case signing.FamilySignature:
-		var d signing.Document
-		if d, err = tx.Document(id); err == nil && d.Kind != signing.KindPDF {
-			err = &signing.Invalid{Field: "event", Message: "the document was made from a template: track the template, with " + string(signing.FamilyTemplate)}
-		}
+// tracked checks that the id is of what the webhook's family covers.
+func tracked(want, id, kind string) error {
+	switch kind {
+	case want:
+		return nil
+	case "":
+		return &store.Missing{What: want, ID: id}
+	case "document from a template":
+		return fmt.Errorf("%q is a document from a template: track the template, with the event TemplateResponse", id)
 	}
-	return err
+	return fmt.Errorf("%q is a %s, and a webhook for this Event tracks %ss", id, kind, want)
 }
 
 // SetWebhookDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
@@ -100,7 +97,7 @@ func (s *Server) Resend(deliveryID string) error {
 // ResendFailed makes every delivery of the webhook due now that was enqueued at or after since and was tried without
 // success, and returns how many those are.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
-	return n, s.store.Update(func(tx *store.Tx) error {
+	err = s.store.Update(func(tx *store.Tx) error {
 		if _, err := tx.Webhook(webhookID); err != nil {
 			return err
 		}
@@ -116,17 +113,21 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 		}
 		return nil
 	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 func resend(tx *store.Tx, d store.Delivery) error {
 	w, err := tx.Webhook(d.WebhookID)
 	switch {
 	case err != nil:
-		return fmt.Errorf("resending %s: %w", d.ID, err)
+		return fmt.Errorf("resending %s: its webhook was deleted", d.ID)
 	case w.Disabled:
-		return fmt.Errorf("resending %s: its webhook is disabled", d.ID)
+		return fmt.Errorf("resending %s: its webhook is disabled, call EnableWebhook first", d.ID)
 	case d.Status == store.DeliverySending:
-		return fmt.Errorf("resending %s: it is being sent", d.ID)
+		return fmt.Errorf("resending %s: it is under way, call Settle first", d.ID)
 	}
 	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
 	tx.PutDelivery(d)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -54,9 +55,7 @@ func New(o Options) *API {
 
 // Call is one request on its way through the service.
 type Call struct {
-	Operation  Operation
-	DocumentID string // documentId, templateId, formId or respondentDocumentId, the first that was sent; unchecked
-	ResponseID string // responseId; unchecked
+	Operation Operation
 
 	route       *route
 	record      *Record
@@ -67,6 +66,13 @@ type Call struct {
 
 // Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
 func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text) }
+
+// Names reports whether the id is one of the request's inputs, whichever. Call it from Intercept only.
+func (c *Call) Names(id string) bool {
+	return slices.ContainsFunc([]string{"documentId", "templateId", "formId", "respondentDocumentId", "responseId"}, func(name string) bool {
+		return strings.EqualFold(c.input.peek(name), id)
+	})
+}
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +170,6 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	c.noteInputs()
-	c.DocumentID, c.ResponseID = c.input.peekFirst("documentId", "templateId", "formId", "respondentDocumentId"), c.input.peekFirst("responseId")
 	return nil
 }
 
@@ -200,6 +205,10 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 // fail answers with an error.
 func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	f := failureOf(err)
+	if missing, ok := errors.AsType[*store.Missing](err); ok {
+		f.message += a.instead(c.workspaceID, missing)
+		f.reason = f.message
+	}
 	if f.code == codeInvalidStatus {
 		f.status = a.Profile.RefusalStatus
 	}
@@ -212,6 +221,21 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 		panic(err) // two strings always encode
 	}
 	write(w, f.status, body)
+}
+
+// instead says what the id of a missing record is of, if anything.
+func (a *API) instead(workspaceID string, missing *store.Missing) (text string) {
+	a.Store.View(func(tx *store.Tx) error {
+		switch kind := tx.KindOf(workspaceID, missing.ID); {
+		case kind == "":
+		case kind == "document from a template" && missing.What == "document", kind == "form response" && missing.What == "response":
+			text = ": it is of another template or form"
+		default:
+			text = ": this is the id of a " + kind
+		}
+		return nil
+	})
+	return text
 }
 
 func write(w http.ResponseWriter, status int, body []byte) {

@@ -156,7 +156,7 @@ func (a *API) voidDocument(c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := actBody{Message: "Document voided successfully", DocumentID: c.DocumentID, Status: a.statusText(change.Document.Status)}
+	body := actBody{Message: "Document voided successfully", DocumentID: c.input.peek("documentId"), Status: a.statusText(change.Document.Status)}
 	if !change.Changed() {
 		body.Message = "Document is already voided"
 	}
@@ -170,7 +170,7 @@ func (a *API) sendReminder(c *Call) (any, error) {
 		return nil, err
 	}
 	body := actBody{
-		Message: "Reminder sent successfully", DocumentID: c.DocumentID, Status: a.statusText(change.Document.Status),
+		Message: "Reminder sent successfully", DocumentID: c.input.peek("documentId"), Status: a.statusText(change.Document.Status),
 		RemindersSent: new(len(change.Messages)),
 	}
 	if len(change.Messages) == 0 {

@@ -47,6 +47,7 @@ func TestListFilters(t *testing.T) {
 		{map[string]string{"documentId": paid}, []string{paid}},
 		{map[string]string{"documentId": paid, "status": "VOID"}, nil},
 		{map[string]string{"documentId": paid, "page": "2"}, nil},
+		{map[string]string{"documentId": paid, "page": "2", "limit": "1"}, nil},
 		{map[string]string{"documentId": template}, nil},
 		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE"}, []string{template}},
 		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "archive": "true"}, nil},
@@ -59,6 +60,10 @@ func TestListFilters(t *testing.T) {
 		{map[string]string{"dateTo": "2026-11-02T07:59:59.999Z"}, []string{draft}},
 		{map[string]string{"dateFrom": "2026-11-02T08:00:00.000Z", "dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided}},
 		{map[string]string{"dateTo": "2026-11-02T10:00:00.000+02:00"}, []string{voided, draft}},
+		// Times before and after those that an int64 of nanoseconds can tell.
+		{map[string]string{"dateFrom": "0001-01-01T00:00:01Z", "dateTo": "9999-12-31T23:59:59.999Z", "limit": "1"}, []string{inProgress}},
+		{map[string]string{"dateFrom": "2263-01-01T00:00:00Z"}, nil},
+		{map[string]string{"dateTo": "1677-01-01T00:00:00Z"}, nil},
 		// Unknown parameters are ignored.
 		{map[string]string{"filter": "x", "sortBy": "name", "Limit": "1", "documentType": "PDF_TEMPLATE"}, []string{template, unusedTemplate}},
 	} {

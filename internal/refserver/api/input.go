@@ -88,18 +88,16 @@ func queryNames(r *route) []string {
 	return r.known
 }
 
-// peekFirst returns the first of the named inputs that is there, from path, query or body, without judging it.
-func (in *input) peekFirst(names ...string) string {
-	for _, name := range names {
-		if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
-			return v
-		}
-		var s string
-		if json.Unmarshal(in.body[name], &s) == nil && s != "" {
-			return s
-		}
+// peek returns a text input from path, query or body without judging it, empty when there is none.
+func (in *input) peek(name string) string {
+	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
+		return v
 	}
-	return ""
+	var s string
+	if json.Unmarshal(in.body[name], &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have
@@ -145,9 +143,9 @@ func (in *input) objectID(name string) string {
 	return s
 }
 
-// given returns an input that another method has read, and notes it as missing if it is empty.
+// given returns an input that another method has read, and notes it as missing if it is empty and not of a wrong type.
 func (in *input) given(name, value string) string {
-	if value == "" {
+	if raw := string(in.body[name]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
 		in.absent(name)
 	}
 	return value
@@ -200,7 +198,7 @@ func (in *input) instant(name string) time.Time {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
+	if err != nil || t.IsZero() { // which stands for none
 		in.problem("%s must be a time as in 2006-01-02T15:04:05.000Z", name)
 	}
 	return t

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -35,7 +36,7 @@ func TestLimitReadings(t *testing.T) {
 		}},
 		"bucket": {api.TokenBucket(5, 3*m), []take{
 			{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 3 * m}, {m, 2 * m}, {3*m - 1, 1}, {3 * m, 0}, {3 * m, 3 * m},
-			{9 * m, 0}, {9 * m, 0}, {9 * m, 3 * m}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 3 * m},
+			{9 * m, 0}, {9 * m, 0}, {9 * m, 3 * m}, {21 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 3 * m}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 3 * m},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +67,44 @@ func TestReturnedArrivalsDoNotCount(t *testing.T) {
 		_, ok = limit.Take("key", noon.Add(9))
 		require.False(t, ok, name)
 	}
+}
+
+func TestAnArrivalOfAnEarlierWindowFreesNothing(t *testing.T) {
+	limit, noon := api.FixedWindow(1, time.Hour), time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+	for _, at := range []time.Time{noon.Add(-1), noon} {
+		_, ok := limit.Take("key", at)
+		require.True(t, ok)
+	}
+	limit.Return("key", noon.Add(-1))
+	_, ok := limit.Take("key", noon)
+	require.False(t, ok)
+}
+
+// arrivals is a limit that lets everything in and remembers when it came.
+type arrivals []time.Time
+
+func (a *arrivals) Take(_ string, now time.Time) (time.Duration, bool) {
+	*a = append(*a, now)
+	return 0, true
+}
+func (a *arrivals) Return(string, time.Time) {}
+func (a *arrivals) String() string           { return "" }
+
+// TestArrivalsAreCountedInOrder has many reminders arrive at once, each reading a later time from the clock.
+func TestArrivalsAreCountedInOrder(t *testing.T) {
+	var came arrivals
+	srv := newServer(t, func(o *api.Options) { o.Reminders, o.Log = &came, nil })
+	var ticks atomic.Int64
+	srv.API.Store = store.New(func() time.Time { return srv.now.Add(time.Duration(ticks.Add(1)) * time.Millisecond) })
+	require.NoError(t, srv.API.Store.Update(func(tx *store.Tx) error { tx.PutKey(apiKey, workspace); return nil }))
+	r := load(t, "send_reminder")
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() { r.send(srv) })
+	}
+	wg.Wait()
+	require.Len(t, came, 200)
+	require.True(t, slices.IsSortedFunc(came, time.Time.Compare))
 }
 
 func remind(t testing.TB, srv *server, change func(*request)) *httptest.ResponseRecorder {

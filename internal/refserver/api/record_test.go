@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,18 +75,26 @@ func TestRecordHoldsNoSecrets(t *testing.T) {
 
 func TestInterceptSeesTheCall(t *testing.T) {
 	type seen struct {
-		operation            api.Operation
-		document, responseID string
+		operation api.Operation
+		named     string
 	}
 	var calls []seen
+	ids := map[string]string{inProgress: "document", template: "template", created: "created", form: "form", response: "response"}
 	srv := newServer(t, func(o *api.Options) {
 		o.Intercept = func(w http.ResponseWriter, _ *http.Request, c *api.Call, work func(http.ResponseWriter)) {
-			calls = append(calls, seen{c.Operation, c.DocumentID, c.ResponseID})
+			var named []string
+			for id, name := range ids {
+				if c.Names(strings.ToUpper(id)) {
+					named = append(named, name)
+				}
+			}
+			slices.Sort(named)
+			calls = append(calls, seen{c.Operation, strings.Join(named, " ")})
 			c.Note("seen")
 			work(w)
 		}
 	})
-	for _, name := range []string{"list_documents", "void_template_document", "send_form", "get_respondent", "get_response"} {
+	for _, name := range []string{"list_documents", "get_template", "void_template_document", "send_form", "get_respondent_both", "get_response"} {
 		w := load(t, name).send(srv)
 		require.Equal(t, http.StatusOK, w.Code)
 		require.Contains(t, srv.last().Notes, "seen")
@@ -94,8 +103,8 @@ func TestInterceptSeesTheCall(t *testing.T) {
 	load(t, "void_document").with(header("x-api-key", "wrong")).send(srv)
 	load(t, "void_document").with(raw("{")).send(srv)
 	require.Equal(t, []seen{
-		{api.ListDocuments, inProgress, ""}, {api.VoidDocument, template, created}, {api.Send, form, ""},
-		{api.ListRespondents, created, ""}, {api.ListResponses, "", response}, {api.VoidDocument, inProgress, ""},
+		{api.ListDocuments, "document"}, {api.ListDocuments, "template"}, {api.VoidDocument, "created template"}, {api.Send, "form"},
+		{api.ListRespondents, "created template"}, {api.ListResponses, "response"}, {api.VoidDocument, "document"},
 	}, calls, "what is refused before the work is not intercepted")
 }
 

@@ -156,17 +156,17 @@ func TestMissingRecords(t *testing.T) {
 	const missing, unknownUUID, unknownObjectID = "not_found", "00000000-0000-4000-8000-000000000000", "000000000000000000000000"
 	requireRefusals(t, []refusal{
 		{"void", "void_document", both("documentId", unknownUUID), 404, missing, "No such document", "exists"},
-		{"void a template", "void_document", both("documentId", template), 404, missing, "No such document", "exists"},
-		{"void of another template", "void_template_document", both("documentId", unusedTemplate), 404, missing, "No such document", "exists"},
+		{"void a template", "void_document", both("documentId", template), 404, missing, "No such document: this is the id of a template", "exists"},
+		{"void of another template", "void_template_document", both("documentId", unusedTemplate), 404, missing, "No such document: it is of another template or form", "exists"},
 		{"remind", "send_reminder_template_document", both("responseId", unknownObjectID), 404, missing, "No such document", "exists"},
-		{"send template", "send_template", body("documentId", form), 404, missing, "No such template", "exists"},
-		{"send form", "send_form", body("documentId", template), 404, missing, "No such form", "exists"},
+		{"send template", "send_template", body("documentId", form), 404, missing, "No such template: this is the id of a form", "exists"},
+		{"send form", "send_form", body("documentId", template), 404, missing, "No such form: this is the id of a template", "exists"},
 		{"respondents", "list_respondents", query("templateId", unknownUUID), 404, missing, "No such template", "exists"},
 		{"respondent", "get_respondent", query("respondentDocumentId", unknownObjectID), 404, missing, "No such document", "exists"},
-		{"respondent of another", "get_respondent_both", query("templateId", unusedTemplate), 404, missing, "No such document", "exists"},
+		{"respondent of another", "get_respondent_both", query("templateId", unusedTemplate), 404, missing, "No such document: it is of another template or form", "exists"},
 		{"responses", "list_responses", query("formId", "no form"), 404, missing, "No such form", "exists"},
 		{"response", "get_response", query("responseId", unknownUUID), 404, missing, "No such response", "exists"},
-		{"response id of a document", "get_response", query("responseId", created), 404, missing, "No such response", "exists"},
+		{"response id of a document", "get_response", query("responseId", created), 404, missing, "No such response: this is the id of a document from a template", "exists"},
 	})
 }
 

@@ -115,7 +115,7 @@ func seedDocuments(t testing.TB, s *store.Store, ids *signing.IDs) {
 	play(t, s, ids, signing.Document{ID: voided, Name: "Lease, first draft", Signers: []signing.Signer{ann, ben}}, "2026-11-02T08:00:00Z",
 		act{"2026-11-02T08:00:00Z", send},
 		act{"2026-11-02T08:30:00Z", signing.Document.Void},
-		act{"2026-11-02T09:00:00Z", func(d signing.Document, at time.Time) (signing.Change, error) { return d.Archive(true, at) }})
+		act{"2026-11-02T09:00:00Z", signing.Document.Archive})
 	play(t, s, ids, signing.Document{ID: deleted, Name: "Sent by mistake", Signers: []signing.Signer{ben}}, "2026-11-03T08:00:00Z",
 		act{"2026-11-03T08:00:00Z", send}, act{"2026-11-03T08:05:00Z", signing.Document.Delete})
 	play(t, s, ids, signing.Document{ID: expired, Name: "Offer (valid for 14 days)", Signers: []signing.Signer{ben}}, "2026-11-04T08:00:00Z",

@@ -81,7 +81,8 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	return body, err
 }
 
-// respondents finds the one document asked for, whatever the page, or a page of the template's documents.
+// respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at
+// the kind: the id of a PDF is no ObjectId.
 func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]signing.Document, int, error) {
 	if templateID != "" {
 		if t, err := tx.Template(templateID); err != nil || t.WorkspaceID != workspaceID {
@@ -94,7 +95,7 @@ func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page 
 	}
 	*page = store.Page{Limit: 1}
 	d, err := tx.Document(documentID)
-	if err != nil || d.Kind != signing.KindTemplate || d.WorkspaceID != workspaceID || templateID != "" && d.TemplateID != templateID {
+	if err != nil || d.WorkspaceID != workspaceID || templateID != "" && d.TemplateID != templateID {
 		return nil, 0, &store.Missing{What: "document", ID: documentID}
 	}
 	return []signing.Document{d}, 1, nil

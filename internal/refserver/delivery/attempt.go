@@ -112,8 +112,11 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 }
 
 func reason(ctx context.Context, err error) string {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	switch ctx.Err() {
+	case context.DeadlineExceeded:
 		return "no whole answer within " + AttemptTimeout.String()
+	case context.Canceled:
+		return "broken off: its webhook was disabled or deleted, or the server closed"
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // the attempt names its URL already

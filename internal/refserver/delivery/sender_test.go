@@ -35,3 +35,52 @@ func TestSettleSeesThatADueDeliveryWasCancelled(t *testing.T) {
 		cancel()
 	})
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestWhatAnAnswerMakesOfADelivery has endpoints answer while their webhook is as it was, or is disabled meanwhile.
+func TestWhatAnAnswerMakesOfADelivery(t *testing.T) {
+	for _, c := range []struct {
+		answer  int
+		disable bool
+		want    store.DeliveryStatus
+	}{
+		{200, false, store.DeliveryDelivered},
+		{204, false, store.DeliveryDelivered},
+		{299, false, store.DeliveryDelivered},
+		{300, false, store.DeliveryPending},
+		{500, false, store.DeliveryPending},
+		{200, true, store.DeliveryDelivered},
+		{500, true, store.DeliveryCancelled},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			st := store.New(time.Now)
+			put := func(disabled bool) {
+				require.NoError(t, st.Update(func(tx *store.Tx) error {
+					tx.PutWebhook(store.Webhook{ID: "w", URL: "http://app.test", Disabled: disabled})
+					return nil
+				}))
+			}
+			put(false)
+			require.NoError(t, st.Update(func(tx *store.Tx) error {
+				tx.Enqueue(store.Delivery{WebhookID: "w", Body: []byte("[]"), NextAttemptAt: time.Now()})
+				return nil
+			}))
+			endpoint := roundTripper(func(*http.Request) (*http.Response, error) {
+				put(c.disable)
+				return &http.Response{StatusCode: c.answer, Body: http.NoBody}, nil
+			})
+			s := delivery.NewSender(delivery.Config{Store: st, Client: delivery.NewHTTPClient(endpoint), Stamp: func() string { return "1" }})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go s.Run(ctx)
+			require.NoError(t, s.Settle(t.Context()))
+			require.NoError(t, st.View(func(tx *store.Tx) error {
+				require.Equal(t, c.want, tx.Deliveries()[0].Status, "%+v", c)
+				return nil
+			}))
+		})
+	}
+}

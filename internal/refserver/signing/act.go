@@ -36,16 +36,16 @@ func (d Document) View(signer, ip string, at time.Time) (Change, error) {
 // Sign records a signature. The last one completes the document: its Change then holds the signed event followed by the
 // completed event, and no other Change ever holds that completed event.
 func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
-	action := ActionSign
-	if d.pending() == 1 {
-		action = ActionComplete
-	}
-	i, err := d.actor(action, signer)
+	i, err := d.actor(ActionSign, signer)
 	if err != nil {
 		return Change{}, err
 	}
 	if !d.Signers[i].SignedAt.IsZero() {
 		return Change{}, &Refusal{Action: ActionSign, Status: d.Status, Rule: RuleSigned}
+	}
+	action := ActionSign
+	if d.pending() == 1 {
+		action = ActionComplete
 	}
 	c, err := d.step(action, d.Signers[i].ID, "", at)
 	if err != nil {
@@ -95,10 +95,21 @@ func (d Document) actor(action Action, signer string) (int, error) {
 	}
 	i := d.SignerIndex(signer)
 	if i < 0 {
-		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleSigner}
+		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleSigner, Signers: d.addresses(func(int) bool { return true })}
 	}
 	if d.Signers[i].SignedAt.IsZero() && !d.InTurn(i) {
-		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleTurn, Detail: "an earlier signer has not signed yet"}
+		earlier := func(j int) bool { return d.Signers[j].SignedAt.IsZero() && d.Signers[j].Order < d.Signers[i].Order }
+		return 0, &Refusal{Action: action, Status: d.Status, Rule: RuleTurn, Signers: d.addresses(earlier)}
 	}
 	return i, nil
+}
+
+// addresses returns those of the signers that which selects by index, in their order.
+func (d Document) addresses(which func(i int) bool) (all []string) {
+	for i, s := range d.Signers {
+		if which(i) {
+			all = append(all, s.Email)
+		}
+	}
+	return all
 }

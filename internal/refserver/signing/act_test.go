@@ -40,11 +40,15 @@ func recipients(c signing.Change, kind signing.MessageKind) (to []string) {
 	return to
 }
 
-func requireRefused(t *testing.T, err error, rule signing.Rule) {
+// requireRefused checks which rule refused, and, if it is given any, which signers the refusal names.
+func requireRefused(t *testing.T, err error, rule signing.Rule, signers ...string) {
 	t.Helper()
 	var refusal *signing.Refusal
 	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, rule, refusal.Rule, "%v", err)
+	if len(signers) > 0 {
+		require.Equal(t, signers, refusal.Signers)
+	}
 }
 
 func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
@@ -60,11 +64,11 @@ func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"ben@example.com"}, recipients(c, signing.MessageInvitation), "the next in order is invited")
 	_, err = c.Document.Sign("cy@example.com", signing.SignParams{}, noon)
-	requireRefused(t, err, signing.RuleTurn)
+	requireRefused(t, err, signing.RuleTurn, "ben@example.com")
 	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleSigned)
 	_, err = c.Document.Sign("dan@example.com", signing.SignParams{}, noon)
-	requireRefused(t, err, signing.RuleSigner)
+	requireRefused(t, err, signing.RuleSigner, "ann@example.com", "ben@example.com", "cy@example.com")
 	_, err = c.Document.Decline("ann@example.com", "", "", noon)
 	requireRefused(t, err, signing.RuleSigned)
 }
@@ -89,6 +93,29 @@ func TestWithoutOrderAnyoneMaySign(t *testing.T) {
 	require.False(t, c.Document.CompletedAt.IsZero())
 	require.Equal(t, signing.ActionComplete, c.Audit[0].Action)
 	require.Len(t, recipients(c, signing.MessageNotice), 4, "author and signers hear of it")
+}
+
+// TestActsOnOneDocumentAreApart signs the same document twice, once as it turns out and once otherwise.
+func TestActsOnOneDocumentAreApart(t *testing.T) {
+	d := sent(t, false)
+	fields := func(values ...string) (p signing.SignParams) {
+		for _, v := range values {
+			p.Fields = append(p.Fields, signing.FieldValue{Kind: "text", Page: 1, Label: "x", Value: v})
+		}
+		return p
+	}
+	c, err := d.Sign("ann@example.com", fields("1", "2", "3"), noon)
+	require.NoError(t, err)
+	c, err = c.Document.Sign("ben@example.com", fields("4"), noon)
+	require.NoError(t, err)
+	d = *c.Document
+	require.Greater(t, cap(d.Fields), 4, "there is room that both could write to")
+	one, err := d.Sign("cy@example.com", fields("one"), noon)
+	require.NoError(t, err)
+	_, err = d.Sign("cy@example.com", fields("other"), noon)
+	require.NoError(t, err)
+	require.Equal(t, "one", one.Document.Fields[4].Value)
+	require.False(t, signing.Document{}.AllSigned(), "a draft without signers")
 }
 
 func TestViewIsToldOnce(t *testing.T) {
@@ -123,6 +150,13 @@ func TestDeclineEndsTheDocument(t *testing.T) {
 	require.Equal(t, []string{"olga@example.com"}, recipients(c, signing.MessageNotice))
 	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleStatus)
+}
+
+func TestALastSignatureThatIsRefusedIsASignature(t *testing.T) {
+	c, err := signing.Create(signing.Document{Signers: []signing.Signer{{Email: "ann@example.com"}}}, signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
+	require.EqualError(t, err, "cannot sign a document that is DRAFT: it must be PENDING")
 }
 
 func TestRolesThatShareAnAddress(t *testing.T) {

@@ -45,10 +45,10 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 // Send puts a draft in progress and invites those whose turn it is.
 func (d Document) Send(at time.Time) (Change, error) {
 	if len(d.Signers) == 0 {
-		return Change{}, &Invalid{Field: "signers", Message: "a document needs a signer before it can be sent"}
+		return Change{}, &Invalid{Field: "Signers", Message: "a document needs a signer before it can be sent"}
 	}
 	for i, s := range d.Signers {
-		if err := checkEmail(fmt.Sprintf("signers[%d].email", i), s.Email); err != nil {
+		if err := checkEmail(fmt.Sprintf("Signers[%d].Email", i), s.Email); err != nil {
 			return Change{}, err
 		}
 	}
@@ -112,20 +112,16 @@ func (d Document) Delete(at time.Time) (Change, error) {
 	return d.step(ActionDelete, ActorAuthor, "", at)
 }
 
-// Archive hides a document, or with archived false shows it again. Its status stays. Doing so twice changes nothing.
-func (d Document) Archive(archived bool, at time.Time) (Change, error) {
-	action := ActionUnarchive
-	if archived {
-		action = ActionArchive
-	}
-	c, err := d.step(action, ActorAuthor, "", at)
+// Archive puts a document away. Its status stays. Doing so twice changes nothing.
+func (d Document) Archive(at time.Time) (Change, error) {
+	c, err := d.step(ActionArchive, ActorAuthor, "", at)
 	if err != nil {
 		return Change{}, err
 	}
-	if d.Archived == archived {
+	if d.Archived {
 		return Change{Document: &d}, nil
 	}
-	c.Document.Archived = archived
+	c.Document.Archived = true
 	return c, nil
 }
 

@@ -25,9 +25,9 @@ func TestCreateFillsIn(t *testing.T) {
 	unaddressed, err := signing.Create(signing.Document{Signers: []signing.Signer{{Email: "Ann <ann@example.com>"}}}, ids, noon)
 	require.NoError(t, err)
 	_, err = unaddressed.Document.Send(noon)
-	require.EqualError(t, err, "signers[0].email: must be an e-mail address")
+	require.EqualError(t, err, `Signers[0].Email: must be an e-mail address alone, as in ann@example.com, not "Ann <ann@example.com>"`)
 	_, err = template.Document.Send(noon)
-	require.EqualError(t, err, "signers: a document needs a signer before it can be sent")
+	require.EqualError(t, err, "Signers: a document needs a signer before it can be sent")
 }
 
 func TestIDsRepeatWithTheirSeed(t *testing.T) {
@@ -84,16 +84,13 @@ func TestRemindOnlyWhoseTurnItIs(t *testing.T) {
 
 func TestArchiveKeepsTheStatus(t *testing.T) {
 	d := sent(t, false)
-	c, err := d.Archive(true, noon)
+	c, err := d.Archive(noon)
 	require.NoError(t, err)
 	require.True(t, c.Document.Archived)
 	require.Equal(t, signing.StatusPending, c.Document.Status)
-	again, err := c.Document.Archive(true, noon)
+	again, err := c.Document.Archive(noon)
 	require.NoError(t, err)
 	require.False(t, again.Changed())
-	back, err := c.Document.Archive(false, noon)
-	require.NoError(t, err)
-	require.False(t, back.Document.Archived)
 }
 
 func TestPayExpireDelete(t *testing.T) {

@@ -19,6 +19,12 @@ const (
 	EventTemplateResponse   EventType = "new_template_response"
 )
 
+// EventTypes lists them.
+var EventTypes = [...]EventType{
+	EventFormResponse, EventSignatureViewed, EventSignatureSigned, EventSignatureCompleted, EventTemplateViewed, EventTemplateSigned,
+	EventTemplateResponse,
+}
+
 // EventFamily is what a webhook subscribes to.
 type EventFamily string
 

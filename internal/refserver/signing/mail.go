@@ -2,6 +2,7 @@ package signing
 
 import (
 	"cmp"
+	"fmt"
 	"net/mail"
 )
 
@@ -69,7 +70,7 @@ func (c *Change) notifyAll(what, body string) {
 // checkEmail accepts one bare address.
 func checkEmail(field, email string) error {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
-		return &Invalid{Field: field, Message: "must be an e-mail address"}
+		return &Invalid{Field: field, Message: fmt.Sprintf("must be an e-mail address alone, as in ann@example.com, not %.64q", email)}
 	}
 	return nil
 }

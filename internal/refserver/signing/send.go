@@ -136,7 +136,7 @@ func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 			answer.Answer = p.Answers[i].Answer
 		}
 		if field.Required && answer.Answer == "" {
-			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the field %q is required", field.ID)}
+			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the question %q (field %s) needs an answer", field.Question, field.ID)}
 		}
 		r.Answers = append(r.Answers, answer)
 	}

@@ -52,6 +52,10 @@ func TestInstantiate(t *testing.T) {
 }
 
 func TestInstantiateRefuses(t *testing.T) {
+	p := params()
+	p.Receivers = slices.Repeat(p.Receivers[:1], 100)
+	_, err := lease.Instantiate(p, signing.NewIDs(1), noon)
+	require.NoError(t, err, "as many as allowed")
 	for name, tc := range map[string]struct {
 		change func(*signing.SendParams)
 		want   string
@@ -60,7 +64,7 @@ func TestInstantiateRefuses(t *testing.T) {
 		"101 receivers": {func(p *signing.SendParams) { p.Receivers = slices.Repeat(p.Receivers[:1], 101) },
 			"receiversList: must have 1 to 100 receivers, has 101"},
 		"blank name":   {func(p *signing.SendParams) { p.Receivers[1].Name = " " }, "receiversList[1].name: is required"},
-		"bad address":  {func(p *signing.SendParams) { p.Receivers[0].Email = "ann" }, "receiversList[0].email: must be an e-mail address"},
+		"bad address":  {func(p *signing.SendParams) { p.Receivers[0].Email = "ann" }, `receiversList[0].email: must be an e-mail address alone, as in ann@example.com, not "ann"`},
 		"no role":      {func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "" }, `receiversList[0].roleTitle: is required; the template's roles are "Landlord", "Tenant"`},
 		"other case":   {func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "tenant " }, `receiversList[0].roleTitle: "tenant " must be exactly "Tenant"`},
 		"unknown role": {func(p *signing.SendParams) { p.Receivers[1].RoleTitle = "Agent" }, `receiversList[1].roleTitle: "Agent" is not a role of the template, which has "Landlord", "Tenant"`},
@@ -95,7 +99,7 @@ func TestForm(t *testing.T) {
 	require.Len(t, c.Response.ObjectID, 24)
 
 	_, err = f.Submit(signing.SubmitParams{Answers: answers[:1]}, signing.NewIDs(1), noon)
-	require.EqualError(t, err, `answers: the field "q1" is required`)
+	require.EqualError(t, err, `answers: the question "Name" (field q1) needs an answer`)
 	_, err = f.Submit(signing.SubmitParams{Answers: []signing.FormAnswer{{FieldID: "q3"}}}, signing.NewIDs(1), noon)
 	require.EqualError(t, err, `answers: the form has no field "q3"`)
 }

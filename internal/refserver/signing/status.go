@@ -1,6 +1,9 @@
 package signing
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Status is a document's status, spelled as the service spells it.
 type Status string
@@ -33,26 +36,25 @@ type Action string
 // The actions. A signature is ActionSign while others still have to sign, and ActionComplete when it is the last one.
 // ActionCreate and ActionSubmit only occur in audit entries: they begin a record, so no status allows or refuses them.
 const (
-	ActionCreate    Action = "create"
-	ActionSubmit    Action = "submit"
-	ActionSend      Action = "send"
-	ActionView      Action = "view"
-	ActionSign      Action = "sign"
-	ActionComplete  Action = "complete"
-	ActionDecline   Action = "decline"
-	ActionPay       Action = "pay"
-	ActionVoid      Action = "void"
-	ActionRemind    Action = "remind"
-	ActionExpire    Action = "expire"
-	ActionDelete    Action = "delete"
-	ActionArchive   Action = "archive"
-	ActionUnarchive Action = "unarchive"
+	ActionCreate   Action = "create"
+	ActionSubmit   Action = "submit"
+	ActionSend     Action = "send"
+	ActionView     Action = "view"
+	ActionSign     Action = "sign"
+	ActionComplete Action = "complete"
+	ActionDecline  Action = "decline"
+	ActionPay      Action = "pay"
+	ActionVoid     Action = "void"
+	ActionRemind   Action = "remind"
+	ActionExpire   Action = "expire"
+	ActionDelete   Action = "delete"
+	ActionArchive  Action = "archive"
 )
 
 // Actions lists every action that [Next] knows.
 var Actions = [...]Action{
 	ActionSend, ActionView, ActionSign, ActionComplete, ActionDecline, ActionPay, ActionVoid, ActionRemind, ActionExpire,
-	ActionDelete, ActionArchive, ActionUnarchive,
+	ActionDelete, ActionArchive,
 }
 
 // transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is not
@@ -64,30 +66,28 @@ var Actions = [...]Action{
 // document cannot be deleted here, so that terminal stays terminal.
 var transitions = map[Status]map[Action]Status{
 	StatusDraft: {
-		ActionSend:      StatusPending,
-		ActionVoid:      StatusVoid,
-		ActionRemind:    StatusDraft,
-		ActionDelete:    StatusDeleted,
-		ActionArchive:   StatusDraft,
-		ActionUnarchive: StatusDraft,
+		ActionSend:    StatusPending,
+		ActionVoid:    StatusVoid,
+		ActionRemind:  StatusDraft,
+		ActionDelete:  StatusDeleted,
+		ActionArchive: StatusDraft,
 	},
 	StatusPending: {
-		ActionView:      StatusPending,
-		ActionSign:      StatusPending,
-		ActionComplete:  StatusSigned,
-		ActionDecline:   StatusDeclined,
-		ActionVoid:      StatusVoid,
-		ActionRemind:    StatusPending,
-		ActionExpire:    StatusExpired,
-		ActionDelete:    StatusDeleted,
-		ActionArchive:   StatusPending,
-		ActionUnarchive: StatusPending,
+		ActionView:     StatusPending,
+		ActionSign:     StatusPending,
+		ActionComplete: StatusSigned,
+		ActionDecline:  StatusDeclined,
+		ActionVoid:     StatusVoid,
+		ActionRemind:   StatusPending,
+		ActionExpire:   StatusExpired,
+		ActionDelete:   StatusDeleted,
+		ActionArchive:  StatusPending,
 	},
-	StatusSigned:   {ActionPay: StatusPaid, ActionArchive: StatusSigned, ActionUnarchive: StatusSigned},
-	StatusPaid:     {ActionRemind: StatusPaid, ActionArchive: StatusPaid, ActionUnarchive: StatusPaid},
-	StatusDeclined: {ActionArchive: StatusDeclined, ActionUnarchive: StatusDeclined},
-	StatusExpired:  {ActionArchive: StatusExpired, ActionUnarchive: StatusExpired},
-	StatusVoid:     {ActionVoid: StatusVoid, ActionArchive: StatusVoid, ActionUnarchive: StatusVoid},
+	StatusSigned:   {ActionPay: StatusPaid, ActionArchive: StatusSigned},
+	StatusPaid:     {ActionRemind: StatusPaid, ActionArchive: StatusPaid},
+	StatusDeclined: {ActionArchive: StatusDeclined},
+	StatusExpired:  {ActionArchive: StatusExpired},
+	StatusVoid:     {ActionVoid: StatusVoid, ActionArchive: StatusVoid},
 	StatusDeleted:  {},
 }
 
@@ -114,26 +114,34 @@ const (
 
 // Refusal is the error of an act that the rules do not allow. Nothing was changed.
 type Refusal struct {
-	Action Action
-	Status Status // of the document when it was asked
-	Rule   Rule
-	Detail string // what to do instead or what it waits for; may be empty; no personal data
+	Action  Action
+	Status  Status // of the document when it was asked
+	Rule    Rule
+	Signers []string // addresses: with RuleTurn of who has to sign first, with RuleSigner of all that there are
 }
 
+// Error says what was refused and what would not be, without personal data: Signers is not in it.
 func (r *Refusal) Error() string {
-	text := fmt.Sprintf("cannot %s a document that is %s", r.Action, r.Status)
 	switch r.Rule {
 	case RuleTurn:
-		text = fmt.Sprintf("cannot %s: it is not this signer's turn", r.Action)
+		return fmt.Sprintf("cannot %s: it is not this signer's turn, others have to sign first", r.Action)
 	case RuleSigned:
-		text = fmt.Sprintf("cannot %s: this signer has already signed", r.Action)
+		return fmt.Sprintf("cannot %s: this signer has already signed", r.Action)
 	case RuleSigner:
-		text = fmt.Sprintf("cannot %s: the document has no such signer", r.Action)
+		return fmt.Sprintf("cannot %s: no such signer among the document's %d", r.Action, len(r.Signers))
 	}
-	if r.Detail != "" {
-		text += "; " + r.Detail
+	return fmt.Sprintf("cannot %s a document that is %s: it must be %s", r.Action, r.Status, statusesFor(r.Action))
+}
+
+// statusesFor names the statuses that allow the action.
+func statusesFor(action Action) string {
+	var all []string
+	for _, s := range Statuses {
+		if _, ok := transitions[s][action]; ok {
+			all = append(all, string(s))
+		}
 	}
-	return text
+	return strings.Join(all, " or ")
 }
 
 // Invalid is the error of a command whose input is wrong, whatever the document's status.

@@ -12,15 +12,15 @@ import (
 // grid is the state machine as one picture: a row for each status, a column for each action, the next status or a dot for a
 // refusal.
 const grid = `
-            send     view     sign     complete  decline   pay   void  remind   expire   delete   archive   unarchive
-DRAFT       PENDING  .        .        .         .         .     VOID  DRAFT    .        DELETED  DRAFT     DRAFT
-PENDING     .        PENDING  PENDING  SIGNED    DECLINED  .     VOID  PENDING  EXPIRED  DELETED  PENDING   PENDING
-SIGNED      .        .        .        .         .         PAID  .     .        .        .        SIGNED    SIGNED
-PAID        .        .        .        .         .         .     .     PAID     .        .        PAID      PAID
-DECLINED    .        .        .        .         .         .     .     .        .        .        DECLINED  DECLINED
-EXPIRED     .        .        .        .         .         .     .     .        .        .        EXPIRED   EXPIRED
-DELETED     .        .        .        .         .         .     .     .        .        .        .         .
-VOID        .        .        .        .         .         .     VOID  .        .        .        VOID      VOID
+            send     view     sign     complete  decline   pay   void  remind   expire   delete   archive
+DRAFT       PENDING  .        .        .         .         .     VOID  DRAFT    .        DELETED  DRAFT
+PENDING     .        PENDING  PENDING  SIGNED    DECLINED  .     VOID  PENDING  EXPIRED  DELETED  PENDING
+SIGNED      .        .        .        .         .         PAID  .     .        .        .        SIGNED
+PAID        .        .        .        .         .         .     .     PAID     .        .        PAID
+DECLINED    .        .        .        .         .         .     .     .        .        .        DECLINED
+EXPIRED     .        .        .        .         .         .     .     .        .        .        EXPIRED
+DELETED     .        .        .        .         .         .     .     .        .        .        .
+VOID        .        .        .        .         .         .     VOID  .        .        .        VOID
 `
 
 func TestNextEveryPair(t *testing.T) {
@@ -62,12 +62,16 @@ func TestTerminalStatusesStayTerminal(t *testing.T) {
 
 func TestRefusalSaysWhy(t *testing.T) {
 	for rule, want := range map[signing.Rule]string{
-		signing.RuleStatus: "cannot sign a document that is VOID; wait",
-		signing.RuleTurn:   "cannot sign: it is not this signer's turn; wait",
-		signing.RuleSigned: "cannot sign: this signer has already signed; wait",
-		signing.RuleSigner: "cannot sign: the document has no such signer; wait",
+		signing.RuleStatus: "cannot sign a document that is VOID: it must be PENDING",
+		signing.RuleTurn:   "cannot sign: it is not this signer's turn, others have to sign first",
+		signing.RuleSigned: "cannot sign: this signer has already signed",
+		signing.RuleSigner: "cannot sign: no such signer among the document's 2",
 	} {
-		r := &signing.Refusal{Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Detail: "wait"}
+		r := &signing.Refusal{
+			Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Signers: []string{"ann@example.com", "ben@example.com"},
+		}
 		require.EqualError(t, r, want)
 	}
+	_, err := signing.Next(signing.StatusPaid, signing.ActionVoid)
+	require.EqualError(t, err, "cannot void a document that is PAID: it must be DRAFT or PENDING or VOID")
 }

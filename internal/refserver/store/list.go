@@ -7,16 +7,19 @@ import (
 	"time"
 )
 
-// key orders records: by instant, ties by id.
+// key orders records: by instant, ties by id. Nanoseconds alone would wrap around in 2262, and filters ask for the year 9999.
 type key struct {
-	at int64 // Unix nanoseconds
-	id string
+	seconds, nanoseconds int64 // Unix
+	id                   string
 }
 
-func keyOf(at time.Time, id string) key { return key{at.UnixNano(), id} }
+func keyOf(at time.Time, id string) key { return key{at.Unix(), int64(at.Nanosecond()), id} }
 
 func (k key) compare(o key) int {
-	if c := cmp.Compare(k.at, o.at); c != 0 {
+	if c := cmp.Compare(k.seconds, o.seconds); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(k.nanoseconds, o.nanoseconds); c != 0 {
 		return c
 	}
 	return cmp.Compare(k.id, o.id)
@@ -135,10 +138,10 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 // page returns up to limit records between the places lo and hi, after skipping offset of them.
 func (l *list[T]) page(lo, hi int, p Page) []T {
 	if p.Ascending {
-		lo += min(p.Offset, hi-lo)
+		lo += p.Offset
 		hi = min(hi, lo+p.Limit)
 	} else {
-		hi -= min(p.Offset, hi-lo)
+		hi -= p.Offset
 		lo = max(lo, hi-p.Limit)
 	}
 	if hi <= lo {

@@ -29,7 +29,7 @@ func TestListsAgainstSorting(t *testing.T) {
 		i := rnd.IntN(len(all))
 		c, err := s.Act(all[i].ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
 			if rnd.IntN(2) == 0 {
-				return d.Archive(!d.Archived, noon)
+				return d.Archive(noon)
 			}
 			return d.Void(noon)
 		})

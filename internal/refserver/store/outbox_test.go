@@ -85,7 +85,7 @@ func TestDueInOrderOfTime(t *testing.T) {
 	view(t, s, func(tx *store.Tx) {
 		require.Equal(t, []string{ids[3], ids[2], ids[0], ids[1]}, deliveryIDs(tx.Due(noon.Add(time.Hour), 9)), "rescheduled")
 		_, err := tx.Delivery("dlv_9")
-		require.EqualError(t, err, "no delivery with id dlv_9")
+		require.EqualError(t, err, `no delivery with id "dlv_9"`)
 	})
 }
 
@@ -111,7 +111,7 @@ func TestDisablingAndDeletingCancels(t *testing.T) {
 		})
 	}
 	err := store.New(atNoon).Update(func(tx *store.Tx) error { return tx.DeleteWebhook("h") })
-	require.EqualError(t, err, "no webhook with id h")
+	require.EqualError(t, err, `no webhook with id "h"`)
 }
 
 func deliveryIDs(deliveries []store.Delivery) (ids []string) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -180,7 +181,25 @@ type Missing struct {
 	ID   string
 }
 
-func (m *Missing) Error() string { return "no " + m.What + " with id " + m.ID }
+func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %q", m.What, m.ID) }
+
+// KindOf says what has the id in the workspace, in words: "PDF document", "document from a template", "template", "form", "form
+// response", or "" for nothing.
+func (tx *Tx) KindOf(workspaceID, id string) string {
+	switch d, t, f, r := tx.s.documents.byID[id], tx.s.templates.byID[id], tx.s.forms.byID[id], tx.s.forms.responses[id]; {
+	case d != nil && d.WorkspaceID == workspaceID && d.Kind == signing.KindTemplate:
+		return "document from a template"
+	case d != nil && d.WorkspaceID == workspaceID:
+		return "PDF document"
+	case t != nil && t.WorkspaceID == workspaceID:
+		return "template"
+	case f != nil && f.WorkspaceID == workspaceID:
+		return "form"
+	case r != nil && r.WorkspaceID == workspaceID:
+		return "form response"
+	}
+	return ""
+}
 
 // lookup returns the record with the id, or a Missing.
 func lookup[V any](m map[string]*V, what, id string) (V, error) {

@@ -126,7 +126,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 		_, ok := tx.WorkspaceOf("k")
 		require.False(t, ok)
 		_, err := tx.Workspace(workspace)
-		require.EqualError(t, err, "no workspace with id "+workspace)
+		require.EqualError(t, err, `no workspace with id "`+workspace+`"`)
 		_, _, ok = tx.DocumentByToken(token)
 		require.False(t, ok, "the signing link of a document that never was opens nothing")
 		_, _, ok = tx.DocumentByToken(d.Signers[1].Token)
@@ -180,7 +180,7 @@ func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
 	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 3, "looking is enough") })
 	now = noon.Add(3 * time.Hour)
 	_, err = s.Act(soon.ID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.Void(at) })
-	require.EqualError(t, err, "cannot void a document that is EXPIRED")
+	require.EqualError(t, err, "cannot void a document that is EXPIRED: it must be DRAFT or PENDING or VOID")
 	view(t, s, func(tx *store.Tx) {
 		require.Equal(t, now, tx.Now)
 		first, last := tx.Audit(soon.ID)[2], tx.Audit(late.ID)[2]
