@@ -26,7 +26,8 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		WorkspaceID: "a\x00b", UserAgent: " x", AttemptTimeout: -1, MaxAttempts: -1, RetryWaitMin: 2, RetryWaitMax: 1,
 		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
 		Endpoints: map[signforms.Operation]signforms.Endpoint{
-			signforms.OpSend: {Path: "send"}, signforms.OpVoidDocument: {Method: "VOID"}, "sign": {},
+			signforms.OpSend: {Path: "send"}, "sign": {},
+			signforms.OpVoidDocument: {Method: "VOID", Path: "{id}/{name}/void", Inputs: 4},
 		},
 	})
 	require.Nil(t, c)
@@ -36,6 +37,10 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
 		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
 		`Options.Endpoints["void document"]: Method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
+		`Options.Endpoints["void document"]: Inputs 4 is not InputsQuery, InputsBody or both`,
+		`Options.Endpoints["void document"]: Path holds {id}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path holds {name}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
 		"WorkspaceID must be printable and without blanks at its ends",
 		"UserAgent must be printable and without blanks at its ends",
 		"AttemptTimeout must be from 0 (which means 30 s) to 24 h",
