@@ -44,7 +44,7 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 		})
 		err := void.do(t.Context(), c)
 		requireUnreadable(t, void, err, 200)
-		require.EqualError(t, err, "void document: 200: unavailable: the answer is larger than 32 MiB")
+		require.EqualError(t, err, "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit")
 		require.Len(t, asError(t, err).Body, 64<<10)
 		require.Equal(t, 1, attempts, "it will not get smaller")
 	}
@@ -128,7 +128,7 @@ func TestCompressedAnswersAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	require.Less(t, packed.Len(), 64<<10)
-	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB", 409: "void document: 409: xxx"} {
+	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit", 409: "void document: 409: xxx"} {
 		c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.WriteHeader(status)

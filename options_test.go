@@ -32,7 +32,7 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	})
 	require.Nil(t, c)
 	require.EqualError(t, err, strings.Join([]string{
-		"signforms: settings: base URL must be absolute, such as https://api.example.com",
+		"signforms: settings: base URL must begin with http:// or https:// and a host, such as https://api.example.com",
 		"API key must be printable and without blanks at its ends",
 		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
 		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
@@ -54,12 +54,16 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
 		"the time that a slot is held would overflow, and the slot be free at once")
 
+	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
+		_, err = signforms.New("https://api.example.com", key, nil)
+		require.EqualError(t, err, "signforms: settings: API key must be printable and without blanks at its ends")
+	}
 	_, err = signforms.New("https://api.example.com", "", nil)
 	require.EqualError(t, err, "signforms: settings: API key must not be empty")
 }
 
 func TestBaseURL(t *testing.T) {
-	const absolute, parsed, bare = "must be absolute", "cannot be parsed", "must have no user, query or fragment"
+	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
 	for in, want := range map[string]string{
 		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
 		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,

@@ -75,6 +75,8 @@ func TestAllWithoutIDs(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			require.ErrorContains(t, err, wantErr)
+			require.NotEmpty(t, asError(t, err).RequestID)
+			require.Equal(t, 1, asError(t, err).Attempts)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestStoreSlowerThanAnAttempt(t *testing.T) {
 		})
 		err := callOf(t, "Documents.Remind").do(t.Context(), c)
 		requireMatches(t, err, signforms.ErrUnavailable)
-		require.ErrorContains(t, err, "no complete answer within AttemptTimeout, 1s")
+		require.ErrorContains(t, err, "no complete answer within Options.AttemptTimeout, 1s")
 		budget, err := c.Documents.ReminderBudget(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 5, budget.Remaining)
