@@ -50,7 +50,8 @@ func (s DocumentStatus) normal() DocumentStatus {
 	return s
 }
 
-// SignerStatus is where one signer stands. DRAFT and the empty string have been seen too; unknown values are kept.
+// SignerStatus is where one signer stands. DRAFT and the empty string have been seen too; values that this package does not
+// know are kept as they came.
 type SignerStatus string
 
 // The statuses of signers.
@@ -60,14 +61,15 @@ const (
 	SignerSigned  SignerStatus = "SIGNED"
 )
 
-// SigningType tells documents, templates and forms apart.
+// SigningType tells PDF documents and templates apart. Values that this package does not know are kept as they came.
 type SigningType string
 
-// The signing types.
+// The signing types of documents.
 const (
 	TypePDF         SigningType = "PDF"
 	TypePDFTemplate SigningType = "PDF_TEMPLATE"
-	TypeForm        SigningType = "FORM_TEMPLATE"
+
+	typeForm SigningType = "FORM_TEMPLATE" // of a send
 )
 
 // SortOrder is the order of a list, always by creation; equal times are ordered by document id.
@@ -175,17 +177,19 @@ func (a *documentAnswer) record() Document {
 
 // DocumentListParams filters a list of documents. The zero value lists all, newest first, ten to a page.
 type DocumentListParams struct {
-	Status     DocumentStatus
-	DocumentID string // UUID
-	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond.
+	Status     DocumentStatus // any text is sent as it is
+	DocumentID string         // UUID
+	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond. Their format on the wire is not documented
+	// by the service.
 	DateFrom, DateTo time.Time
 	// Archived lists only archived documents or only others; nil does not filter. That absence does not filter is not
 	// documented by the service.
 	Archived  *bool
-	SortOrder SortOrder
-	// Page is from 1. All starts at the first, whatever it is.
+	SortOrder SortOrder // default: NewestFirst
+	// Page is from 1; 0 means the first. All starts at the first, whatever it is.
 	Page int
-	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
+	// Limit is how many to a page, 1 to 100. Default: 100 for All, and for List the service's own, which is taken to be 10
+	// (not documented by the service).
 	Limit int
 	// Query is free text that the name must hold.
 	Query string
@@ -220,7 +224,7 @@ func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
 	return in, nil
 }
 
-// List returns one page of PDF documents.
+// List returns one page of PDF documents: that with the number p.Page. For all of them, range over All.
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, TypePDF, p)
 }
@@ -298,7 +302,11 @@ func (r DocumentRef) inputs(op Operation) (inputs, error) {
 		c.uuid("DocumentRef.documentID", r.documentID)
 	case string(TypePDFTemplate):
 		c.uuid("DocumentRef.templateID", r.documentID)
-		c.objectID("DocumentRef.createdDocumentID", r.responseID)
+		if r.responseID == "" {
+			c.add("DocumentRef.createdDocumentID", "must be given: of a template, only the documents made from it can be voided or reminded")
+		} else {
+			c.objectID("DocumentRef.createdDocumentID", r.responseID)
+		}
 	default:
 		c.add("DocumentRef", "must be made with PDF, TemplateDocument or a record's Ref method")
 	}
@@ -342,7 +350,7 @@ func (c *caller) allDocuments(ctx context.Context, t SigningType, p DocumentList
 	}
 	return func(yield func(*Document, error) bool) {
 		p := p // a sequence may be ranged over again
-		list := lister[Document]{op: OpListDocuments, id: func(d *Document) string { return d.DocumentID }}
+		list := lister[Document]{id: func(d *Document) string { return d.DocumentID }}
 		list.fetch = func(ctx context.Context, number int) (*Page[Document], error) {
 			p.Page = number
 			page, err := c.listDocuments(ctx, t, p)

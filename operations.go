@@ -60,7 +60,7 @@ type operation struct {
 	inputs []string // names that Path may hold
 }
 
-// operations is the one place for every path, method and carrier. Paths and the methods of lists and send are documented.
+// operations is the one place for every path, method and place of inputs. Paths and the methods of lists and send are documented.
 // The methods of void and reminder, and that both carry their inputs twice, are not documented by the service: its
 // description calls documentId a "path/query input", and sending both serves a service that reads either.
 var operations = map[Operation]operation{

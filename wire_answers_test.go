@@ -67,12 +67,12 @@ func utc(year int, month time.Month, day, hour, minute, second, ms int) time.Tim
 // The people of testdata, see its README.
 var (
 	annPDF = signforms.Signer{Email: "ann@example.com", Name: oddName, Status: "SIGNED", SignerIP: "203.0.113.7", SigningOrderNo: 1}
-	benPDF = signforms.Signer{Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING", SigningOrderNo: 2}
+	benPDF = signforms.Signer{Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: signforms.SignerPending, SigningOrderNo: 2}
 	cyPDF  = signforms.Signer{Email: "cy@example.com", Name: "Çiğdem Yılmaz", Status: "SIGNED", SignerIP: "2001:db8::7", SigningOrderNo: 2}
 	lease  = signforms.Document{
 		DocumentID: pdfID, DocumentName: "Lease A & B <c> \"d\" \u2028 é 😀",
 		DocumentURL: "https://files.example.com/documents/602c2631-2d49-4647-a609-75331ebb0338.pdf",
-		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: "PDF", IsSigningOrder: true,
+		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: signforms.TypePDF, IsSigningOrder: true,
 		Signers:   []signforms.Signer{annPDF, benPDF},
 		CreatedAt: utc(2026, 11, 18, 10, 15, 30, 125), UpdatedAt: utc(2026, 11, 19, 7, 0, 0, 0),
 	}
