@@ -118,6 +118,9 @@ func redirectText(h http.Header) string {
 	host := "an unnamed place"
 	if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
 		host = u.Host
+		if u.Scheme != "" {
+			host += " (" + u.Scheme + ")" // often the only difference
+		}
 	} else if err == nil && u.Path != "" {
 		host = "another path of the same host"
 	}

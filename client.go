@@ -221,12 +221,12 @@ func (c *caller) newRun(call call) (*run, error) {
 		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid}, Message: "the path set in Options.Endpoints " + problem}
 	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
-	if call.body == nil && op.Inputs&InputsQuery != 0 {
+	if op.Inputs&InputsQuery != 0 {
 		if q := call.in.query(); q != "" {
 			r.url += "?" + q
 		}
 	}
-	if op.Inputs&InputsBody != 0 {
+	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
 		body := call.body
 		if body == nil {
 			body = call.in

@@ -42,31 +42,27 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 
 // FormResponse is one filled-in form. Fields that an answer lacks are zero.
 type FormResponse struct {
-	ResponseID      string // ObjectId or UUID
-	FormResponseID  string // UUID
-	FormID          string
-	SubmittedAt     time.Time
-	RespondentEmail string
-	FinishedPDFURL  string
-	Answers         []Answer
-}
-
-// Answer is the answer to one question of a form.
-type Answer struct {
-	ID       string
-	Question string
-	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
-	Answer string
-}
-
-type responseAnswer struct {
-	ResponseID      string    `json:"responseId"`
-	FormResponseID  string    `json:"formResponseId"`
+	ResponseID      string    `json:"responseId"`     // ObjectId or UUID
+	FormResponseID  string    `json:"formResponseId"` // UUID
 	FormID          string    `json:"formId"`
 	SubmittedAt     time.Time `json:"submittedAt"`
 	RespondentEmail string    `json:"respondentEmail"`
 	FinishedPDFURL  string    `json:"finishedPdfUrl"`
-	Answers         []struct {
+	Answers         []Answer  `json:"answers"`
+}
+
+// Answer is the answer to one question of a form.
+type Answer struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
+	Answer string `json:"answer"`
+}
+
+// responseAnswer is a FormResponse whose answers may be more than text.
+type responseAnswer struct {
+	FormResponse
+	Answers []struct {
 		ID       text `json:"id"`
 		Question text `json:"question"`
 		Answer   text `json:"answer"`
@@ -74,7 +70,7 @@ type responseAnswer struct {
 }
 
 func (a responseAnswer) record() FormResponse {
-	r := FormResponse{a.ResponseID, a.FormResponseID, a.FormID, a.SubmittedAt, a.RespondentEmail, a.FinishedPDFURL, nil}
+	r := a.FormResponse
 	for _, x := range a.Answers {
 		r.Answers = append(r.Answers, Answer{string(x.ID), string(x.Question), string(x.Answer)})
 	}

@@ -50,9 +50,13 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	}, "\n"))
 	require.NotContains(t, err.Error(), "secret")
 
-	_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{AttemptTimeout: math.MaxInt64})
-	require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
-		"the time that a slot is held would overflow, and the slot be free at once")
+	for _, d := range []time.Duration{24*time.Hour + 1, math.MaxInt64} {
+		_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{AttemptTimeout: d})
+		require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+			"the time that a slot is held would overflow, and the slot be free at once")
+	}
+	_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{RetryWaitMin: -1})
+	require.EqualError(t, err, "signforms: settings: RetryWaitMin must not be negative, nor above RetryWaitMax")
 
 	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
 		_, err = signforms.New("https://api.example.com", key, nil)
@@ -101,7 +105,7 @@ func TestBaseURLKeepsItsPath(t *testing.T) {
 func TestNewTakesOddSettings(t *testing.T) {
 	for _, o := range []signforms.Options{
 		{}, {RetryWaitMax: time.Millisecond}, {RetryWaitMin: time.Hour}, {MaxAttempts: 1}, {ReminderMaxWait: -1}, {HTTPClient: &http.Client{}},
-		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30},
+		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30}, {AttemptTimeout: 24 * time.Hour},
 	} {
 		_, err := signforms.New("https://x", exampleKey, &o)
 		require.NoError(t, err, "%+v", o)

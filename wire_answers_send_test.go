@@ -1,6 +1,7 @@
 package signforms_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -152,6 +153,18 @@ var annsResponse = signforms.FormResponse{
 		{ID: "q2", Question: "Line of business? <b>& co.</b>", Answer: "Fish & chips"},
 		{ID: "q3", Question: "Anything else", Answer: "Line one\nLine two \\ \"quoted\""},
 	},
+}
+
+// TestFormResponseAsJSON: written to a file, it has the names that it has on the wire.
+func TestFormResponseAsJSON(t *testing.T) {
+	r := annsResponse
+	r.Answers = r.Answers[1:2]
+	b, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"responseId":"6afdd62ad605997389b3a3dd","formResponseId":"c8c597f6-f2df-4656-b01d-090c847b0a17",
+		"formId":"897c8dd4-830a-4a3b-b3e2-6747747385ba","submittedAt":"2026-11-18T16:45:30.25Z","respondentEmail":"ann@example.com",
+		"finishedPdfUrl":"https://files.example.com/finished/c8c597f6-f2df-4656-b01d-090c847b0a17.pdf",
+		"answers":[{"id":"q2","question":"Line of business? <b>& co.</b>","answer":"Fish & chips"}]}`, string(b))
 }
 
 func testListResponses(t *testing.T, c *signforms.Client, raw string) {
