@@ -222,9 +222,7 @@ func (c *caller) newRun(call call) (*run, error) {
 	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
 	if op.Inputs&InputsQuery != 0 {
-		if q := call.in.query(); q != "" {
-			r.url += "?" + q
-		}
+		r.url += "?" + call.in.query() // no operation is without inputs
 	}
 	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
 		body := call.body

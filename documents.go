@@ -8,79 +8,6 @@ import (
 	"time"
 )
 
-// DocumentStatus is where a document stands. Values that this package does not know are kept as they came.
-type DocumentStatus string
-
-// The statuses of documents. The literal of PENDING, a document in progress, is not documented by the service.
-const (
-	StatusDraft    DocumentStatus = "DRAFT"
-	StatusPending  DocumentStatus = "PENDING"
-	StatusSigned   DocumentStatus = "SIGNED"
-	StatusPaid     DocumentStatus = "PAID"
-	StatusDeclined DocumentStatus = "DECLINED"
-	StatusExpired  DocumentStatus = "EXPIRED"
-	StatusDeleted  DocumentStatus = "DELETED"
-	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
-)
-
-// CanVoid is false only where the service's description forbids voiding. It is true for VOID, where a repeat changes
-// nothing, for DRAFT and for unknown statuses: there the service decides.
-func (s DocumentStatus) CanVoid() bool {
-	switch s {
-	case StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted:
-		return false
-	}
-	return true
-}
-
-// CanRemind is false only where the service's description forbids reminding. It is true for PAID, which is not in its
-// list (with nobody pending, nobody is reminded), and for unknown statuses.
-func (s DocumentStatus) CanRemind() bool {
-	switch s {
-	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
-		return false
-	}
-	return true
-}
-
-func (s DocumentStatus) normal() DocumentStatus {
-	if strings.EqualFold(string(s), "voided") {
-		return StatusVoid
-	}
-	return s
-}
-
-// SignerStatus is where one signer stands. DRAFT and the empty string have been seen too; values that this package does not
-// know are kept as they came.
-type SignerStatus string
-
-// The statuses of signers.
-const (
-	SignerPending SignerStatus = "PENDING"
-	SignerViewed  SignerStatus = "VIEWED"
-	SignerSigned  SignerStatus = "SIGNED"
-)
-
-// SigningType tells PDF documents and templates apart. Values that this package does not know are kept as they came.
-type SigningType string
-
-// The signing types of documents.
-const (
-	TypePDF         SigningType = "PDF"
-	TypePDFTemplate SigningType = "PDF_TEMPLATE"
-
-	typeForm SigningType = "FORM_TEMPLATE" // of a send
-)
-
-// SortOrder is the order of a list, always by creation; equal times are ordered by document id.
-type SortOrder string
-
-// The sort orders. The service's default is NewestFirst.
-const (
-	OldestFirst SortOrder = "asc"
-	NewestFirst SortOrder = "desc"
-)
-
 // Document is a PDF document or a template. Fields that an answer lacks are zero; what else it holds is in Page.Raw. Most
 // fields are not documented by the service, but agreed on by clients or seen live.
 type Document struct {
@@ -267,54 +194,6 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	res.Status = res.Status.normal()
 	res.AlreadyVoided = strings.Contains(strings.ToLower(res.Message), "already")
 	return &res, nil
-}
-
-// DocumentRef says which document to void or to remind. [PDF] and [TemplateDocument] make one; records make their own
-// with their Ref methods. It is comparable.
-type DocumentRef struct{ documentType, documentID, responseID string }
-
-// PDF refers to a PDF document by its id, a UUID.
-func PDF(documentID string) DocumentRef {
-	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
-}
-
-// TemplateDocument refers to a document made from a template: the template's id, a UUID, and the id of the document, an
-// ObjectId that is called createdDocumentId in send results and respondentDocumentId in respondents.
-func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
-	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
-}
-
-// String names the document, such as PDF 0d8e3a4c-… or template document 66f0….
-func (r DocumentRef) String() string {
-	switch r.documentType {
-	case "":
-		return "no document"
-	case string(TypePDF):
-		return "PDF " + r.documentID
-	}
-	return "template document " + r.responseID + " of " + r.documentID
-}
-
-func (r DocumentRef) inputs(op Operation) (inputs, error) {
-	var c checks
-	switch r.documentType {
-	case string(TypePDF):
-		c.uuid("DocumentRef.documentID", r.documentID)
-	case string(TypePDFTemplate):
-		c.uuid("DocumentRef.templateID", r.documentID)
-		if r.responseID == "" {
-			c.add("DocumentRef.createdDocumentID", "must be given: of a template, only the documents made from it can be voided or reminded")
-		} else {
-			c.objectID("DocumentRef.createdDocumentID", r.responseID)
-		}
-	default:
-		c.add("DocumentRef", "must be made with PDF, TemplateDocument or a record's Ref method")
-	}
-	var in inputs
-	in.str("documentId", r.documentID)
-	in.str("documentType", r.documentType)
-	in.str("responseId", r.responseID)
-	return in, c.err(op)
 }
 
 type documentsAnswer struct {
