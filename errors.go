@@ -127,7 +127,7 @@ func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return e.kinds
 	}
-	return append(e.kinds[:len(e.kinds):len(e.kinds)], e.cause)
+	return append([]error{e.cause}, e.kinds...)
 }
 
 // statusErrors and codeErrors map an answer to the sentinels it matches: the one table of what a status means. Statuses

@@ -49,8 +49,7 @@ type Endpoint struct {
 type retryClass uint8
 
 const (
-	safe          retryClass = iota // reads
-	idempotent                      // repeating changes nothing more
+	repeatable    retryClass = iota // safe or idempotent: reads, and void, where repeating changes nothing more
 	notRepeatable                   // sends mail: repeated only when provably not accepted
 )
 
@@ -64,17 +63,17 @@ type operation struct {
 // The methods of void and reminder, and that both carry their inputs twice, are not documented by the service: its
 // description calls documentId a "path/query input", and sending both serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, safe,
+	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, repeatable,
 		[]string{"documentId", "documentType"}},
-	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, idempotent,
+	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, repeatable,
 		[]string{"documentId", "documentType", "responseId"}},
 	OpSendReminder: {Endpoint{http.MethodPost, "/send-reminder", InputsQuery | InputsBody}, notRepeatable,
 		[]string{"documentId", "documentType", "responseId"}},
 	OpSend: {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody}, notRepeatable,
 		[]string{"documentId", "signingType"}},
-	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, safe,
+	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, repeatable,
 		[]string{"templateId", "respondentDocumentId"}},
-	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, safe,
+	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, repeatable,
 		[]string{"formId", "responseId"}},
 }
 

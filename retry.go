@@ -92,7 +92,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: r.last.status, Header: r.last.header, Body: http.NoBody, Request: req}, nil
 }
 
-// retryStatuses are the answers after which a safe or idempotent operation is tried again.
+// retryStatuses are the answers after which a repeatable operation is tried again.
 var retryStatuses = []int{
 	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
 	http.StatusServiceUnavailable, http.StatusGatewayTimeout,
