@@ -37,6 +37,8 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, res.Raw, most)
 
+	require.NoError(t, void.do(t.Context(), scriptedClient(t, endless(201, 65<<10))), "of any success")
+
 	for _, size := range []int64{most + 1, 1 << 50} {
 		attempts := 0
 		c := scriptedClient(t, endless(200, size), func(o *signforms.Options) {
@@ -50,6 +52,17 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	}
 	send := callOf(t, "Forms.Send")
 	requireUnreadable(t, send, send.do(t.Context(), scriptedClient(t, endless(200, most+1))), 200)
+}
+
+// TestContentLengthIsNotBelieved: memory is taken for what came, not for what was announced.
+func TestContentLengthIsNotBelieved(t *testing.T) {
+	for _, announced := range []int64{-1, 0, 1 << 60} {
+		require.NoError(t, callOf(t, "Documents.Void").do(t.Context(), scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+			resp := reply(req, 200, `{"message":"ok"}`)
+			resp.ContentLength = announced
+			return resp, nil
+		}))))
+	}
 }
 
 func TestErrorBodyIsBounded(t *testing.T) {

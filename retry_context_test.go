@@ -49,6 +49,26 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
+// TestTransportThatHidesTheContextsEnd: the caller learns why it ended, whatever the transport says.
+func TestTransportThatHidesTheContextsEnd(t *testing.T) {
+	for _, call := range everyCall {
+		ctx, cancel := context.WithCancel(t.Context())
+		var attempt error
+		c := scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return nil, syscall.ECONNRESET
+		}), func(o *signforms.Options) {
+			o.OnAttempt = func(_ context.Context, a signforms.Attempt) { attempt = a.Err }
+		})
+		err := call.do(ctx, c)
+		for _, err := range []error{err, attempt} {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, syscall.ECONNRESET)
+			require.Equal(t, "context canceled", asError(t, err).Message)
+		}
+	}
+}
+
 func (f failure) end(t *testing.T, call aCall, cause error) {
 	s, change := f.service()
 	c := s.client(t, map[string]string{"": "http", "https": "https"}[f.scheme], change, func(_ *http.Transport, o *signforms.Options) {
