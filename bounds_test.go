@@ -118,7 +118,7 @@ func TestBodiesAreClosed(t *testing.T) {
 		"broken": io.MultiReader(strings.NewReader(`{"mess`), errorReader{broken}),
 		"huge":   io.LimitReader(letters{}, 40<<20),
 	} {
-		for _, status := range []int{200, 404, 503} {
+		for _, status := range []int{101, 200, 404, 503} {
 			b := &bodyCloser{Reader: body}
 			c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: status, Header: http.Header{}, Body: b, Request: req}, nil

@@ -47,13 +47,12 @@ func (r *run) send(ctx context.Context) ([]byte, error) {
 		HTTPClient: &http.Client{Transport: r, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
-		RetryMax:     r.c.options.MaxAttempts - 1,
-		CheckRetry:   r.checkRetry,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		RetryMax:   r.c.options.MaxAttempts - 1,
+		CheckRetry: r.checkRetry,
+		Backoff:    func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
 	}
 	// What the library returns says less than r.last; only the end of the context while waiting is news.
-	if _, err := client.Do(req); err != nil && ctx.Err() != nil && r.refused == nil {
+	if _, err := client.Do(req); err != nil && ctx.Err() != nil {
 		r.refused = ctx.Err()
 	}
 	return r.judge()
@@ -74,11 +73,10 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.attempts++
 	start := time.Now()
-	since := start
 	if r.call.op == OpSendReminder {
-		since = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
+		start = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
 	}
-	r.last = r.attempt(req, since.Add(r.c.options.AttemptTimeout))
+	r.last = r.attempt(req, start.Add(r.c.options.AttemptTimeout))
 	if r.call.op == OpSendReminder {
 		r.c.budget.settle(ctx, taken, r.last)
 	}
