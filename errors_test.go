@@ -155,7 +155,8 @@ func TestWhereTheMessageComesFrom(t *testing.T) {
 		`plain text`:                                  {"", "plain text"},
 		`{"code":"invalid_status"}`:                   {"invalid_status", "Conflict"},
 		`{"code":409,"message":"m"}`:                  {"409", "m"},
-		`{"code":"not a code: see https://x/","message":"m"}`: {"", "m"},
+		`{"code":"not a code: see https://x/","message":"m"}`:      {"", "m"},
+		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {"", "m"},
 	} {
 		err := void.do(t.Context(), scriptedClient(t, answers(409, body)))
 		e := asError(t, err)
@@ -174,6 +175,7 @@ func TestA200WithAnError(t *testing.T) {
 		require.Contains(t, err.Error(), "boom")
 	}
 	for _, body := range []string{
+		`{"error":"` + strings.Repeat("x", 64<<10) + `"}`, // too large to be looked through
 		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"message":"Voided","error":"but"}`, `{}`,
 	} {
 		require.NoError(t, void.do(t.Context(), scriptedClient(t, answers(200, body))), body)

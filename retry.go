@@ -111,7 +111,7 @@ func (o outcome) retriable(class retryClass) bool {
 }
 
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-	if r.refused != nil || ctx.Err() != nil || !r.last.retriable(r.class) {
+	if r.refused != nil || !r.last.retriable(r.class) {
 		return false, nil
 	}
 	r.nextWait = r.wait()
