@@ -208,6 +208,11 @@ func TestOddAnswers(t *testing.T) {
 		responses.Pagination)
 	require.Equal(t, 3, responses.Next)
 
+	c = scriptedClient(t, answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf"}]}`))
+	documents, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, []signforms.Document{{DocumentName: "Lease", SigningType: signforms.TypePDF}}, documents.Items, "of two spellings the first counts")
+
 	c = scriptedClient(t, answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","status":"VOIDED","history":null}]}`))
 	respondents, err := c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: templateID})
 	require.NoError(t, err)
