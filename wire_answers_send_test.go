@@ -208,10 +208,15 @@ func TestOddAnswers(t *testing.T) {
 		responses.Pagination)
 	require.Equal(t, 3, responses.Next)
 
-	c = scriptedClient(t, answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf"}]}`))
+	c = scriptedClient(t, answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf",
+		"templateRespondents":[{"status":"Voided"}]}]}`))
 	documents, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
-	require.Equal(t, []signforms.Document{{DocumentName: "Lease", SigningType: signforms.TypePDF}}, documents.Items, "of two spellings the first counts")
+	require.Len(t, documents.Items, 1)
+	lease := documents.Items[0]
+	require.Equal(t, "Lease", lease.DocumentName, "of two spellings the first counts")
+	require.Equal(t, signforms.TypePDF, lease.SigningType)
+	require.Equal(t, signforms.StatusVoid, lease.Respondents[0].Status)
 
 	c = scriptedClient(t, answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","status":"VOIDED","history":null}]}`))
 	respondents, err := c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: templateID})
