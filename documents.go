@@ -43,6 +43,7 @@ func (d *Document) Ref() DocumentRef {
 
 // Signer is somebody who signs. Documents, respondents and send results fill different fields.
 type Signer struct {
+	// SignerID is, in send results, taken to be that of the webhook's events. Not documented by the service.
 	SignerID       string       `json:"signerId"`
 	Name           string       `json:"name"`
 	Email          string       `json:"email"`

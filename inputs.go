@@ -85,7 +85,7 @@ func (c *checks) required(field, v string) {
 func (c *checks) uuid(field, v string) {
 	switch {
 	case isObjectID(v): // an easy mistake: both are called an id of a document
-		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: use TemplateDocument or Templates.Respondent")
+		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
 	case !isUUID(v):
 		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
 	}

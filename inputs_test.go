@@ -136,7 +136,7 @@ func TestTextOfWrongInputs(t *testing.T) {
 	require.EqualError(t, second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}).Ref())),
 		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
 	require.EqualError(t, second(c.Documents.Get(t.Context(), createdID)), "list documents: invalid input: documentID must be a UUID and is the "+
-		"ObjectId of a document made from a template: use TemplateDocument or Templates.Respondent")
+		"ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
 	require.EqualError(t, second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: formID})),
 		"send: invalid input: Receivers must hold 1 to 100 receivers")
 	err := second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: make([]signforms.Receiver, 100)}))
