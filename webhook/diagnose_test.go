@@ -19,7 +19,6 @@ import (
 func TestDiagnose(t *testing.T) {
 	const body = `[{"name":"A & B","id":1.0},{"webhookEvent":"new_thing"}]`
 	now := time.Now().UTC()
-	seconds := now.Format("2006-01-02T15:04:05Z")
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	millis := stamp + "000"
 	for name, c := range map[string]struct {
@@ -30,7 +29,6 @@ func TestDiagnose(t *testing.T) {
 		want      string
 	}{
 		"right":                  {secret, stamp, stamp + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
-		"right in RFC 3339":      {secret, seconds, seconds + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
 		"body only":              {secret, stamp, body, nil, "would match secret 1, if the body were signed without the timestamp."},
 		"no full stop":           {secret, stamp, stamp + body, nil, "no full stop between timestamp and body."},
 		"milliseconds signed":    {secret, stamp, millis + "." + body, nil, "if the timestamp were in milliseconds."},
@@ -57,9 +55,6 @@ func TestDiagnose(t *testing.T) {
 		"white space":            {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return " " + s }), "X-Signature has white space around it"},
 		"SHA-1":                  {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return s[:40] }), "X-Signature has 20 bytes"},
 		"no hexadecimal":         {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "!" }), "neither hexadecimal nor base64"},
-		"old":                    {secret, "1600000000", "1600000000." + body, nil, "behind this machine's clock"},
-		"future":                 {secret, "9600000000", "9600000000." + body, nil, "ahead of this machine's clock"},
-		"other form":             {secret, "yesterday", "yesterday." + body, nil, "in none of the known forms"},
 		"no signature":           {secret, stamp, "", func(h http.Header) { h.Del("X-Signature") }, "X-Signature is missing"},
 		"no timestamp":           {secret, stamp, "", func(h http.Header) { h.Del("X-Timestamp") }, "X-Timestamp is missing"},
 		"two timestamps":         {secret, stamp, "", func(h http.Header) { h.Add("X-Timestamp", "1") }, "X-Timestamp is given 2 times"},
@@ -85,6 +80,14 @@ func TestDiagnose(t *testing.T) {
 
 func TestDiagnoseOdd(t *testing.T) {
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for timestamp, want := range map[string]string{
+		"1600000000": "behind this machine's clock",
+		"9600000000": "ahead of this machine's clock",
+		"yesterday":  "in none of the known forms",
+		time.Now().UTC().Format("2006-01-02T15:04:05Z"): "The signature matches secret 0 over the timestamp and the body as given.",
+	} {
+		require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, timestamp, "[]"), []byte("[]")), want)
+	}
 	many := "[" + strings.Repeat("{},", 99) + `{"a":1},{"b":1}]`
 	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"a":1}`), []byte(many)), "its element 99 alone")
 	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"b":1}`), []byte(many)), "matches no secret", "the first 100 are tried")
