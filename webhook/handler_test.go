@@ -203,6 +203,14 @@ func TestHandlerBrokenBodies(t *testing.T) {
 
 func TestNewHandlerPanics(t *testing.T) {
 	v := newVerifier(t, nil)
+	all := record(new([]string))
+	for _, one := range []webhook.Funcs{
+		{FormResponse: all.FormResponse}, {SignatureViewed: all.SignatureViewed}, {SignatureSigned: all.SignatureSigned},
+		{SignatureCompleted: all.SignatureCompleted}, {TemplateViewed: all.TemplateViewed}, {TemplateSigned: all.TemplateSigned},
+		{TemplateResponse: all.TemplateResponse}, {Unknown: all.Unknown}, {Other: all.Other},
+	} {
+		require.NotNil(t, webhook.NewHandler(v, one, nil))
+	}
 	on := webhook.Funcs{Other: ignore}
 	for text, build := range map[string]func(){
 		"no Verifier":           func() { webhook.NewHandler(nil, on, nil) },

@@ -95,6 +95,17 @@ func TestMemoryReplayStoreOver(t *testing.T) {
 	require.NoError(t, begin(s), "after keep")
 }
 
+// TestMemoryReplayStoreMinKeep has the default of ten minutes, in which a full store forgets nothing.
+func TestMemoryReplayStoreMinKeep(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
+	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Hour))
+	clock.Advance(10*time.Minute - 1)
+	require.ErrorIs(t, s.Done(t.Context(), replayKey(2), time.Hour), webhook.ErrReplayStoreFull)
+	clock.Advance(1)
+	require.NoError(t, s.Done(t.Context(), replayKey(2), time.Hour))
+}
+
 // TestMemoryReplayStoreForEver has durations that reach beyond the end of time.
 func TestMemoryReplayStoreForEver(t *testing.T) {
 	clock := webhooktest.NewClock(noon)

@@ -174,6 +174,7 @@ func TestFIPSOnly(t *testing.T) {
 	}
 	_, err := webhook.NewVerifier([]string{"13 bytes long"}, nil)
 	require.ErrorContains(t, err, "fewer than 14 bytes")
+	require.NotEmpty(t, webhook.Diagnose([]string{"13 bytes long"}, webhook.Sign("14 bytes long.", noon, nil), nil))
 	_, err = newVerifier(t, nil, "14 bytes long.").Verify(webhook.Sign("14 bytes long.", noon, []byte("[]")), []byte("[]"))
 	require.NoError(t, err)
 }
