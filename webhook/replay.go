@@ -75,10 +75,13 @@ func (k *replayKeys) next(source string) ReplayKey {
 
 // ordinal returns how many events of the delivery had this key before.
 func (k *replayKeys) ordinal(key ReplayKey) (n uint64) {
-	if k.many != nil {
+	switch {
+	case k.many != nil:
 		n = k.many[key]
 		k.many[key] = n + 1
 		return n
+	case k.few == nil: // the only event
+		return 0
 	}
 	for i := range k.few {
 		if k.few[i] == key {
