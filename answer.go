@@ -82,17 +82,17 @@ func (r *run) unreadable(err error) error {
 	return e
 }
 
-// notFound is the error of a success that does not hold the record asked for.
-func (r *run) notFound(message string) *Error {
+// lacking is the error of a list whose answer could be read and does not hold what it must.
+func (r *run) lacking(kind error, message string) *Error {
 	e := r.newError(false, "", message)
-	e.kinds = []error{ErrNotFound}
+	e.kinds = []error{kind}
 	return e
 }
 
 func (r *run) noAnswerText() string {
 	switch {
 	case r.last.timedOut:
-		return fmt.Sprintf("no complete answer within AttemptTimeout, %s", r.c.options.AttemptTimeout)
+		return fmt.Sprintf("no complete answer within Options.AttemptTimeout, %s", r.c.options.AttemptTimeout)
 	case errors.Is(r.last.err, context.Canceled):
 		return context.Canceled.Error()
 	case errors.Is(r.last.err, context.DeadlineExceeded):
@@ -118,6 +118,9 @@ func redirectText(h http.Header) string {
 	host := "an unnamed place"
 	if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
 		host = u.Host
+		if u.Scheme != "" {
+			host += " (" + u.Scheme + ")" // often the only difference
+		}
 	} else if err == nil && u.Path != "" {
 		host = "another path of the same host"
 	}

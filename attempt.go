@@ -27,7 +27,8 @@ type Attempt struct {
 	Number int
 	// StatusCode is 0 when there was no answer.
 	StatusCode int
-	// Err tells why there was no answer, or why a success could not be read; nil for any complete answer.
+	// Err tells why there was no answer, or why a success could not be read to its end: an [*Error] that matches its cause
+	// and no sentinel. It is nil for any complete answer, also one that the call makes an error of.
 	Err error
 	// SlotWait is how long the attempt waited for a slot of the reminder budget; only reminders do.
 	SlotWait time.Duration
@@ -102,7 +103,7 @@ func (r *run) exchange(req *http.Request) outcome {
 	case err != nil:
 		out.err = err
 	case int64(len(out.body)) > limit:
-		out.err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20), true
+		out.err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
 	}
 	return out
 }

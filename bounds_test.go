@@ -37,6 +37,8 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, res.Raw, most)
 
+	require.NoError(t, void.do(t.Context(), scriptedClient(t, endless(201, 65<<10))), "of any success")
+
 	for _, size := range []int64{most + 1, 1 << 50} {
 		attempts := 0
 		c := scriptedClient(t, endless(200, size), func(o *signforms.Options) {
@@ -44,12 +46,23 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 		})
 		err := void.do(t.Context(), c)
 		requireUnreadable(t, void, err, 200)
-		require.EqualError(t, err, "void document: 200: unavailable: the answer is larger than 32 MiB")
+		require.EqualError(t, err, "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit")
 		require.Len(t, asError(t, err).Body, 64<<10)
 		require.Equal(t, 1, attempts, "it will not get smaller")
 	}
 	send := callOf(t, "Forms.Send")
 	requireUnreadable(t, send, send.do(t.Context(), scriptedClient(t, endless(200, most+1))), 200)
+}
+
+// TestContentLengthIsNotBelieved: memory is taken for what came, not for what was announced.
+func TestContentLengthIsNotBelieved(t *testing.T) {
+	for _, announced := range []int64{-1, 0, 1 << 60} {
+		require.NoError(t, callOf(t, "Documents.Void").do(t.Context(), scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+			resp := reply(req, 200, `{"message":"ok"}`)
+			resp.ContentLength = announced
+			return resp, nil
+		}))))
+	}
 }
 
 func TestErrorBodyIsBounded(t *testing.T) {
@@ -105,7 +118,7 @@ func TestBodiesAreClosed(t *testing.T) {
 		"broken": io.MultiReader(strings.NewReader(`{"mess`), errorReader{broken}),
 		"huge":   io.LimitReader(letters{}, 40<<20),
 	} {
-		for _, status := range []int{200, 404, 503} {
+		for _, status := range []int{101, 200, 404, 503} {
 			b := &bodyCloser{Reader: body}
 			c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: status, Header: http.Header{}, Body: b, Request: req}, nil
@@ -128,7 +141,7 @@ func TestCompressedAnswersAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	require.Less(t, packed.Len(), 64<<10)
-	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB", 409: "void document: 409: xxx"} {
+	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit", 409: "void document: 409: xxx"} {
 		c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.WriteHeader(status)

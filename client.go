@@ -27,7 +27,7 @@ type Client struct {
 
 // Options are the settings of a [Client]. The zero value, like nil, means the documented defaults.
 type Options struct {
-	// WorkspaceID is sent as the workspaceid header when not empty.
+	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
 	// HTTPClient lends its Transport; the client itself is neither changed nor used for anything else: its Timeout, Jar and
 	// CheckRedirect do not apply. Default: http.DefaultTransport. A Transport that retries by itself, or returns while one
@@ -35,32 +35,37 @@ type Options struct {
 	HTTPClient *http.Client
 	// UserAgent is put before the SDK's own token, signforms-go/Version.
 	UserAgent string
-	// AttemptTimeout bounds each attempt, from its first byte to the last byte of the answer. Waiting for a reminder slot or
-	// between attempts does not count. Default: 30 s. At most 24 h: a reminder slot is held that long by a process that dies.
+	// AttemptTimeout bounds each attempt, from its start, before a host is looked up and dialled, to the last byte of its
+	// answer. A reminder's starts as it asks for the slot that it gets. Waiting for a slot or between attempts does not count.
+	// Default: 30 s. At most 24 h: a reminder slot is held that long by a process that dies.
 	AttemptTimeout time.Duration
-	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4.
+	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4. What is tried again, and after
+	// what, depends on the operation: see the package documentation.
 	MaxAttempts int
 	// RetryWaitMin and RetryWaitMax bound the wait before a retry: before the n-th it is random between 0 and
 	// RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax (full jitter). A Retry-After is obeyed up to RetryWaitMax; beyond, the call
 	// returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
-	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0 not at all,
-	// negative as long as its context allows.
+	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0, the default, not at
+	// all; negative as long as its context allows.
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
 	// same base URL and API key share one budget. Processes that share a key need a shared store.
 	LimitStore LimitStore
-	// Endpoints overrides methods, paths and carriers of operations that the service has elsewhere.
+	// Endpoints overrides the method, the path or the place of inputs of operations that differ from what this package
+	// assumes; nil and absent operations keep their defaults.
 	Endpoints map[Operation]Endpoint
 	// OnAttempt is called after each attempt, with the call's context: for logs, metrics and traces. It runs in the goroutine
 	// of the call, or in the one in which All fetches ahead. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 }
 
-// DocumentsService lists, voids and reminds documents. Get it from [Client].
+// DocumentsService lists, voids and reminds documents. Its lists hold PDF documents alone: those made from templates come
+// from [TemplatesService.Respondents], and are voided and reminded here by their Ref. Get it from [Client].
 type DocumentsService struct{ c *caller }
 
-// TemplatesService lists templates, sends them and reads their respondents. Get it from [Client].
+// TemplatesService lists templates, sends them and reads their respondents, the documents made from them. Get it from
+// [Client].
 type TemplatesService struct{ c *caller }
 
 // FormsService sends forms and reads their responses. Get it from [Client].
@@ -141,7 +146,7 @@ func checkHeader(name, value string, required bool) error {
 	switch {
 	case required && value == "":
 		return fmt.Errorf("%s must not be empty", name)
-	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, unicode.IsControl):
+	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return fmt.Errorf("%s must be printable and without blanks at its ends", name)
 	}
 	return nil
@@ -154,7 +159,7 @@ func checkBaseURL(s string) (string, error) {
 	case err != nil:
 		return "", errors.New("base URL cannot be parsed; it should look like https://api.example.com")
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "", errors.New("base URL must be absolute, such as https://api.example.com")
+		return "", errors.New("base URL must begin with http:// or https:// and a host, such as https://api.example.com")
 	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
 		return "", errors.New("base URL must have no user, query or fragment")
 	}
@@ -216,12 +221,10 @@ func (c *caller) newRun(call call) (*run, error) {
 		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid}, Message: "the path set in Options.Endpoints " + problem}
 	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
-	if call.body == nil && op.Inputs&InputsQuery != 0 {
-		if q := call.in.query(); q != "" {
-			r.url += "?" + q
-		}
+	if op.Inputs&InputsQuery != 0 {
+		r.url += "?" + call.in.query() // no operation is without inputs
 	}
-	if op.Inputs&InputsBody != 0 {
+	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
 		body := call.body
 		if body == nil {
 			body = call.in

@@ -16,7 +16,7 @@ import (
 // without, it says so.
 func decode(answer []byte, out any) error {
 	if trimmed := bytes.TrimLeft(answer, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errors.New("it is not a JSON object")
+		return errors.New("it is not a JSON object: check the base URL")
 	}
 	err := json.Unmarshal(answer, out)
 	if syntaxErr := (*json.SyntaxError)(nil); err != nil && !errors.As(err, &syntaxErr) {

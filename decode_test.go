@@ -92,4 +92,8 @@ func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
 	}
 	err := callOf(t, "Documents.List").do(t.Context(), scriptedClient(t, answers(200, `{"documents":[{"signers":"Ann"}]}`)))
 	require.ErrorContains(t, err, "unreadable answer: signers is not a list")
+	send := callOf(t, "Templates.Send")
+	err = send.do(t.Context(), scriptedClient(t, answers(200, `{"createdDocumentId":"`+createdID+`","signers":"Ann"}`)))
+	requireUnreadable(t, send, err, 200)
+	require.ErrorContains(t, err, "unreadable answer: signers is not a list")
 }

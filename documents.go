@@ -8,77 +8,6 @@ import (
 	"time"
 )
 
-// DocumentStatus is where a document stands. Values that this package does not know are kept as they came.
-type DocumentStatus string
-
-// The statuses of documents. The literal of PENDING, a document in progress, is not documented by the service.
-const (
-	StatusDraft    DocumentStatus = "DRAFT"
-	StatusPending  DocumentStatus = "PENDING"
-	StatusSigned   DocumentStatus = "SIGNED"
-	StatusPaid     DocumentStatus = "PAID"
-	StatusDeclined DocumentStatus = "DECLINED"
-	StatusExpired  DocumentStatus = "EXPIRED"
-	StatusDeleted  DocumentStatus = "DELETED"
-	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
-)
-
-// CanVoid is false only where the service's description forbids voiding. It is true for VOID, where a repeat changes
-// nothing, for DRAFT and for unknown statuses: there the service decides.
-func (s DocumentStatus) CanVoid() bool {
-	switch s {
-	case StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted:
-		return false
-	}
-	return true
-}
-
-// CanRemind is false only where the service's description forbids reminding. It is true for PAID, which is not in its
-// list (with nobody pending, nobody is reminded), and for unknown statuses.
-func (s DocumentStatus) CanRemind() bool {
-	switch s {
-	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
-		return false
-	}
-	return true
-}
-
-func (s DocumentStatus) normal() DocumentStatus {
-	if strings.EqualFold(string(s), "voided") {
-		return StatusVoid
-	}
-	return s
-}
-
-// SignerStatus is where one signer stands. DRAFT and the empty string have been seen too; unknown values are kept.
-type SignerStatus string
-
-// The statuses of signers.
-const (
-	SignerPending SignerStatus = "PENDING"
-	SignerViewed  SignerStatus = "VIEWED"
-	SignerSigned  SignerStatus = "SIGNED"
-)
-
-// SigningType tells documents, templates and forms apart.
-type SigningType string
-
-// The signing types.
-const (
-	TypePDF         SigningType = "PDF"
-	TypePDFTemplate SigningType = "PDF_TEMPLATE"
-	TypeForm        SigningType = "FORM_TEMPLATE"
-)
-
-// SortOrder is the order of a list, always by creation; equal times are ordered by document id.
-type SortOrder string
-
-// The sort orders. The service's default is NewestFirst.
-const (
-	OldestFirst SortOrder = "asc"
-	NewestFirst SortOrder = "desc"
-)
-
 // Document is a PDF document or a template. Fields that an answer lacks are zero; what else it holds is in Page.Raw. Most
 // fields are not documented by the service, but agreed on by clients or seen live.
 type Document struct {
@@ -114,6 +43,7 @@ func (d *Document) Ref() DocumentRef {
 
 // Signer is somebody who signs. Documents, respondents and send results fill different fields.
 type Signer struct {
+	// SignerID is, in send results, taken to be that of the webhook's events. Not documented by the service.
 	SignerID       string       `json:"signerId"`
 	Name           string       `json:"name"`
 	Email          string       `json:"email"`
@@ -175,17 +105,19 @@ func (a *documentAnswer) record() Document {
 
 // DocumentListParams filters a list of documents. The zero value lists all, newest first, ten to a page.
 type DocumentListParams struct {
-	Status     DocumentStatus
-	DocumentID string // UUID
-	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond.
+	Status     DocumentStatus // any text is sent as it is
+	DocumentID string         // UUID
+	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond. Their format on the wire is not documented
+	// by the service.
 	DateFrom, DateTo time.Time
 	// Archived lists only archived documents or only others; nil does not filter. That absence does not filter is not
 	// documented by the service.
 	Archived  *bool
-	SortOrder SortOrder
-	// Page is from 1. All starts at the first, whatever it is.
+	SortOrder SortOrder // default: NewestFirst
+	// Page is from 1; 0 means the first. All starts at the first, whatever it is.
 	Page int
-	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
+	// Limit is how many to a page, 1 to 100. Default: 100 for All, and for List the service's own, which is taken to be 10
+	// (not documented by the service).
 	Limit int
 	// Query is free text that the name must hold.
 	Query string
@@ -220,7 +152,7 @@ func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
 	return in, nil
 }
 
-// List returns one page of PDF documents.
+// List returns one page of PDF documents: that with the number p.Page. For all of them, range over All.
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, TypePDF, p)
 }
@@ -265,50 +197,6 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	return &res, nil
 }
 
-// DocumentRef says which document to void or to remind. [PDF] and [TemplateDocument] make one; records make their own
-// with their Ref methods. It is comparable.
-type DocumentRef struct{ documentType, documentID, responseID string }
-
-// PDF refers to a PDF document by its id, a UUID.
-func PDF(documentID string) DocumentRef {
-	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
-}
-
-// TemplateDocument refers to a document made from a template: the template's id, a UUID, and the id of the document, an
-// ObjectId that is called createdDocumentId in send results and respondentDocumentId in respondents.
-func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
-	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
-}
-
-// String names the document, such as PDF 0d8e3a4c-… or template document 66f0….
-func (r DocumentRef) String() string {
-	switch r.documentType {
-	case "":
-		return "no document"
-	case string(TypePDF):
-		return "PDF " + r.documentID
-	}
-	return "template document " + r.responseID + " of " + r.documentID
-}
-
-func (r DocumentRef) inputs(op Operation) (inputs, error) {
-	var c checks
-	switch r.documentType {
-	case string(TypePDF):
-		c.uuid("DocumentRef.documentID", r.documentID)
-	case string(TypePDFTemplate):
-		c.uuid("DocumentRef.templateID", r.documentID)
-		c.objectID("DocumentRef.createdDocumentID", r.responseID)
-	default:
-		c.add("DocumentRef", "must be made with PDF, TemplateDocument or a record's Ref method")
-	}
-	var in inputs
-	in.str("documentId", r.documentID)
-	in.str("documentType", r.documentType)
-	in.str("responseId", r.responseID)
-	return in, c.err(op)
-}
-
 type documentsAnswer struct {
 	Message        string           `json:"message"`
 	Documents      []documentAnswer `json:"documents"`
@@ -342,7 +230,7 @@ func (c *caller) allDocuments(ctx context.Context, t SigningType, p DocumentList
 	}
 	return func(yield func(*Document, error) bool) {
 		p := p // a sequence may be ranged over again
-		list := lister[Document]{op: OpListDocuments, id: func(d *Document) string { return d.DocumentID }}
+		list := lister[Document]{id: func(d *Document) string { return d.DocumentID }}
 		list.fetch = func(ctx context.Context, number int) (*Page[Document], error) {
 			p.Page = number
 			page, err := c.listDocuments(ctx, t, p)

@@ -136,6 +136,7 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{}"}, "Path holds {}"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentId"}, "has an unpaired brace"},
 		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/documentId}"}, "has an unpaired brace"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "{documentId}"}, "must begin with a slash"},
 	} {
 		_, err := signforms.New("https://x", exampleKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
 		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)

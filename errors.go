@@ -15,19 +15,19 @@ import (
 // What callers branch on, found with [errors.Is] in every error that a call returns.
 var (
 	// ErrInvalid: an input is missing or malformed. Found by the SDK before anything was sent (Error.Local, Error.Fields),
-	// or answered by the service with 400, 413 or 415.
+	// or answered by the service (400, 413, 415, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the API key is missing or wrong, or the workspace is not the key's (401, 403).
+	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403). Correct the settings given to New.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: no such document, template, form or response.
+	// ErrNotFound: no such document, template, form or response (404, or an answer without the record asked for).
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the document's status forbids it (409, 422, code invalid_status). The status of a refusal is not
 	// documented by the service, so a 400 to a void or reminder that passed the local checks matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
-	// ErrRateLimited: the reminder limit, said by the service (429) or kept by the SDK before sending (Error.Local).
-	// Error.RetryAfter tells how long to wait.
+	// ErrRateLimited: a limit, said by the service (429), or that of reminders, kept by the SDK before sending (Error.Local).
+	// Nothing was carried out. Error.RetryAfter tells how long to wait; 0 when the service did not say.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: no answer, an answer that cannot be read, or a 5xx. What was asked for is safe to ask for again.
+	// ErrUnavailable: no answer, an answer that cannot be read, a 408 or a 5xx. What was asked for is safe to ask for again.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it. Do not repeat
 	// it blindly: look first, for a send at the template's respondents (see the package example OutcomeUnknown).
@@ -44,7 +44,7 @@ type Error struct {
 	// Code is the service's error code, such as invalid_status; empty when the answer had none. Not documented by the service.
 	Code string
 	// Message is the service's message, or the SDK's when Local or without an answer: at most 200 bytes, without control
-	// characters, with the API key, URLs and mail addresses replaced.
+	// characters, with URLs, mail addresses and the API key (unless it is shorter than 8 bytes) replaced.
 	Message string
 	// RequestID is the x-request-id that the call sent, the same on its retries; empty when nothing was sent.
 	RequestID string
@@ -70,12 +70,13 @@ type FieldError struct {
 	Problem string
 }
 
+// String returns the field and the rule as one phrase: "Limit must be from 1 to 100 …".
 func (f FieldError) String() string { return f.Field + " " + f.Problem }
 
 // maxFieldsInText keeps the text of a call with a hundred wrong receivers readable; Fields has them all.
 const maxFieldsInText = 8
 
-// Error says what was called and what came of it.
+// Error says what was called, what came of it and, where the answer leaves that open, what to do.
 func (e *Error) Error() string {
 	parts := []string{string(e.Operation)}
 	if e.StatusCode != 0 {
@@ -97,7 +98,10 @@ func (e *Error) Error() string {
 		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
 	}
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(" (retry after %s)", e.RetryAfter.Round(time.Second))
+		text += fmt.Sprintf(" (retry after %s)", (e.RetryAfter + time.Second - 1).Truncate(time.Second)) // never too early
+	}
+	if advice := statusAdvice[e.StatusCode]; advice != "" {
+		text += " (" + advice + ")"
 	}
 	return text
 }
@@ -123,7 +127,7 @@ func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return e.kinds
 	}
-	return append(e.kinds[:len(e.kinds):len(e.kinds)], e.cause)
+	return append([]error{e.cause}, e.kinds...)
 }
 
 // statusErrors and codeErrors map an answer to the sentinels it matches: the one table of what a status means. Statuses
@@ -150,6 +154,15 @@ var (
 	}
 )
 
+// statusAdvice says what to do where a service's own words seldom do: these statuses often come from a gateway before it.
+var statusAdvice = map[int]string{
+	http.StatusUnauthorized:         "check the API key and Options.WorkspaceID",
+	http.StatusForbidden:            "check the API key and Options.WorkspaceID",
+	http.StatusNotFound:             "check the ids, the base URL and Options.Endpoints",
+	http.StatusMethodNotAllowed:     "check Options.Endpoints",
+	http.StatusUnsupportedMediaType: "check Options.Endpoints",
+}
+
 // errorKinds returns the sentinels for an answer. It does not know whether the outcome of a send is open: see judge.
 func errorKinds(op Operation, status int, code string) []error {
 	var kinds []error
@@ -170,7 +183,12 @@ func errorKinds(op Operation, status int, code string) []error {
 	return kinds
 }
 
-const maxMessage = 200
+const (
+	maxMessage = 200
+	// minKey is the length from which on the API key is looked for in texts. No real key is shorter, and one that is, in
+	// somebody's test, would be cut out of ordinary words.
+	minKey = 8
+)
 
 var (
 	urlText   = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*:(//|%2f%2f)[^\s"<>]+`)
@@ -193,7 +211,7 @@ func cleanText(s, apiKey string) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if apiKey != "" {
+	if len(apiKey) >= minKey {
 		s = strings.ReplaceAll(s, apiKey, "[key]")
 	}
 	s = urlText.ReplaceAllString(s, "[url]")

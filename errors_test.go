@@ -155,7 +155,8 @@ func TestWhereTheMessageComesFrom(t *testing.T) {
 		`plain text`:                                  {"", "plain text"},
 		`{"code":"invalid_status"}`:                   {"invalid_status", "Conflict"},
 		`{"code":409,"message":"m"}`:                  {"409", "m"},
-		`{"code":"not a code: see https://x/","message":"m"}`: {"", "m"},
+		`{"code":"not a code: see https://x/","message":"m"}`:      {"", "m"},
+		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {"", "m"},
 	} {
 		err := void.do(t.Context(), scriptedClient(t, answers(409, body)))
 		e := asError(t, err)
@@ -174,6 +175,7 @@ func TestA200WithAnError(t *testing.T) {
 		require.Contains(t, err.Error(), "boom")
 	}
 	for _, body := range []string{
+		`{"error":"` + strings.Repeat("x", 64<<10) + `"}`, // too large to be looked through
 		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"message":"Voided","error":"but"}`, `{}`,
 	} {
 		require.NoError(t, void.do(t.Context(), scriptedClient(t, answers(200, body))), body)
@@ -189,13 +191,17 @@ func TestErrorText(t *testing.T) {
 		want   string
 	}{
 		{voiding, 409, testdata(t, "answers/error_409.json"), "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
-		{voiding, 404, "", "void document: 404: Not Found"},
+		{voiding, 404, "", "void document: 404: Not Found (check the ids, the base URL and Options.Endpoints)"},
+		{voiding, 401, "Who?", "void document: 401: Who? (check the API key and Options.WorkspaceID)"},
+		{sending, 403, testdata(t, "answers/error_403_gateway.json"), "send: 403: Forbidden (check the API key and Options.WorkspaceID)"},
+		{voiding, 405, "", "void document: 405: Method Not Allowed (check Options.Endpoints)"},
+		{sending, 415, "", "send: 415: Unsupported Media Type (check Options.Endpoints)"},
 		{voiding, 503, "busy", "void document: 503: busy (after 4 attempts)"},
 		{sending, 504, testdata(t, "answers/error_504_gateway.json"), "send: 504: outcome unknown: it may have been carried out, " +
 			"so look before you repeat it: Endpoint request timed out"},
 		{sending, 200, `{"message":"Sent"}`, "send: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
 			"unreadable answer: it lacks createdDocumentId"},
-		{voiding, 200, "<html>", "void document: 200: unavailable: unreadable answer: it is not a JSON object"},
+		{voiding, 200, "<html>", "void document: 200: unavailable: unreadable answer: it is not a JSON object: check the base URL"},
 	} {
 		err := c.call.do(t.Context(), scriptedClient(t, answers(c.status, c.body)))
 		require.EqualError(t, err, c.want)
@@ -206,6 +212,7 @@ func TestErrorText(t *testing.T) {
 		return resp, nil
 	}))
 	require.EqualError(t, voiding.do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
+	require.EqualError(t, &signforms.Error{Operation: signforms.OpSendReminder, RetryAfter: 1}, "send reminder (retry after 1s)", "rounded up")
 	c = scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
 	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
 	c = scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
@@ -238,6 +245,18 @@ func TestMessagesAreCleaned(t *testing.T) {
 	long := strings.Repeat(" ", 60_000) + "ann@example.com " + strings.Repeat("https://x/secret ", 200)
 	err := void.do(t.Context(), scriptedClient(t, answers(404, long)))
 	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", asError(t, err).Message)
+}
+
+// TestShortKeysAreNotLookedFor: cut out of ordinary words they would leave nonsense, and a real key is longer.
+func TestShortKeysAreNotLookedFor(t *testing.T) {
+	const said = "the key of this document is unknown"
+	for key, want := range map[string]string{
+		"k": said, "unknown": said, "document": "the key of this [key] is unknown",
+	} {
+		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: answers(409, said)}})
+		require.NoError(t, err)
+		require.Equal(t, want, asError(t, callOf(t, "Documents.Void").do(t.Context(), c)).Message, "key %q", key)
+	}
 }
 
 // TestNotFoundByTheWrongAnswer: a service that ignores the filter must not answer for another record.

@@ -9,7 +9,7 @@ import (
 
 // FormSendParams says which form to send to whom.
 type FormSendParams struct {
-	FormID    string     // required
+	FormID    string     // required; a UUID in events, but any text is sent
 	Receivers []Receiver // 1 to 100; RoleTitle is not used
 	Mail      Mail
 	Variables []CustomVariable
@@ -25,7 +25,7 @@ type FormSendResult struct {
 // Send sends a form to its receivers. It is repeated only when provably nothing was accepted. ErrOutcomeUnknown: it may
 // have been sent.
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
-	body := sendBody{SigningType: TypeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
+	body := sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
 	var c checks
 	c.required("FormID", p.FormID)
 	body.check(&c)
@@ -40,33 +40,29 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 	return &res, nil
 }
 
-// FormResponse is one filled-in form.
+// FormResponse is one filled-in form. Fields that an answer lacks are zero.
 type FormResponse struct {
-	ResponseID      string
-	FormResponseID  string // UUID
-	FormID          string
-	SubmittedAt     time.Time
-	RespondentEmail string
-	FinishedPDFURL  string
-	Answers         []Answer
-}
-
-// Answer is the answer to one question of a form.
-type Answer struct {
-	ID       string
-	Question string
-	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
-	Answer string
-}
-
-type responseAnswer struct {
-	ResponseID      string    `json:"responseId"`
-	FormResponseID  string    `json:"formResponseId"`
+	ResponseID      string    `json:"responseId"`     // ObjectId or UUID
+	FormResponseID  string    `json:"formResponseId"` // UUID
 	FormID          string    `json:"formId"`
 	SubmittedAt     time.Time `json:"submittedAt"`
 	RespondentEmail string    `json:"respondentEmail"`
 	FinishedPDFURL  string    `json:"finishedPdfUrl"`
-	Answers         []struct {
+	Answers         []Answer  `json:"answers"`
+}
+
+// Answer is the answer to one question of a form.
+type Answer struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
+	Answer string `json:"answer"`
+}
+
+// responseAnswer is a FormResponse whose answers may be more than text.
+type responseAnswer struct {
+	FormResponse
+	Answers []struct {
 		ID       text `json:"id"`
 		Question text `json:"question"`
 		Answer   text `json:"answer"`
@@ -74,7 +70,7 @@ type responseAnswer struct {
 }
 
 func (a responseAnswer) record() FormResponse {
-	r := FormResponse{a.ResponseID, a.FormResponseID, a.FormID, a.SubmittedAt, a.RespondentEmail, a.FinishedPDFURL, nil}
+	r := a.FormResponse
 	for _, x := range a.Answers {
 		r.Answers = append(r.Answers, Answer{string(x.ID), string(x.Question), string(x.Answer)})
 	}
@@ -83,10 +79,10 @@ func (a responseAnswer) record() FormResponse {
 
 // ResponseListParams says which responses to list: those of FormID, the one with ResponseID, or both.
 type ResponseListParams struct {
-	FormID     string
+	FormID     string // any text
 	ResponseID string // ObjectId or UUID
 	// Page, from 1, and Limit apply only when FormID is given. AllResponses starts at the first page, whatever Page is. Limit's
-	// default is 10 for a page, 100 for all; no maximum is documented.
+	// default is 10 for Responses, 100 for AllResponses; no maximum is documented.
 	Page, Limit int
 }
 
@@ -119,7 +115,7 @@ type responsesAnswer struct {
 	Pagination *paginationField `json:"pagination"`
 }
 
-// Responses returns one page of a form's responses.
+// Responses returns one page of a form's responses: that with the number p.Page.
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
 	in, err := p.inputs()
 	if err != nil {
@@ -143,7 +139,7 @@ func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) i
 	if p.Limit == 0 && p.FormID != "" {
 		p.Limit = allLimit
 	}
-	list := lister[FormResponse]{op: OpListResponses, id: (*FormResponse).id}
+	list := lister[FormResponse]{id: (*FormResponse).id}
 	list.fetch = func(ctx context.Context, page int) (*Page[FormResponse], error) {
 		p := p
 		if p.FormID != "" {

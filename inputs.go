@@ -83,7 +83,10 @@ func (c *checks) required(field, v string) {
 }
 
 func (c *checks) uuid(field, v string) {
-	if !isUUID(v) {
+	switch {
+	case isObjectID(v): // an easy mistake: both are called an id of a document
+		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
+	case !isUUID(v):
 		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
 	}
 }
@@ -106,9 +109,9 @@ func (c *checks) page(page, limit, maxLimit int) {
 	}
 	if limit < 0 || (maxLimit > 0 && limit > maxLimit) {
 		if maxLimit > 0 {
-			c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the service's default, 10)", maxLimit))
+			c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
 		} else {
-			c.add("Limit", "must be 1 or more (0 means the service's default, 10)")
+			c.add("Limit", "must be 1 or more (0 means the default)")
 		}
 	}
 }

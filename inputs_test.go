@@ -130,9 +130,15 @@ func TestTextOfWrongInputs(t *testing.T) {
 	c := scriptedClient(t, silent(t))
 	require.EqualError(t, second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),
 		"list documents: invalid input: DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11; "+
-			"Limit must be from 1 to 100 (0 means the service's default, 10)")
+			"Limit must be from 1 to 100 (0 means the default)")
 	require.EqualError(t, second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
 		"void document: invalid input: DocumentRef must be made with PDF, TemplateDocument or a record's Ref method")
+	require.EqualError(t, second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}).Ref())),
+		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
+	require.EqualError(t, second(c.Documents.Get(t.Context(), createdID)), "list documents: invalid input: documentID must be a UUID and is the "+
+		"ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
+	require.EqualError(t, second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: formID})),
+		"send: invalid input: Receivers must hold 1 to 100 receivers")
 	err := second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: make([]signforms.Receiver, 100)}))
 	require.Len(t, asError(t, err).Fields, 300, "all are there")
 	require.Contains(t, err.Error(), "; and 292 more in Error.Fields")

@@ -1,6 +1,7 @@
 package signforms
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -48,8 +49,7 @@ type Endpoint struct {
 type retryClass uint8
 
 const (
-	safe          retryClass = iota // reads
-	idempotent                      // repeating changes nothing more
+	repeatable    retryClass = iota // safe or idempotent: reads, and void, where repeating changes nothing more
 	notRepeatable                   // sends mail: repeated only when provably not accepted
 )
 
@@ -59,21 +59,21 @@ type operation struct {
 	inputs []string // names that Path may hold
 }
 
-// operations is the one place for every path, method and carrier. Paths and the methods of lists and send are documented.
+// operations is the one place for every path, method and place of inputs. Paths and the methods of lists and send are documented.
 // The methods of void and reminder, and that both carry their inputs twice, are not documented by the service: its
 // description calls documentId a "path/query input", and sending both serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, safe,
+	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, repeatable,
 		[]string{"documentId", "documentType"}},
-	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, idempotent,
+	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, repeatable,
 		[]string{"documentId", "documentType", "responseId"}},
 	OpSendReminder: {Endpoint{http.MethodPost, "/send-reminder", InputsQuery | InputsBody}, notRepeatable,
 		[]string{"documentId", "documentType", "responseId"}},
 	OpSend: {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody}, notRepeatable,
 		[]string{"documentId", "signingType"}},
-	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, safe,
+	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, repeatable,
 		[]string{"templateId", "respondentDocumentId"}},
-	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, safe,
+	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, repeatable,
 		[]string{"formId", "responseId"}},
 }
 
@@ -89,8 +89,8 @@ func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operatio
 			errs = append(errs, fmt.Errorf("Options.Endpoints: no operation %q; use one of the Op constants", op))
 			continue
 		}
-		o, problem := o.override(op, overrides[op])
-		if problem != "" {
+		o = o.with(overrides[op])
+		for _, problem := range o.problems(op, overrides[op]) {
 			errs = append(errs, fmt.Errorf("Options.Endpoints[%q]: %s", op, problem))
 		}
 		ops[op] = o
@@ -98,52 +98,50 @@ func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operatio
 	return ops, errs
 }
 
-// override returns the operation with e in place, and what is wrong with that, if anything is.
-func (o operation) override(op Operation, e Endpoint) (_ operation, problem string) {
-	if e.Method != "" {
-		o.Method = e.Method
-	}
-	if e.Path != "" {
-		o.Path = e.Path
-	}
-	if e.Inputs != 0 {
-		o.Inputs = e.Inputs
-	}
-	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-	switch {
-	case !slices.Contains(methods, o.Method):
-		return o, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", "))
-	case o.Inputs > InputsQuery|InputsBody:
-		return o, fmt.Sprintf("Inputs %d is not InputsQuery, InputsBody or both", o.Inputs)
-	case op == OpSend && (o.Inputs != InputsBody || o.Method == http.MethodGet):
-		return o, "its inputs are nested and need a body: leave Inputs empty and the method other than GET"
-	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
-		return o, "a GET has no body: set Inputs to InputsQuery"
-	}
+// with returns the operation with e in place.
+func (o operation) with(e Endpoint) operation {
+	o.Method, o.Path, o.Inputs = cmp.Or(e.Method, o.Method), cmp.Or(e.Path, o.Path), cmp.Or(e.Inputs, o.Inputs)
 	if o.Method == http.MethodGet {
 		o.Inputs = InputsQuery
 	}
-	return o, o.checkPath()
+	return o
 }
 
-func (o operation) checkPath() (problem string) {
-	if !strings.HasPrefix(o.Path, "/") || strings.ContainsAny(o.Path, "?# \t\r\n\\") {
-		return fmt.Sprintf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path)
+// problems says what is wrong with an operation that has e in place.
+func (o operation) problems(op Operation, e Endpoint) (problems []string) {
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	if !slices.Contains(methods, o.Method) {
+		problems = append(problems, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", ")))
 	}
+	switch {
+	case e.Inputs > InputsQuery|InputsBody:
+		problems = append(problems, fmt.Sprintf("Inputs %d is not InputsQuery, InputsBody or both", e.Inputs))
+	case op == OpSend && o.Inputs != InputsBody: // which they are not with a GET either
+		problems = append(problems, "its inputs are nested and need a body: leave Inputs empty and the Method other than GET")
+	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
+		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")
+	}
+	return append(problems, o.pathProblems()...)
+}
+
+func (o operation) pathProblems() (problems []string) {
 	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.Contains(o.inputs, m[1]) {
-			return fmt.Sprintf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", "))
+			problems = append(problems, fmt.Sprintf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", ")))
 		}
 	}
 	rest := placeholder.ReplaceAllString(o.Path, "x")
-	if strings.ContainsAny(rest, "{}") {
-		return fmt.Sprintf("Path %q has an unpaired brace", o.Path)
-	}
 	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
-	if u, err := url.ParseRequestURI(rest); err != nil || u.EscapedPath() != rest || hasDots(rest) {
-		return fmt.Sprintf("Path %q is not escaped as in a URL, or has a . or .. segment", o.Path)
+	u, err := url.ParseRequestURI(rest)
+	switch {
+	case strings.ContainsAny(rest, "{}"):
+		problems = append(problems, fmt.Sprintf("Path %q has an unpaired brace", o.Path))
+	case !strings.HasPrefix(rest, "/") || strings.ContainsAny(rest, "?# \t\r\n\\"):
+		problems = append(problems, fmt.Sprintf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path))
+	case err != nil || u.EscapedPath() != rest || hasDots(rest):
+		problems = append(problems, fmt.Sprintf("Path %q is not escaped as in a URL, or has a . or .. segment", o.Path))
 	}
-	return ""
+	return problems
 }
 
 // hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.

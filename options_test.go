@@ -26,16 +26,21 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		WorkspaceID: "a\x00b", UserAgent: " x", AttemptTimeout: -1, MaxAttempts: -1, RetryWaitMin: 2, RetryWaitMax: 1,
 		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
 		Endpoints: map[signforms.Operation]signforms.Endpoint{
-			signforms.OpSend: {Path: "send"}, signforms.OpVoidDocument: {Method: "VOID"}, "sign": {},
+			signforms.OpSend: {Path: "send"}, "sign": {},
+			signforms.OpVoidDocument: {Method: "VOID", Path: "{id}/{name}/void", Inputs: 4},
 		},
 	})
 	require.Nil(t, c)
 	require.EqualError(t, err, strings.Join([]string{
-		"signforms: settings: base URL must be absolute, such as https://api.example.com",
+		"signforms: settings: base URL must begin with http:// or https:// and a host, such as https://api.example.com",
 		"API key must be printable and without blanks at its ends",
 		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
 		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
 		`Options.Endpoints["void document"]: Method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
+		`Options.Endpoints["void document"]: Inputs 4 is not InputsQuery, InputsBody or both`,
+		`Options.Endpoints["void document"]: Path holds {id}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path holds {name}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
 		"WorkspaceID must be printable and without blanks at its ends",
 		"UserAgent must be printable and without blanks at its ends",
 		"AttemptTimeout must be from 0 (which means 30 s) to 24 h",
@@ -45,16 +50,24 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	}, "\n"))
 	require.NotContains(t, err.Error(), "secret")
 
-	_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{AttemptTimeout: math.MaxInt64})
-	require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
-		"the time that a slot is held would overflow, and the slot be free at once")
+	for _, d := range []time.Duration{24*time.Hour + 1, math.MaxInt64} {
+		_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{AttemptTimeout: d})
+		require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+			"the time that a slot is held would overflow, and the slot be free at once")
+	}
+	_, err = signforms.New("https://api.example.com", exampleKey, &signforms.Options{RetryWaitMin: -1})
+	require.EqualError(t, err, "signforms: settings: RetryWaitMin must not be negative, nor above RetryWaitMax")
 
+	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
+		_, err = signforms.New("https://api.example.com", key, nil)
+		require.EqualError(t, err, "signforms: settings: API key must be printable and without blanks at its ends")
+	}
 	_, err = signforms.New("https://api.example.com", "", nil)
 	require.EqualError(t, err, "signforms: settings: API key must not be empty")
 }
 
 func TestBaseURL(t *testing.T) {
-	const absolute, parsed, bare = "must be absolute", "cannot be parsed", "must have no user, query or fragment"
+	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
 	for in, want := range map[string]string{
 		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
 		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
@@ -92,7 +105,7 @@ func TestBaseURLKeepsItsPath(t *testing.T) {
 func TestNewTakesOddSettings(t *testing.T) {
 	for _, o := range []signforms.Options{
 		{}, {RetryWaitMax: time.Millisecond}, {RetryWaitMin: time.Hour}, {MaxAttempts: 1}, {ReminderMaxWait: -1}, {HTTPClient: &http.Client{}},
-		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30},
+		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30}, {AttemptTimeout: 24 * time.Hour},
 	} {
 		_, err := signforms.New("https://x", exampleKey, &o)
 		require.NoError(t, err, "%+v", o)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,9 +30,9 @@ type Page[T any] struct {
 	// Raw is the answer as it came.
 	Raw RawAnswer `json:"-"`
 
-	notFound func(message string) *Error // for the call that got the page
-	more     more
-	total    *int
+	lacking func(kind error, message string) *Error // for the call that got the page
+	more    more
+	total   *int
 }
 
 // Pagination is what the service reported with a page; 0 and false also stand for what it left out.
@@ -66,7 +65,7 @@ type paginationField struct {
 }
 
 func newPage[T any](items []T, asked int, message string, f *paginationField, run *run) *Page[T] {
-	p := &Page[T]{Items: items, Message: message, Raw: run.last.body, notFound: run.notFound}
+	p := &Page[T]{Items: items, Message: message, Raw: run.last.body, lacking: run.lacking}
 	current := max(asked, 1)
 	if f != nil {
 		p.total = f.TotalDocuments
@@ -121,12 +120,11 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	if len(p.Items) > 0 {
 		message = "the answer holds other ids, not the one asked for"
 	}
-	return nil, p.notFound(message)
+	return nil, p.lacking(ErrNotFound, message)
 }
 
 // lister walks all pages of a list. fetch is called for one page at a time.
 type lister[T any] struct {
-	op    Operation
 	id    func(*T) string
 	fetch func(ctx context.Context, page int) (*Page[T], error)
 }
@@ -175,7 +173,7 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 			if number, err = read.after(number, len(items), more, next.page.total, progress); number > 0 {
 				next = l.start(ctx, number)
 			} else if err == nil && nameless && more == moreUnknown {
-				err = errors.New("the records have no id and the pages no pagination, so there may be more")
+				err = errors.New("the records have no id and the pages no pagination, so there may be more: ask for further pages by their number")
 			}
 			for i := range items {
 				if fresh[i] && !yield(&items[i], nil) {
@@ -183,7 +181,7 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 				}
 			}
 			if err != nil {
-				yield(nil, &Error{Operation: l.op, StatusCode: http.StatusOK, Message: err.Error(), kinds: []error{ErrUnavailable}})
+				yield(nil, next.page.lacking(ErrUnavailable, err.Error()))
 			}
 		}
 	}
@@ -234,13 +232,13 @@ func (c *coverage) after(number, items int, m more, total *int, progress bool) (
 	whole := total != nil && c.covered >= *total
 	switch {
 	case c.idle > c.furthest+10:
-		return 0, fmt.Errorf("the list changes faster than it can be read: %d pages held nothing new", c.idle)
+		return 0, fmt.Errorf("the list changes faster than it can be read: %d pages held nothing new; try again later, or with a narrower filter", c.idle)
 	case gap:
 	case m == noMore && (whole || total == nil), whole && (again || m == moreUnknown):
 		return 0, nil
 	case again, progress:
 	case m == morePromised:
-		return 0, fmt.Errorf("page %d holds nothing new, yet more pages are promised", number)
+		return 0, fmt.Errorf("page %d holds nothing new, yet more pages are promised: ask for further pages by their number", number)
 	default:
 		return 0, nil
 	}

@@ -75,6 +75,8 @@ func TestAllWithoutIDs(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			require.ErrorContains(t, err, wantErr)
+			require.NotEmpty(t, asError(t, err).RequestID)
+			require.Equal(t, 1, asError(t, err).Attempts)
 		}
 	}
 }
@@ -88,11 +90,13 @@ func TestDateToIsOnlySetForNewestFirst(t *testing.T) {
 		p     signforms.DocumentListParams
 		want  string
 	}{
-		"newest first":            {[]string{at(3), at(3), at(2)}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.000Z"},
-		"asked for":               {[]string{at(3), at(2)}, signforms.DocumentListParams{SortOrder: signforms.NewestFirst}, "2026-11-03T10:00:00.000Z"},
-		"oldest first":            {[]string{at(2), at(3)}, signforms.DocumentListParams{}, ""},
-		"no order":                {[]string{at(3), at(1), at(4)}, signforms.DocumentListParams{}, ""},
-		"no time":                 {[]string{"", at(3)}, signforms.DocumentListParams{}, ""},
+		"newest first": {[]string{at(3), at(3), at(2)}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.000Z"},
+		"asked for":    {[]string{at(3), at(2)}, signforms.DocumentListParams{SortOrder: signforms.NewestFirst}, "2026-11-03T10:00:00.000Z"},
+		"oldest first": {[]string{at(2), at(3)}, signforms.DocumentListParams{}, ""},
+		"no order":     {[]string{at(3), at(1), at(4)}, signforms.DocumentListParams{}, ""},
+		"no time":      {[]string{"", at(3)}, signforms.DocumentListParams{}, ""},
+		"set by the caller": {[]string{at(3)}, signforms.DocumentListParams{DateTo: time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC)},
+			"2026-11-05T00:00:00.000Z"},
 		"finer than a ms":         {[]string{"2026-11-03T10:00:00.0001Z"}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.001Z"},
 		"seconds before DateFrom": {[]string{"2026-11-02T10:00:00Z"}, signforms.DocumentListParams{DateFrom: from}, ""},
 		"after DateFrom":          {[]string{at(3)}, signforms.DocumentListParams{DateFrom: from}, "2026-11-03T10:00:00.000Z"},

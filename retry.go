@@ -47,13 +47,12 @@ func (r *run) send(ctx context.Context) ([]byte, error) {
 		HTTPClient: &http.Client{Transport: r, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
-		RetryMax:     r.c.options.MaxAttempts - 1,
-		CheckRetry:   r.checkRetry,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		RetryMax:   r.c.options.MaxAttempts - 1,
+		CheckRetry: r.checkRetry,
+		Backoff:    func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
 	}
 	// What the library returns says less than r.last; only the end of the context while waiting is news.
-	if _, err := client.Do(req); err != nil && ctx.Err() != nil && r.refused == nil {
+	if _, err := client.Do(req); err != nil && ctx.Err() != nil {
 		r.refused = ctx.Err()
 	}
 	return r.judge()
@@ -74,11 +73,10 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.attempts++
 	start := time.Now()
-	since := start
 	if r.call.op == OpSendReminder {
-		since = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
+		start = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
 	}
-	r.last = r.attempt(req, since.Add(r.c.options.AttemptTimeout))
+	r.last = r.attempt(req, start.Add(r.c.options.AttemptTimeout))
 	if r.call.op == OpSendReminder {
 		r.c.budget.settle(ctx, taken, r.last)
 	}
@@ -92,7 +90,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: r.last.status, Header: r.last.header, Body: http.NoBody, Request: req}, nil
 }
 
-// retryStatuses are the answers after which a safe or idempotent operation is tried again.
+// retryStatuses are the answers after which a repeatable operation is tried again.
 var retryStatuses = []int{
 	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
 	http.StatusServiceUnavailable, http.StatusGatewayTimeout,
@@ -113,7 +111,7 @@ func (o outcome) retriable(class retryClass) bool {
 }
 
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-	if r.refused != nil || ctx.Err() != nil || !r.last.retriable(r.class) {
+	if r.refused != nil || !r.last.retriable(r.class) {
 		return false, nil
 	}
 	r.nextWait = r.wait()

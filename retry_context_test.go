@@ -2,6 +2,7 @@ package signforms_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,6 +46,26 @@ func TestContextEnds(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { f.end(t, call, cause) })
 				})
 			}
+		}
+	}
+}
+
+// TestTransportThatHidesTheContextsEnd: the caller learns why it ended, whatever the transport says.
+func TestTransportThatHidesTheContextsEnd(t *testing.T) {
+	for _, call := range everyCall {
+		ctx, cancel := context.WithCancel(t.Context())
+		var attempt error
+		c := scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return nil, syscall.ECONNRESET
+		}), func(o *signforms.Options) {
+			o.OnAttempt = func(_ context.Context, a signforms.Attempt) { attempt = a.Err }
+		})
+		err := call.do(ctx, c)
+		for _, err := range []error{err, attempt} {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, syscall.ECONNRESET)
+			require.Equal(t, "context canceled", asError(t, err).Message)
 		}
 	}
 }
@@ -133,18 +154,21 @@ func TestWhatProvesThatNothingWasWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		events events
 		proof  bool
-		late   bool // and only when the attempt has timed out
+		late   bool  // and only when the attempt has timed out
+		err    error // of the transport, io.EOF unless said
 	}{
-		"nothing reported":                       {nil, false, false},
-		"no connection":                          {events{getConn}, true, false},
-		"no connection in time":                  {events{getConn}, true, true},
-		"a connection":                           {events{getConn, gotConn}, true, false},
-		"a connection, and now out of time":      {events{getConn, gotConn}, false, true},
-		"a connection from who knows where":      {events{gotConn}, false, false},
-		"a header field":                         {events{getConn, gotConn, field}, false, false},
-		"the headers":                            {events{getConn, gotConn, headers}, false, false},
-		"the request":                            {events{getConn, gotConn, all}, false, false},
-		"a header field, then no new connection": {events{getConn, gotConn, field, getConn}, false, false},
+		"nothing reported":                       {},
+		"no connection":                          {events: events{getConn}, proof: true},
+		"no connection in time":                  {events: events{getConn}, proof: true, late: true},
+		"a connection":                           {events: events{getConn, gotConn}, proof: true},
+		"a connection, and now out of time":      {events: events{getConn, gotConn}, late: true},
+		"a connection, and out of its own time":  {events: events{getConn, gotConn}, err: context.DeadlineExceeded},
+		"a connection, and cancelled by itself":  {events: events{getConn, gotConn}, err: context.Canceled},
+		"a connection from who knows where":      {events: events{gotConn}},
+		"a header field":                         {events: events{getConn, gotConn, field}},
+		"the headers":                            {events: events{getConn, gotConn, headers}},
+		"the request":                            {events: events{getConn, gotConn, all}},
+		"a header field, then no new connection": {events: events{getConn, gotConn, field, getConn}},
 	} {
 		for _, method := range []string{"Templates.Send", "Documents.Remind"} {
 			synctest.Test(t, func(t *testing.T) {
@@ -157,7 +181,7 @@ func TestWhatProvesThatNothingWasWritten(t *testing.T) {
 					if c.late {
 						<-req.Context().Done()
 					}
-					return nil, io.EOF
+					return nil, cmp.Or(c.err, io.EOF)
 				})
 				err := callOf(t, method).do(t.Context(), scriptedClient(t, transport))
 				if c.proof {

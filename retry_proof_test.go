@@ -33,6 +33,22 @@ func TestTransportWithHalfATrace(t *testing.T) {
 	}
 }
 
+// TestTransportWithHalfATraceThatAnswers: an answer, however broken, says that the request arrived.
+func TestTransportWithHalfATraceThatAnswers(t *testing.T) {
+	for _, name := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
+		attempts := 0
+		err := callOf(t, name).do(t.Context(), scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+			attempts++
+			httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
+			resp := reply(req, 200, "")
+			resp.Body = io.NopCloser(errorReader{errors.New("stream reset")})
+			return resp, nil
+		})))
+		requireMatches(t, err, signforms.ErrOutcomeUnknown)
+		require.Equal(t, 1, attempts, name)
+	}
+}
+
 // TestTransportThatLogsBodies: reading the body before a connection is looked for is not writing it.
 func TestTransportThatLogsBodies(t *testing.T) {
 	attempts := 0
@@ -92,7 +108,7 @@ func TestStoreSlowerThanAnAttempt(t *testing.T) {
 		})
 		err := callOf(t, "Documents.Remind").do(t.Context(), c)
 		requireMatches(t, err, signforms.ErrUnavailable)
-		require.ErrorContains(t, err, "no complete answer within AttemptTimeout, 1s")
+		require.ErrorContains(t, err, "no complete answer within Options.AttemptTimeout, 1s")
 		budget, err := c.Documents.ReminderBudget(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 5, budget.Remaining)

@@ -2,6 +2,7 @@ package signforms_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -181,4 +182,26 @@ func TestWaitsDoNotOverflow(t *testing.T) {
 	require.Greater(t, len(attempts), 8)
 	require.Less(t, end, time.Hour, "the next wait would outlast the deadline")
 	requireMatches(t, err, signforms.ErrUnavailable)
+}
+
+// onceStore gives one slot, and then does not answer.
+type onceStore struct {
+	*signforms.MemoryLimitStore
+	takes int
+}
+
+func (s *onceStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	if s.takes++; s.takes > 1 {
+		return "", 0, errors.New("connection refused")
+	}
+	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
+}
+
+// TestRefusedSlotEndsTheCall: a retry for which there is no slot is not tried again, which would try the store's patience.
+func TestRefusedSlotEndsTheCall(t *testing.T) {
+	store := &onceStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
+	c := scriptedClient(t, answers(429, "later"), func(o *signforms.Options) { o.LimitStore = store })
+	err := callOf(t, "Documents.Remind").do(t.Context(), c)
+	require.Equal(t, 1, asError(t, err).Attempts)
+	require.Equal(t, 2, store.takes)
 }

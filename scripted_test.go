@@ -144,7 +144,7 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 			e := asError(t, err)
 			require.Equal(t, status, e.StatusCode)
 			require.Equal(t, "redirected to "+strings.TrimPrefix(other.URL, "http://")+
-				", which is never followed: correct the base URL or Options.Endpoints", e.Message)
+				" (http), which is never followed: correct the base URL or Options.Endpoints", e.Message)
 			if notRepeatable(call.op) {
 				requireMatches(t, err, signforms.ErrOutcomeUnknown)
 			} else {
@@ -156,7 +156,8 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 		"":                            "an unnamed place",
 		"/v2/get-documents?query=ann": "another path of the same host",
 		"://bad":                      "an unnamed place",
-		"https://user:pw@other.example.com/x?q=1": "other.example.com",
+		"https://user:pw@other.example.com/x?q=1": "other.example.com (https)",
+		"//other.example.com/x":                   "other.example.com",
 	} {
 		c, _ := mocked(t, func(req *http.Request) (*http.Response, error) {
 			resp := reply(req, 302, "moved")

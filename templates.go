@@ -16,11 +16,11 @@ type TemplateListParams struct {
 	DocumentID string // UUID of a template
 	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond.
 	DateFrom, DateTo time.Time
-	Archived         *bool // nil does not filter
-	SortOrder        SortOrder
-	// Page is from 1. All starts at the first, whatever it is.
+	Archived         *bool     // nil does not filter
+	SortOrder        SortOrder // default: NewestFirst
+	// Page is from 1; 0 means the first. All starts at the first, whatever it is.
 	Page int
-	// Limit is how many to a page, 1 to 100. Default: 10 for List, 100 for All.
+	// Limit is how many to a page, 1 to 100. Default: 100 for All, 10 for List.
 	Limit int
 	// Query is free text that the name must hold.
 	Query string
@@ -31,7 +31,7 @@ func (p TemplateListParams) documents() DocumentListParams {
 		SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 }
 
-// List returns one page of templates.
+// List returns one page of templates: that with the number p.Page. For all of them, range over All.
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, TypePDFTemplate, p.documents())
 }
@@ -58,7 +58,7 @@ type Receiver struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Mail is the mail of receivers that bring none of their own.
+// Mail is the subject and the text of the mail to receivers that bring none of their own; what is empty is left to the service.
 type Mail struct {
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -66,8 +66,8 @@ type Mail struct {
 
 // CustomVariable is a value to put into a template or form.
 type CustomVariable struct {
-	Name  string `json:"varName"` // with its square brackets: [v1]
-	Value string `json:"varValue"`
+	Name  string `json:"varName"`  // required, with its square brackets: [v1]
+	Value string `json:"varValue"` // may be empty
 }
 
 // TemplateSendParams says what to send to whom.
@@ -122,7 +122,7 @@ func (b sendBody) call() call {
 
 func (b sendBody) check(c *checks) {
 	if len(b.Receivers) < 1 || len(b.Receivers) > 100 {
-		c.add("Receivers", "must be 1 to 100")
+		c.add("Receivers", "must hold 1 to 100 receivers")
 	}
 	for i, r := range b.Receivers {
 		field := fmt.Sprintf("Receivers[%d].", i)
@@ -165,7 +165,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	return &res, nil
 }
 
-// Respondent is a document made from a template, with its signers.
+// Respondent is a document made from a template, with its signers. Fields that an answer lacks are zero.
 type Respondent struct {
 	RespondentDocumentID string            `json:"respondentDocumentId"`
 	TemplateID           string            `json:"templateId"`
@@ -185,8 +185,8 @@ func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r
 type RespondentListParams struct {
 	TemplateID           string // UUID
 	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
-	Page                 int    // from 1; AllRespondents starts at the first, whatever it is
-	Limit                int    // how many to a page; default 10 for a page, 100 for all. No maximum is documented.
+	Page                 int    // from 1, 0 means the first; AllRespondents starts at the first, whatever it is
+	Limit                int    // how many to a page; default 10 for Respondents, 100 for AllRespondents; no maximum is documented
 }
 
 func (p RespondentListParams) inputs() (inputs, error) {
@@ -215,7 +215,7 @@ type respondentsAnswer struct {
 	Pagination  *paginationField `json:"pagination"`
 }
 
-// Respondents returns one page of the documents made from a template.
+// Respondents returns one page of the documents made from a template: that with the number p.Page.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
 	in, err := p.inputs()
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 	if p.Limit == 0 {
 		p.Limit = allLimit
 	}
-	list := lister[Respondent]{op: OpListRespondents, id: func(r *Respondent) string { return r.RespondentDocumentID }}
+	list := lister[Respondent]{id: func(r *Respondent) string { return r.RespondentDocumentID }}
 	list.fetch = func(ctx context.Context, page int) (*Page[Respondent], error) {
 		p := p
 		p.Page = page

@@ -1,6 +1,7 @@
 package signforms_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -154,6 +155,18 @@ var annsResponse = signforms.FormResponse{
 	},
 }
 
+// TestFormResponseAsJSON: written to a file, it has the names that it has on the wire.
+func TestFormResponseAsJSON(t *testing.T) {
+	r := annsResponse
+	r.Answers = r.Answers[1:2]
+	b, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"responseId":"6afdd62ad605997389b3a3dd","formResponseId":"c8c597f6-f2df-4656-b01d-090c847b0a17",
+		"formId":"897c8dd4-830a-4a3b-b3e2-6747747385ba","submittedAt":"2026-11-18T16:45:30.25Z","respondentEmail":"ann@example.com",
+		"finishedPdfUrl":"https://files.example.com/finished/c8c597f6-f2df-4656-b01d-090c847b0a17.pdf",
+		"answers":[{"id":"q2","question":"Line of business? <b>& co.</b>","answer":"Fish & chips"}]}`, string(b))
+}
+
 func testListResponses(t *testing.T, c *signforms.Client, raw string) {
 	page, err := c.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: formID})
 	require.NoError(t, err)
@@ -194,6 +207,16 @@ func TestOddAnswers(t *testing.T) {
 	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 25, HasNextPage: true, HasPreviousPage: true},
 		responses.Pagination)
 	require.Equal(t, 3, responses.Next)
+
+	c = scriptedClient(t, answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf",
+		"templateRespondents":[{"status":"Voided"}]}]}`))
+	documents, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Len(t, documents.Items, 1)
+	lease := documents.Items[0]
+	require.Equal(t, "Lease", lease.DocumentName, "of two spellings the first counts")
+	require.Equal(t, signforms.TypePDF, lease.SigningType)
+	require.Equal(t, signforms.StatusVoid, lease.Respondents[0].Status)
 
 	c = scriptedClient(t, answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","status":"VOIDED","history":null}]}`))
 	respondents, err := c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: templateID})

@@ -14,32 +14,40 @@ import (
 // answerTests decodes every answer in testdata through the method that it answers, and compares what comes out with
 // literal values.
 var answerTests = map[string]func(*testing.T, *signforms.Client, string){
-	"list_documents":                  testListDocuments,
-	"list_documents_no_pagination":    testListDocumentsNoPagination,
-	"list_documents_empty":            testListDocumentsEmpty,
-	"list_documents_aliases":          testListDocumentsAliases,
-	"list_documents_unknown":          testListDocumentsUnknown,
-	"get_document":                    testGetDocument,
-	"void_document":                   testVoidDocument,
-	"void_document_again":             testVoidDocumentAgain,
-	"void_document_message_only":      testVoidDocumentMessageOnly,
-	"void_template_document":          testVoidTemplateDocument,
-	"send_reminder":                   testSendReminder,
-	"send_reminder_nobody":            testSendReminderNobody,
-	"send_reminder_message_only":      testSendReminderMessageOnly,
-	"send_reminder_template_document": testSendReminderTemplateDocument,
-	"list_templates":                  testListTemplates,
-	"list_templates_aliases":          testListTemplatesAliases,
-	"get_template":                    testGetTemplate,
-	"send_template":                   testSendTemplate,
-	"send_template_no_template_id":    testSendTemplateNoTemplateID,
-	"send_form":                       testSendForm,
-	"list_respondents":                testListRespondents,
-	"get_respondent":                  testGetRespondent,
-	"get_respondent_object":           testGetRespondent,
-	"list_responses":                  testListResponses,
-	"get_response":                    testGetResponse,
+	"list_documents":               testListDocuments,
+	"list_documents_no_pagination": testListDocumentsNoPagination,
+	"list_documents_empty":         testListDocumentsEmpty,
+	"list_documents_aliases":       testListDocumentsAliases,
+	"list_documents_unknown":       testListDocumentsUnknown,
+	"get_document":                 testGetDocument,
+	"void_document": voids(signforms.PDF(pdfID),
+		signforms.VoidResult{Message: "Document voided successfully", DocumentID: pdfID, Status: "VOID"}),
+	"void_document_again": voids(signforms.PDF(pdfID),
+		signforms.VoidResult{Message: "Document is already voided", DocumentID: pdfID, Status: "VOID", AlreadyVoided: true}),
+	"void_document_message_only": voids(signforms.PDF(pdfID), signforms.VoidResult{Message: "Document voided successfully"}),
+	"void_template_document": voids(signforms.TemplateDocument(templateID, createdID),
+		signforms.VoidResult{Message: "Document voided successfully", DocumentID: templateID, Status: "VOID"}),
+	"send_reminder": reminds(signforms.PDF(pdfID),
+		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: pdfID, Status: "PENDING", RemindersSent: new(1)}),
+	"send_reminder_nobody": reminds(signforms.PDF(paidID),
+		signforms.RemindResult{Message: "No signer is pending", DocumentID: paidID, Status: "PAID", RemindersSent: new(0)}),
+	"send_reminder_message_only": reminds(signforms.PDF(pdfID), signforms.RemindResult{Message: "Reminder sent successfully"}),
+	"send_reminder_template_document": reminds(signforms.TemplateDocument(templateID, createdID),
+		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: templateID, Status: "PENDING", RemindersSent: new(2)}),
+	"list_templates":               testListTemplates,
+	"list_templates_aliases":       testListTemplatesAliases,
+	"get_template":                 testGetTemplate,
+	"send_template":                testSendTemplate,
+	"send_template_no_template_id": testSendTemplateNoTemplateID,
+	"send_form":                    testSendForm,
+	"list_respondents":             testListRespondents,
+	"get_respondent":               testGetRespondent,
+	"get_respondent_object":        testGetRespondent,
+	"list_responses":               testListResponses,
+	"get_response":                 testGetResponse,
 }
+
+const paidID = "f5f339d4-870b-4992-b6ed-eee3af9dd891"
 
 func TestAnswersOnTheWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/answers/*.json")
@@ -67,12 +75,12 @@ func utc(year int, month time.Month, day, hour, minute, second, ms int) time.Tim
 // The people of testdata, see its README.
 var (
 	annPDF = signforms.Signer{Email: "ann@example.com", Name: oddName, Status: "SIGNED", SignerIP: "203.0.113.7", SigningOrderNo: 1}
-	benPDF = signforms.Signer{Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING", SigningOrderNo: 2}
+	benPDF = signforms.Signer{Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: signforms.SignerPending, SigningOrderNo: 2}
 	cyPDF  = signforms.Signer{Email: "cy@example.com", Name: "Çiğdem Yılmaz", Status: "SIGNED", SignerIP: "2001:db8::7", SigningOrderNo: 2}
 	lease  = signforms.Document{
 		DocumentID: pdfID, DocumentName: "Lease A & B <c> \"d\" \u2028 é 😀",
 		DocumentURL: "https://files.example.com/documents/602c2631-2d49-4647-a609-75331ebb0338.pdf",
-		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: "PDF", IsSigningOrder: true,
+		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: signforms.TypePDF, IsSigningOrder: true,
 		Signers:   []signforms.Signer{annPDF, benPDF},
 		CreatedAt: utc(2026, 11, 18, 10, 15, 30, 125), UpdatedAt: utc(2026, 11, 19, 7, 0, 0, 0),
 	}
@@ -163,63 +171,22 @@ func testGetDocument(t *testing.T, c *signforms.Client, _ string) {
 	require.Equal(t, signforms.PDF(pdfID), d.Ref())
 }
 
-func testVoidDocument(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Void(t.Context(), signforms.PDF(pdfID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.VoidResult{
-		Message: "Document voided successfully", DocumentID: pdfID, Status: "VOID", Raw: signforms.RawAnswer(raw),
-	}, res)
+// voids tests an answer to voiding; want has all but Raw.
+func voids(ref signforms.DocumentRef, want signforms.VoidResult) func(*testing.T, *signforms.Client, string) {
+	return func(t *testing.T, c *signforms.Client, raw string) {
+		res, err := c.Documents.Void(t.Context(), ref)
+		require.NoError(t, err)
+		want.Raw = signforms.RawAnswer(raw)
+		require.Equal(t, &want, res)
+	}
 }
 
-func testVoidDocumentAgain(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Void(t.Context(), signforms.PDF(pdfID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.VoidResult{
-		Message: "Document is already voided", DocumentID: pdfID, Status: "VOID", AlreadyVoided: true, Raw: signforms.RawAnswer(raw),
-	}, res)
-}
-
-func testVoidDocumentMessageOnly(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Void(t.Context(), signforms.PDF(pdfID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.VoidResult{Message: "Document voided successfully", Raw: signforms.RawAnswer(raw)}, res)
-}
-
-func testVoidTemplateDocument(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Void(t.Context(), signforms.TemplateDocument(templateID, createdID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.VoidResult{
-		Message: "Document voided successfully", DocumentID: templateID, Status: "VOID", Raw: signforms.RawAnswer(raw),
-	}, res)
-}
-
-func testSendReminder(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Remind(t.Context(), signforms.PDF(pdfID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.RemindResult{
-		Message: "Reminder sent successfully", DocumentID: pdfID, Status: "PENDING", RemindersSent: new(1), Raw: signforms.RawAnswer(raw),
-	}, res)
-}
-
-func testSendReminderNobody(t *testing.T, c *signforms.Client, raw string) {
-	const paid = "f5f339d4-870b-4992-b6ed-eee3af9dd891"
-	res, err := c.Documents.Remind(t.Context(), signforms.PDF(paid))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.RemindResult{
-		Message: "No signer is pending", DocumentID: paid, Status: "PAID", RemindersSent: new(0), Raw: signforms.RawAnswer(raw),
-	}, res)
-}
-
-func testSendReminderMessageOnly(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Remind(t.Context(), signforms.PDF(pdfID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.RemindResult{Message: "Reminder sent successfully", Raw: signforms.RawAnswer(raw)}, res)
-}
-
-func testSendReminderTemplateDocument(t *testing.T, c *signforms.Client, raw string) {
-	res, err := c.Documents.Remind(t.Context(), signforms.TemplateDocument(templateID, createdID))
-	require.NoError(t, err)
-	require.Equal(t, &signforms.RemindResult{
-		Message: "Reminder sent successfully", DocumentID: templateID, Status: "PENDING", RemindersSent: new(2), Raw: signforms.RawAnswer(raw),
-	}, res)
+// reminds tests an answer to a reminder; want has all but Raw.
+func reminds(ref signforms.DocumentRef, want signforms.RemindResult) func(*testing.T, *signforms.Client, string) {
+	return func(t *testing.T, c *signforms.Client, raw string) {
+		res, err := c.Documents.Remind(t.Context(), ref)
+		require.NoError(t, err)
+		want.Raw = signforms.RawAnswer(raw)
+		require.Equal(t, &want, res)
+	}
 }

@@ -41,7 +41,7 @@ func (s *Server) Signer(documentID, emailOrID string) Actor {
 	return Actor{server: s, document: documentID, signer: emailOrID}
 }
 
-// FieldValue is what a signer filled in. Completed events carry it under the key Kind(pagePage)[Label].
+// FieldValue is what a signer filled in. Completed events carry it under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
 	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
 	Page  int    // from 1

@@ -163,7 +163,6 @@ const maxHistory = 200
 // history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
 func (s *Server) history() string {
 	var b strings.Builder
-	b.WriteString("signformstest: what the service saw last\n")
 	for _, r := range newest(s.ref.Requests()) {
 		fmt.Fprintf(&b, "  request  %s\n", r)
 	}
@@ -173,7 +172,10 @@ func (s *Server) history() string {
 	for _, d := range newest(s.Deliveries()) {
 		fmt.Fprintf(&b, "  delivery %s\n", d)
 	}
-	return b.String()
+	if b.Len() == 0 {
+		return "signformstest: the service saw nothing"
+	}
+	return "signformstest: what the service saw last\n" + b.String()
 }
 
 func newest[T any](all []T) []T { return all[max(0, len(all)-maxHistory):] }

@@ -4,30 +4,38 @@ package webhook
 type chunk[T any] struct {
 	buf   []T
 	start int // of the list under construction
-	left  int // bytes of the payload that were left when it began
+	seen  int // items of all lists
+	first int // bytes of the payload that were left when the first list began
 }
 
 const chunkMin, chunkMax = 4, 64
 
 // begin starts a new list with left bytes of the payload to go. The one before must have been taken by end, or is
 // given up.
-func (c *chunk[T]) begin(left int) { c.start, c.left = len(c.buf), left }
+func (c *chunk[T]) begin(left int) {
+	if c.seen == 0 {
+		c.first = left
+	}
+	c.start = len(c.buf)
+}
 
 // add appends a zero T to the list and returns it; it is valid until the next add.
 func (c *chunk[T]) add(left int) *T {
 	if len(c.buf) == cap(c.buf) {
 		c.grow(left)
 	}
+	c.seen++
 	c.buf = c.buf[:len(c.buf)+1]
 	return &c.buf[len(c.buf)-1]
 }
 
-// grow moves the list under construction to a new allocation. The size is what the list would need if it went on to
-// the end of the payload as it began, but at most four times what it has.
+// grow moves the list under construction to a new allocation, which has room for as many items more as there would be
+// if the payload went on to its end as it began, and an eighth. A payload that goes on otherwise costs at most chunkMax
+// items or sixteen times those of the list.
 func (c *chunk[T]) grow(left int) {
 	list := c.buf[c.start:]
-	expected := len(list) + len(list)*left/max(c.left-left, 1) + 1
-	size := max(chunkMin, min(2*cap(c.buf), chunkMax), min(expected, 4*len(list)))
+	more := c.seen*left/max(c.first-left, 1)*9/8 + 1
+	size := max(chunkMin, min(len(list)+more, max(chunkMax, 16*len(list))))
 	c.buf = append(make([]T, 0, size), list...)
 	c.start = 0
 }

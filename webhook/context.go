@@ -7,8 +7,8 @@ import (
 )
 
 // boundedContext is what context.WithTimeout(parent, timeout) returns, but it makes no timer until someone asks whether
-// it has ended. Most store calls and many functions never do, and for a small delivery the timer would cost about a fifth of
-// all the rest. The parent has values only.
+// it has ended. Most store calls and many functions never do, and for a small delivery the timer would cost about a
+// fifth of all the rest. The parent has values only.
 type boundedContext struct {
 	parent  context.Context
 	start   time.Time

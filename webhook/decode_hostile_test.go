@@ -13,7 +13,8 @@ import (
 )
 
 // Payloads made to cost much: each has to be decoded in time, and with allocations of at most perByte times its size.
-// The dearest is an empty object: two or three bytes that become a whole struct.
+// The dearest is an empty object: two or three bytes that become a whole struct. A list that begins so and ends soon must
+// not cost what it would if it went on.
 func TestParseHostile(t *testing.T) {
 	const size, keys, perByte = 1 << 18, 40_000, 120
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
@@ -55,7 +56,11 @@ func TestParseHostile(t *testing.T) {
 		allocated := after.TotalAlloc - before.TotalAlloc
 		require.NoError(t, err, name)
 		require.Less(t, took, 5*time.Second, name)
-		require.Less(t, allocated/uint64(len(payload)), uint64(perByte), name)
+		most := uint64(perByte)
+		if name == "short then long" {
+			most = 3
+		}
+		require.Less(t, allocated/uint64(len(payload)), most, name)
 		t.Logf("%-18s %3d times its size allocated, %v", name, allocated/uint64(len(payload)), took)
 	}
 }

@@ -39,7 +39,7 @@ func TestParseRefuses(t *testing.T) {
 		"{\"a\":\"\xff\"}":                      "byte 6: text is not UTF-8",
 		`{"x":{"y":[1,{"secret":01}`:            "byte 24: expected a comma or the end of the object or array",
 		`{"signers":[{"email":"a",}]}`:          "byte 25: expected a key in double quotes",
-		strings.Repeat(`{"a":`, 600):            "byte 2560: nested too deeply",
+		strings.Repeat(`{"a":`, 600):            "byte 2560: nested more than 512 levels deep",
 		`{"a":"\ud800`:                          "byte 12: unexpected end",
 		`{"contact_field(page1)[x]":{"a":tru}}`: "byte 32: expected a value",
 	} {
@@ -187,6 +187,11 @@ func TestParseInfers(t *testing.T) {
 	e := parseOne(t, `{"formResponseId":5}`).(*webhook.UnknownEvent)
 	require.EqualError(t, e.Err, "webhook: field formResponseId is not a string")
 	require.Equal(t, webhook.TypeFormResponse, e.EventType())
+}
+
+func TestParseSignerStatuses(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_template_response","signers":[{"status":"DRAFT"},{"status":"Delegated"},{"status":""},{}]}`)
+	require.Equal(t, []webhook.Signer{{Status: webhook.SignerDraft}, {Status: "Delegated"}, {}, {}}, e.(*webhook.TemplateResponse).Signers)
 }
 
 func TestParseTimes(t *testing.T) {

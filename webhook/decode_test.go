@@ -76,11 +76,11 @@ func TestParseSignatureViewed(t *testing.T) {
 	const name = "new_signature_pdf_individual_viewed"
 	for _, file := range []string{name, name + "_object", name + "_untyped"} {
 		e := parseFile[*webhook.SignatureViewed](t, file)
-		ann := webhook.Signer{Email: "ann@example.com", Name: "Ann " + odd, Status: "VIEWED", SignerIP: "203.0.113.7"}
+		ann := webhook.Signer{Email: "ann@example.com", Name: "Ann " + odd, Status: webhook.SignerViewed, SignerIP: "203.0.113.7"}
 		require.Equal(t, webhook.EventType(name), e.EventType())
 		require.Equal(t, lease, e.Document)
 		require.Equal(t, lease.DocumentID, e.SubjectID())
-		require.Equal(t, []webhook.Signer{ann, {Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING"}}, e.Signers)
+		require.Equal(t, []webhook.Signer{ann, {Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: webhook.SignerPending}}, e.Signers)
 		require.Equal(t, ann, e.ViewedBy.Signer)
 		require.Equal(t, time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC), e.ViewedBy.ViewedAt)
 	}
@@ -90,11 +90,11 @@ func TestParseSignatureSigned(t *testing.T) {
 	const name = "new_signature_pdf_individual_signed"
 	for _, file := range []string{name, name + "_object", name + "_untyped"} {
 		e := parseFile[*webhook.SignatureSigned](t, file)
-		ann := webhook.Signer{Email: "ann@example.com", Name: "Ann " + odd, Status: "SIGNED", SignerIP: "203.0.113.7", SigningOrderNo: 1}
+		ann := webhook.Signer{Email: "ann@example.com", Name: "Ann " + odd, Status: webhook.SignerSigned, SignerIP: "203.0.113.7", SigningOrderNo: 1}
 		require.Equal(t, webhook.EventType(name), e.EventType())
 		require.Equal(t, lease, e.Document)
 		require.True(t, e.IsSigningOrder)
-		require.Equal(t, []webhook.Signer{ann, {Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING", SigningOrderNo: 2}}, e.Signers)
+		require.Equal(t, []webhook.Signer{ann, {Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: webhook.SignerPending, SigningOrderNo: 2}}, e.Signers)
 		require.Equal(t, ann, e.SignedBy.Signer)
 		require.Equal(t, time.Date(2026, 11, 19, 7, 0, 0, 0, time.UTC), e.SignedBy.SignedAt)
 	}

@@ -20,7 +20,8 @@ import (
 // It tries: each of the secrets, also trimmed, with a newline, and as base64 or hexadecimal text; the signature in
 // upper-case hexadecimal, in base64, and behind "sha256="; the timestamp in seconds for milliseconds and the reverse; the
 // body alone, without the full stop, trimmed, with a newline, as one element of the array or as an array of it, and as
-// printed again by JavaScript or by encoding/json.
+// printed again by JavaScript or by encoding/json. Where none of these matches and the keys of every object are in
+// alphabetical order, it guesses that something on the way has put them so.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	var d diagnosis
 	given, ok := d.signature(oneValue(&d, header, SignatureHeader))
@@ -129,8 +130,12 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 			}
 		}
 	}
-	d.say("The signature matches none of the %d secrets, with none of the known mistakes. Compare the secret with the one shown "+
+	d.say("The signature matches no secret of the %d given, with none of the known mistakes. Compare the secret with the one shown "+
 		"where the webhook was set up, and make sure that the body is taken from the request before anything decodes it.", len(secrets))
+	if inOrder(body) {
+		d.say("The keys of every object in the body are in alphabetical order, as the service does not print them: something on the way " +
+			"seems to have decoded and encoded the body, and the order that was signed is lost. Let the body pass through unchanged.")
+	}
 }
 
 func (d *diagnosis) match(i int, key, text string) {

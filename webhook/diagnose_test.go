@@ -3,7 +3,10 @@ package webhook_test
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +19,6 @@ import (
 func TestDiagnose(t *testing.T) {
 	const body = `[{"name":"A & B","id":1.0},{"webhookEvent":"new_thing"}]`
 	now := time.Now().UTC()
-	seconds := now.Format("2006-01-02T15:04:05Z")
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	millis := stamp + "000"
 	for name, c := range map[string]struct {
@@ -27,7 +29,6 @@ func TestDiagnose(t *testing.T) {
 		want      string
 	}{
 		"right":                  {secret, stamp, stamp + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
-		"right in RFC 3339":      {secret, seconds, seconds + "." + body, nil, "matches secret 1 over the timestamp and the body as given."},
 		"body only":              {secret, stamp, body, nil, "would match secret 1, if the body were signed without the timestamp."},
 		"no full stop":           {secret, stamp, stamp + body, nil, "no full stop between timestamp and body."},
 		"milliseconds signed":    {secret, stamp, millis + "." + body, nil, "if the timestamp were in milliseconds."},
@@ -37,6 +38,7 @@ func TestDiagnose(t *testing.T) {
 		"prefix left out":        {strings.TrimPrefix(secret, "whsec_"), stamp, stamp + "." + body, nil, "would match secret 1 without its prefix."},
 		"hexadecimal secret":     {"bytes of the secret", stamp, stamp + "." + body, nil, "would match secret 2 decoded from hexadecimal."},
 		"base64 secret":          {"more bytes of the secret", stamp, stamp + "." + body, nil, "would match secret 3 decoded from base64."},
+		"base64 for URLs secret": {"the bytes of a secret >>>???", stamp, stamp + "." + body, nil, "would match secret 4 decoded from base64."},
 		"newline after the body": {secret, stamp, stamp + "." + body + "\n", nil, "if the body ended in a newline."},
 		"array of it":            {secret, stamp, stamp + ".[" + body + "]", nil, "if the body were an array of what it is."},
 		"JSON.stringify":         {secret, stamp, stamp + `.[{"name":"A & B","id":1},{"webhookEvent":"new_thing"}]`, nil, "JSON.stringify does. Verify accepts that unless RawOnly is set."},
@@ -45,16 +47,14 @@ func TestDiagnose(t *testing.T) {
 		"one element":            {secret, stamp, stamp + `.{"webhookEvent":"new_thing"}`, nil, "if the body were its element 1 alone."},
 		"array of one element":   {secret, stamp, stamp + `.[{"webhookEvent":"new_thing"}]`, nil, "if the body were an array of its element 1 alone."},
 		"two mistakes":           {secret, stamp, `{"webhookEvent":"new_thing"}`, nil, "if the body were signed without the timestamp, if the body were its element 1 alone."},
-		"something else":         {secret, stamp, "something else", nil, "matches none of the 4 secrets"},
+		"something else":         {secret, stamp, "something else", nil, "matches no secret of the 5 given"},
 		"upper case":             {secret, stamp, stamp + "." + body, editSignature(strings.ToUpper), "X-Signature is in upper-case hexadecimal"},
 		"base64":                 {secret, stamp, stamp + "." + body, editSignature(toBase64), "X-Signature is in base64"},
+		"base64 for URLs":        {secret, stamp, stamp + "." + body, editSignature(toURLBase64), "X-Signature is in base64"},
 		"sha256=":                {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "sha256=" + s }), "begins with sha256="},
 		"white space":            {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return " " + s }), "X-Signature has white space around it"},
 		"SHA-1":                  {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return s[:40] }), "X-Signature has 20 bytes"},
 		"no hexadecimal":         {secret, stamp, stamp + "." + body, editSignature(func(s string) string { return "!" }), "neither hexadecimal nor base64"},
-		"old":                    {secret, "1600000000", "1600000000." + body, nil, "behind this machine's clock"},
-		"future":                 {secret, "9600000000", "9600000000." + body, nil, "ahead of this machine's clock"},
-		"other form":             {secret, "yesterday", "yesterday." + body, nil, "in none of the known forms"},
 		"no signature":           {secret, stamp, "", func(h http.Header) { h.Del("X-Signature") }, "X-Signature is missing"},
 		"no timestamp":           {secret, stamp, "", func(h http.Header) { h.Del("X-Timestamp") }, "X-Timestamp is missing"},
 		"two timestamps":         {secret, stamp, "", func(h http.Header) { h.Add("X-Timestamp", "1") }, "X-Timestamp is given 2 times"},
@@ -65,7 +65,8 @@ func TestDiagnose(t *testing.T) {
 			if c.edit != nil {
 				c.edit(h)
 			}
-			secrets := []string{" padded-secret-0123\n", secret, hex.EncodeToString([]byte("bytes of the secret")), "whsec_" + toBase64(hex.EncodeToString([]byte("more bytes of the secret")))}
+			secrets := []string{" padded-secret-0123\n", secret, hex.EncodeToString([]byte("bytes of the secret")), "whsec_" + toBase64(hex.EncodeToString([]byte("more bytes of the secret"))),
+				toURLBase64(hex.EncodeToString([]byte("the bytes of a secret >>>???")))}
 			got := webhook.Diagnose(secrets, h, []byte(body))
 			require.Contains(t, got, c.want)
 			for _, private := range append(secrets, "padded-secret-0123", h.Get("X-Signature"), "A & B") {
@@ -75,7 +76,22 @@ func TestDiagnose(t *testing.T) {
 			}
 		})
 	}
-	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, body), []byte(body)), "No secret was given.")
+}
+
+func TestDiagnoseOdd(t *testing.T) {
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for timestamp, want := range map[string]string{
+		"1600000000": "behind this machine's clock",
+		"9600000000": "ahead of this machine's clock",
+		"yesterday":  "in none of the known forms",
+		time.Now().UTC().Format("2006-01-02T15:04:05Z"): "The signature matches secret 0 over the timestamp and the body as given.",
+	} {
+		require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, timestamp, "[]"), []byte("[]")), want)
+	}
+	many := "[" + strings.Repeat("{},", 99) + `{"a":1},{"b":1}]`
+	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"a":1}`), []byte(many)), "its element 99 alone")
+	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"b":1}`), []byte(many)), "matches no secret", "the first 100 are tried")
+	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, "[]"), []byte("[]")), "No secret was given.")
 	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, "not JSON"), []byte(" not JSON")), "no white space around it")
 }
 
@@ -88,6 +104,10 @@ func lowerCaseKey(h http.Header) {
 	delete(h, "X-Signature")
 }
 
+func toURLBase64(digits string) string {
+	return strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(toBase64(digits))
+}
+
 // toBase64 turns hexadecimal digits into base64.
 func toBase64(digits string) string {
 	b, err := hex.DecodeString(digits)
@@ -95,4 +115,44 @@ func toBase64(digits string) string {
 		panic(err)
 	}
 	return base64.StdEncoding.EncodeToString(b)
+}
+
+// TestDiagnoseOrder has a proxy on the way that decodes the body into maps and prints it with sorted keys.
+func TestDiagnoseOrder(t *testing.T) {
+	const guess = "in alphabetical order"
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	files, err := filepath.Glob("../testdata/events/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		sent, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var value any
+		require.NoError(t, json.Unmarshal(sent, &value))
+		sorted, err := json.Marshal(value)
+		require.NoError(t, err)
+
+		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, string(sent)), sorted)
+		if name := filepath.Base(file); name != "empty.json" && name != "unknown_event.json" {
+			require.Contains(t, got, guess, name)
+			require.Contains(t, got, "matches no secret of the 1 given", name)
+		}
+		got = webhook.Diagnose([]string{secret}, signed("another secret", stamp, string(sent)), sent)
+		require.NotContains(t, got, guess, "%s as the service prints it", file)
+		got = webhook.Diagnose([]string{secret}, signed(secret, stamp, string(sorted)), sorted)
+		require.NotContains(t, got, guess, "%s, signed in this order", file)
+	}
+	for body, want := range map[string]bool{
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}]`:                    true,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"y":1,"\u007a":2}]`: true,
+		`[{"a":1,"b":2,"c":3,"d":4}]`:                          false, // may be so by accident
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"z":1,"y":2}]`:      false,
+		`[{"a":{"z":1,"y":2},"b":2,"c":3,"d":4,"e":5}]`:        false,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5,"e":6}]`:              false, // nothing that was decoded
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}`:                     false,
+		`[{"a":1,"b":2,"c":3,"d":4,"e":5}]]`:                   false,
+	} {
+		got := webhook.Diagnose([]string{secret}, signed("another secret", stamp, body), []byte(body))
+		require.Equal(t, want, strings.Contains(got, guess), body)
+	}
 }

@@ -59,7 +59,7 @@ func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Ev
 	state, err := h.begin(ctx, key)
 	switch {
 	case err != nil:
-		h.report(ctx, "webhook: event not begun", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
+		h.report(ctx, "webhook: event put off, the replay store failed", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
 		return lost
 	case state == ReplayDone:
 		h.logEvent(ctx, slog.LevelInfo, "webhook: event skipped, it was processed before", i, ev)
@@ -75,10 +75,10 @@ func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Ev
 }
 
 // unwanted deals with an event that no function is there for. One that could not be decoded is genuine all the same
-// and must not be lost: as long as it is refused, the service goes on delivering it.
+// and must not be lost: acknowledged, it would never be delivered again.
 func (h *Handler) unwanted(ctx context.Context, i int, ev Event) outcome {
 	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
-		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: u.Err})
+		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)})
 		return failed
 	}
 	h.logEvent(ctx, slog.LevelInfo, "webhook: event acknowledged, no function for it", i, ev)
@@ -90,7 +90,7 @@ func (h *Handler) begin(ctx context.Context, key ReplayKey) (ReplayState, error)
 	defer end()
 	state, err := h.store.Begin(ctx, key, h.lease)
 	if err == nil && (state < ReplayFresh || state > ReplayDone) {
-		err = fmt.Errorf("unknown state %d", state)
+		err = fmt.Errorf("Begin returned state %d, want ReplayFresh, ReplayBusy or ReplayDone", state)
 	}
 	return state, err
 }
@@ -109,7 +109,7 @@ func (h *Handler) runClaimed(ctx context.Context, run function, key ReplayKey, i
 	bounded := newBoundedContext(ctx, h.timeout)
 	defer func() {
 		if err := h.settle(ctx, key, got, bounded.start); err != nil {
-			h.report(ctx, "webhook: event not settled", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
+			h.report(ctx, "webhook: event processed or failed, but not so recorded: a repeat may run it again", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
 		}
 	}()
 	return h.run(bounded, run, i, ev)
@@ -139,7 +139,10 @@ func (h *Handler) run(ctx *boundedContext, run function, i int, ev Event) outcom
 	problem := &EventError{Index: i, Event: ev, Err: err}
 	if p, ok := err.(*panicError); ok {
 		problem.Stack = p.stack
-	} else if _, ok := errors.AsType[*permanentError](err); ok {
+		h.report(ctx.parent, "webhook: event failed, its function panicked", problem, slog.String("stack", string(p.stack)))
+		return failed
+	}
+	if _, ok := errors.AsType[*permanentError](err); ok {
 		h.report(ctx.parent, "webhook: event given up", problem)
 		return processed
 	}

@@ -12,25 +12,30 @@
 //
 // To write a handler of one's own, put [Verifier.Middleware] before it and call [EventsFrom]. Where there is no
 // net/http, call [Verifier.Verify] and [Parse]. Package webhooktest makes signed requests for tests. When a delivery is
-// refused and should not be, [Diagnose] says which of the known mistakes it was.
+// refused and should not be, [Diagnose] says which of the known mistakes it was, such as a secret with a newline or a
+// proxy that prints JSON anew.
 //
 // # What is guaranteed
 //
-//   - What a function gets is what was signed, within five minutes of the clock either way. Signatures are compared in
-//     constant time, over the bytes received and, when they do not match, over what JavaScript's JSON.stringify would
-//     print of them, because that is what the service signs. What was authenticated is what is decoded.
-//   - The timestamp has one of three exact forms, so that a signature fits one split of the signed string into
-//     timestamp and body, not another. Each header counts only when it is there once, the signature only in lower case.
-//   - Genuine events are not lost in silence: what cannot be decoded, what fails and what panics is answered 500, so
-//     that the service delivers it again, and reported to [HandlerOptions.OnError] and the log. Only an error marked
-//     [Permanent] is reported and acknowledged.
+//   - What a function gets is what was signed, at a time within [VerifierOptions.Tolerance] of the clock, five minutes
+//     either way by default. Signatures are compared in constant time, over the bytes received and, when they do not
+//     match, over what JavaScript's JSON.stringify would print of them, because that is what the service signs. What was
+//     authenticated is what is decoded.
+//   - The timestamp has one of three exact forms, or that of [VerifierOptions.ParseTimestamp], so that a signature fits
+//     one split of the signed string into timestamp and body, not another. Each header counts only when it is there once,
+//     the signature only in lower case.
+//   - Genuine events are not lost in silence: what cannot be decoded, what fails and what panics is answered 500 and
+//     reported to [HandlerOptions.OnError] and the log. A 500 asks for another delivery; whether the service makes one it
+//     does not document, so the report may be all that is left. Only an error marked [Permanent] is reported and
+//     acknowledged.
 //   - An event that was processed does not run again when it is delivered again, alone or among others, as long as the
 //     [ReplayStore] remembers it; of deliveries that come at one time one runs it.
 //   - What a stranger sends costs no more memory than what has arrived of it, at most [VerifierOptions.MaxBody] and about
 //     a dozen times that while it is checked; and for each secret one hash of it. Where it is JSON in another than
 //     JavaScript's form it costs a second hash and the work of printing it, up to a hundred times that of a hash:
 //     a tenth of a second for a megabyte at worst. [VerifierOptions.RawOnly] spares it.
-//   - Errors and log lines of this package hold no secret, no signature and no personal data.
+//   - Errors and log lines of this package hold no secret, no signature and no personal data, but for what the errors and
+//     panics of functions say.
 //
 // # What is not
 //
@@ -47,7 +52,7 @@
 //
 // # Concurrency and memory
 //
-// A [Verifier], a [Handler] and a [MemoryReplayStore] are safe for concurrent use and not changed after they are made.
+// A [Verifier], a [Handler] and a [MemoryReplayStore] are safe for concurrent use; their settings never change.
 // Functions of [Funcs], OnError, OnDuplicate, clocks and stores are called concurrently. Events, their Raw and
 // Verified.Payload stay valid as long as they are kept: none of them refers to memory that is used again, with the one
 // exception that Verify returns the caller's own body when that matched.

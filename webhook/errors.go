@@ -25,22 +25,30 @@ var (
 
 	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
 	// [VerifierOptions.Tolerance] allows. It is a replay, was held up, or one of the two clocks is wrong. The text says
-	// how far it is off.
-	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside the tolerance")
+	// how far it is off and how far it may be.
+	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside VerifierOptions.Tolerance")
 
-	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody].
+	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody], or than an [http.MaxBytesReader] before the handler
+	// lets through. The text says which, and its limit in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
 )
 
 // Each refusal that a stranger can cause is made once, so that it costs no memory.
 var (
-	errSignatureMissing   = fmt.Errorf("%w: %s", ErrHeaderMissing, SignatureHeader)
-	errTimestampMissing   = fmt.Errorf("%w: %s", ErrHeaderMissing, TimestampHeader)
-	errSignatureRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, SignatureHeader)
-	errTimestampRepeated  = fmt.Errorf("%w: %s", ErrHeaderRepeated, TimestampHeader)
-	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits", ErrHeaderMalformed, SignatureHeader)
-	errTimestampRefused   = fmt.Errorf("%w: %s was refused by ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
-	errTimestampUnsafe    = fmt.Errorf("%w: %s could also be part of another timestamp or body", ErrHeaderMalformed, TimestampHeader)
-	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, "+
-		"nor RFC 3339 ending in Z; see VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
+	errSignatureMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, SignatureHeader)
+	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
+	errSignatureRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, SignatureHeader)
+	errTimestampRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, TimestampHeader)
+	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
+	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
+		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
+	errTimestampUnsafe = fmt.Errorf("%w: %s is none that VerifierOptions.ParseTimestamp is asked about: 1 to 64 printable ASCII characters "+
+		"without quotes, brackets and braces, ending in Z where there is a full stop", ErrHeaderMalformed, TimestampHeader)
+	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp, whose error is left out because it may quote what was sent",
+		ErrHeaderMalformed, TimestampHeader)
+)
+
+const (
+	ifMissing  = "; it is no delivery, or a proxy removed it, or the map was not built with http.Header.Set"
+	ifRepeated = "; if it was a delivery, something on the way added one"
 )

@@ -34,8 +34,9 @@ type Event interface {
 	// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
 	Inferred() bool
 
-	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId.
-	// Many events share it: the service sends no id of the event itself. It is empty for an UnknownEvent.
+	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId,
+	// which in events of a template is the template's. Many events share it: the service sends no id of the event itself.
+	// It is empty for an UnknownEvent.
 	SubjectID() string
 
 	// Raw returns a fresh copy of the event's JSON as it was authenticated, with every field that this package does
@@ -83,7 +84,9 @@ type SignatureCompleted struct {
 	Fields         []Field // what signers filled in, in document order
 }
 
-// TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template.
+// TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template. Its
+// DocumentID is that of the template: which document it is, its Signers tell, whose SignerIDs are those in the answer of the
+// send (neither is documented by the service).
 type TemplateViewed struct {
 	meta
 	Document
@@ -91,7 +94,8 @@ type TemplateViewed struct {
 	ViewedBy ViewedBy
 }
 
-// TemplateSigned (new_template_response_individual_signed): a signer has signed a document made from a template.
+// TemplateSigned (new_template_response_individual_signed): a signer has signed a document made from a template. For
+// DocumentID see [TemplateViewed].
 type TemplateSigned struct {
 	meta
 	Document
@@ -100,7 +104,8 @@ type TemplateSigned struct {
 	SignedBy       SignedBy
 }
 
-// TemplateResponse (new_template_response): the last signer of a document made from a template has signed.
+// TemplateResponse (new_template_response): the last signer of a document made from a template has signed. For
+// DocumentID see [TemplateViewed].
 type TemplateResponse struct {
 	meta
 	Document
@@ -121,9 +126,10 @@ type UnknownEvent struct {
 // Document is what every event about a document says of it. Fields that were missing or null are empty.
 type Document struct {
 	DocumentName string
-	DocumentID   string // UUID
-	DocumentURL  string
-	AuthorEmail  string
+	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the service).
+	DocumentID  string
+	DocumentURL string
+	AuthorEmail string
 }
 
 // Signer is one signer of a document. Deliveries about PDF documents and about templates fill different fields, and
@@ -186,12 +192,13 @@ type meta struct {
 	inferred bool
 }
 
-// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
+// Inferred reports whether the service left webhookEvent out, so that the type was chosen by the fields that are there.
 func (m *meta) Inferred() bool { return m.inferred }
 
 func (m *meta) source() string { return m.raw }
 
-// Raw returns a fresh copy of the event's JSON as it was authenticated, nil for an event that was not decoded.
+// Raw returns a fresh copy of the event's JSON as it was authenticated, with the fields that this type has no place for.
+// It is nil for an event that was not decoded from a payload.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil
@@ -199,10 +206,10 @@ func (m *meta) Raw() json.RawMessage {
 	return json.RawMessage(m.raw)
 }
 
-// SubjectID returns DocumentID.
+// SubjectID returns DocumentID, the id of what the event is about.
 func (d *Document) SubjectID() string { return d.DocumentID }
 
-// SubjectID returns FormResponseID.
+// SubjectID returns FormResponseID, the id of what the event is about.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
 // SubjectID returns an empty string: fields of an unknown event have no known meaning.

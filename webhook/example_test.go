@@ -201,7 +201,15 @@ func ExampleVerifier_Verify() {
 		log.Fatal(err)
 	}
 	body := []byte(`[{"webhookEvent":"new_form_response","formId":"intake"}]`)
-	header := webhook.Sign(secret, time.Now(), body)
+	signed := webhook.Sign(secret, time.Now(), body)
+	received := map[string]string{
+		"x-signature": signed.Get(webhook.SignatureHeader),
+		"x-timestamp": signed.Get(webhook.TimestampHeader),
+	}
+	header := http.Header{}
+	for key, value := range received {
+		header.Set(key, value) // into the upper and lower case that Verify looks for
+	}
 	verified, err := verifier.Verify(header, body)
 	if err != nil {
 		log.Fatal(err)

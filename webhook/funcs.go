@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// Funcs are the functions of a [Handler], each may be nil. Exactly one runs per event: the one for its type, else Other;
-// for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is acknowledged and
-// logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
+// Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type,
+// else Other; for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is
+// acknowledged and logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
 //
 // A function's ctx has the values of the request's, but does not end with it; it ends after [HandlerOptions.Timeout].
-// An error makes the service deliver the event again, unless it is wrapped by [Permanent]. So does a panic. Functions
-// should be idempotent: a process that dies between a function's work and the record of it in the replay store leaves
-// an event that will run again.
+// An error, unless it is wrapped by [Permanent], and a panic are answered 500, which asks the service to deliver again;
+// whether and when it does, it does not document. Then only what did not succeed runs again. Functions should be
+// idempotent: a process that dies between a function's work and the record of it in the replay store leaves an event
+// that will run again. They are called concurrently, for events of different deliveries.
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error
@@ -86,8 +87,8 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// EventError is what [HandlerOptions.OnError] gets for an event that failed. Its text holds no data of the event, but
-// that of Err.
+// EventError is what [HandlerOptions.OnError] gets for an event that failed. Its text holds the index, the event type
+// and the text of Err, nothing else of the event.
 type EventError struct {
 	Index int    // position in the delivery, from 0
 	Event Event  // holds personal data

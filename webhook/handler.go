@@ -17,8 +17,9 @@ const (
 
 // HandlerOptions are the optional settings of [NewHandler]. The zero value gives the defaults.
 type HandlerOptions struct {
-	// Timeout is how long one function may take for one event until its ctx ends. Default 30 seconds. The service's
-	// own time-out is not documented; a function that needs longer than a few seconds should put the work into a queue.
+	// Timeout is how long one function may take for one event until its ctx ends. Default 30 seconds ([DefaultTimeout]).
+	// The service's own time-out is not documented; a function that needs longer than a few seconds should put the work
+	// into a queue.
 	Timeout time.Duration
 
 	// ReplayStore remembers processed events, so that a repeated delivery runs nothing twice. Default: a
@@ -29,25 +30,29 @@ type HandlerOptions struct {
 	AllowRepeats bool
 
 	// ReplayLease is for how long an event that is being processed is held for this handler; after that another
-	// delivery of it may run, as the process must have died. Default 5 minutes; at least a minute more than Timeout.
+	// delivery of it may run, as the process must have died. Default 5 minutes ([DefaultReplayLease]); it is raised to a
+	// minute more than Timeout where it is less.
 	ReplayLease time.Duration
 
-	// ReplayKeep is for how long a processed event is remembered. Default 24 hours; at least twice the Verifier's
-	// tolerance. It should be longer than the service goes on repeating a delivery, which it does not document.
+	// ReplayKeep is for how long a processed event is remembered. Default 24 hours ([DefaultReplayKeep]); it is raised to
+	// twice the Verifier's tolerance where it is less. It should be longer than the service goes on repeating a delivery,
+	// which it does not document.
 	ReplayKeep time.Duration
 
 	// OnError is told of everything that went wrong: *[EventError] for an event, whatever the answer was; else the reason
 	// why a request was refused, so that strangers can cause calls; or an error of the replay store. It runs before the
 	// request is answered, possibly concurrently. A panic in it, as in OnDuplicate and Logger, is not caught: it ends the
-	// request, and what was not done yet is delivered again. nil: nothing.
+	// request without an answer, and what was not done yet is left for another delivery. nil: nothing.
 	OnError func(context.Context, error)
 
-	// OnDuplicate is told of each event that was skipped because it was processed before. nil: nothing.
+	// OnDuplicate is told of each event that was skipped because it was processed before, possibly concurrently. nil:
+	// nothing.
 	OnDuplicate func(context.Context, Event)
 
 	// Logger gets a line for everything that OnError and OnDuplicate are told of and for each event that no function
-	// is there for; at debug level also for each event processed. Lines hold types, ids and error texts, never personal
-	// data, unless the errors that functions return do. Default [slog.Default].
+	// is there for; at debug level also for each event processed. Lines hold types, ids, error texts and, where a
+	// function panicked, its stack, never personal data, unless the errors and panics of functions do. Default
+	// [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
 }
 
@@ -72,13 +77,13 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	}
 	switch {
 	case v == nil:
-		panic("webhook: NewHandler: no Verifier")
+		panic("webhook: NewHandler: no Verifier: make one with NewVerifier")
 	case on.empty():
-		panic("webhook: NewHandler: Funcs has no function")
+		panic("webhook: NewHandler: Funcs has no function: set at least one, Other for all events")
 	case opts.Timeout < 0 || opts.ReplayLease < 0 || opts.ReplayKeep < 0:
-		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep")
+		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep: leave it 0 for the default")
 	case opts.AllowRepeats && opts.ReplayStore != nil:
-		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore")
+		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore: leave out one of them")
 	}
 	h := &Handler{
 		verifier:    v,

@@ -13,7 +13,7 @@ import (
 
 // ErrNoDelivery is returned by [EventsFrom] when the context is not that of a request that passed
 // [Verifier.Middleware].
-var ErrNoDelivery = errors.New("webhook: no delivery in this context: the request did not pass Verifier.Middleware")
+var ErrNoDelivery = errors.New("webhook: no delivery in this context: put Verifier.Middleware before the handler and use its request's Context")
 
 // Middleware returns a handler that lets only genuine, recent deliveries through to next and answers the others as
 // [Handler.ServeHTTP] would. Use it to write a handler of one's own, with [EventsFrom]; it offers no protection against

@@ -1,8 +1,10 @@
 package webhook_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,6 +68,9 @@ func TestMiddlewareBody(t *testing.T) {
 }
 
 func TestMiddlewareRefuses(t *testing.T) {
+	var log bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	h := newVerifier(t, nil).Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a refused request came through")
 	}))
@@ -77,6 +82,10 @@ func TestMiddlewareRefuses(t *testing.T) {
 	requireAnswer(t, w, 405, `{"status":"method_not_allowed"}`)
 	require.Equal(t, "POST", w.Header().Get("Allow"))
 	requireAnswer(t, serve(h, strings.Repeat(" ", webhook.DefaultMaxBody+1)), 413, `{"status":"too_large"}`)
+
+	for i, want := range []string{"status=401 error=\"webhook: signature does not match", "status=405 error=", "status=413 error="} {
+		require.Contains(t, strings.Split(log.String(), "\n")[i], want)
+	}
 }
 
 func TestEventsFrom(t *testing.T) {

@@ -100,9 +100,9 @@ func TestNormalizeDepth(t *testing.T) {
 		_, err := normalize(nil, nested(jsonscan.MaxDepth))
 		require.NoError(t, err, shape.open)
 		_, err = normalize(nil, nested(jsonscan.MaxDepth+levels))
-		require.ErrorContains(t, err, "nested too deeply", shape.open)
+		require.ErrorContains(t, err, "nested more than 512 levels deep", shape.open)
 		_, err = normalize(nil, nested(100_000))
-		require.ErrorContains(t, err, "nested too deeply", shape.open)
+		require.ErrorContains(t, err, "nested more than 512 levels deep", shape.open)
 	}
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -17,10 +18,14 @@ type refusal struct {
 }
 
 var (
-	errMethod       = errors.New("webhook: request method is not POST")
-	errMediaType    = errors.New("webhook: request is not application/json")
-	errEncoding     = errors.New("webhook: request body has a Content-Encoding")
-	errBodyCutShort = errors.New("webhook: request body did not arrive whole")
+	errMethod = errors.New("webhook: request method is not POST; if it was a delivery, a redirect changed it: " +
+		"give the service the URL that the redirect leads to")
+	errMediaType = errors.New("webhook: request has no Content-Type of application/json, or more than one; " +
+		"if it was a delivery, something on the way changed it")
+	errEncoding = errors.New("webhook: request body has a Content-Encoding, but what was signed has none: " +
+		"decompress it before this handler and remove the header")
+	errBodyCutShort = errors.New("webhook: request body did not arrive whole: the sender hung up, or http.Server.ReadTimeout passed")
+	errBodyStuck    = errors.New("webhook: request body gives neither bytes nor an error: is it wrapped by something before this handler?")
 )
 
 // receive checks a request up to its signature and timestamp, in the order of the cost of each check: a request that
@@ -36,13 +41,13 @@ func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
 		return Verified{}, &refusal{answerMediaType, errEncoding}
 	}
 	if r.ContentLength > int64(v.maxBody) {
-		return Verified{}, &refusal{answerTooLarge, ErrTooLarge}
+		return Verified{}, &refusal{answerTooLarge, v.tooLarge}
 	}
 	var c claim
 	if err := v.readClaim(&c, r.Header); err != nil {
 		return Verified{}, &refusal{answerUnauthorized, err}
 	}
-	if refused := b.read(r, v.maxBody); refused != nil {
+	if refused := v.readBody(r, b); refused != nil {
 		return Verified{}, refused
 	}
 	verified, err := v.verify(&c, b.body, &b.normal)
@@ -109,8 +114,8 @@ func (b *buffer) release() {
 	buffers.Put(b)
 }
 
-// read reads the request's body into b.body. Memory grows with the bytes that have arrived, not with those announced.
-func (b *buffer) read(r *http.Request, limit int) *refusal {
+// readBody reads a request's body into b. Memory grows with the bytes that have arrived, not with those announced.
+func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
 	first := unknownBuffer
 	if r.ContentLength >= 0 {
 		// One more than the length, so that the end of the body is seen without growing.
@@ -124,11 +129,11 @@ func (b *buffer) read(r *http.Request, limit int) *refusal {
 		if len(body) == cap(body) {
 			body = append(body, 0)[:len(body)]
 		}
-		n, err := r.Body.Read(body[len(body):min(cap(body), limit+1)])
+		n, err := r.Body.Read(body[len(body):min(cap(body), v.maxBody+1)])
 		body = body[:len(body)+n]
 		b.body = body
-		if len(body) > limit {
-			return &refusal{answerTooLarge, ErrTooLarge}
+		if len(body) > v.maxBody {
+			return &refusal{answerTooLarge, v.tooLarge}
 		}
 		if err != nil {
 			return endOfBody(err)
@@ -136,7 +141,7 @@ func (b *buffer) read(r *http.Request, limit int) *refusal {
 		if n > 0 {
 			empty = 0
 		} else if empty++; empty == maxEmptyReads {
-			return &refusal{answerCutShort, io.ErrNoProgress}
+			return &refusal{answerCutShort, errBodyStuck}
 		}
 	}
 }
@@ -146,8 +151,8 @@ func endOfBody(err error) *refusal {
 	if err == io.EOF {
 		return nil
 	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return &refusal{answerTooLarge, ErrTooLarge}
+	if e, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return &refusal{answerTooLarge, fmt.Errorf("%w: more than the %d bytes that an http.MaxBytesReader before this handler lets through", ErrTooLarge, e.Limit)}
 	}
 	return &refusal{answerCutShort, errBodyCutShort}
 }

@@ -48,25 +48,46 @@ func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
 // replayKeys makes the keys of one delivery's events, in order.
 type replayKeys struct {
-	seen map[ReplayKey]uint64 // nil when the delivery has one event only
+	few  []ReplayKey          // of up to keysLinear events
+	many map[ReplayKey]uint64 // of more: how often each occurred
 }
+
+// keysLinear is up to how many events each one's key is compared with each.
+const keysLinear = 32
 
 func newReplayKeys(events int) replayKeys {
-	if events < 2 {
+	switch {
+	case events < 2:
 		return replayKeys{}
+	case events <= keysLinear:
+		return replayKeys{few: make([]ReplayKey, 0, events)}
 	}
-	return replayKeys{seen: make(map[ReplayKey]uint64, events)}
+	return replayKeys{many: make(map[ReplayKey]uint64, events)}
 }
 
-func (k replayKeys) next(source string) ReplayKey {
+func (k *replayKeys) next(source string) ReplayKey {
 	key := ReplayKey(sha256.Sum256(bytesOf(source)))
-	if k.seen == nil {
-		return key
+	if ordinal := k.ordinal(key); ordinal > 0 {
+		return sha256.Sum256(binary.BigEndian.AppendUint64(key[:], ordinal))
 	}
-	ordinal := k.seen[key]
-	k.seen[key] = ordinal + 1
-	if ordinal == 0 {
-		return key
+	return key
+}
+
+// ordinal returns how many events of the delivery had this key before.
+func (k *replayKeys) ordinal(key ReplayKey) (n uint64) {
+	switch {
+	case k.many != nil:
+		n = k.many[key]
+		k.many[key] = n + 1
+		return n
+	case k.few == nil: // the only event
+		return 0
 	}
-	return sha256.Sum256(binary.BigEndian.AppendUint64(key[:], ordinal))
+	for i := range k.few {
+		if k.few[i] == key {
+			n++
+		}
+	}
+	k.few = append(k.few, key)
+	return n
 }

@@ -4,18 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"math"
 	"sync"
 	"time"
 )
 
 // ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when every event it remembers is too young to be
-// forgotten. A [Handler] then answers 503, and the service delivers again later.
-var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget; raise MaxEvents")
+// forgotten. A [Handler] then answers 503, which asks the service to deliver later.
+var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: raise MemoryReplayOptions.MaxEvents")
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
-	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 15 MB when full. Then the
+	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB when full. Then the
 	// events that were done first are forgotten first.
 	MaxEvents int
 
@@ -24,12 +25,13 @@ type MemoryReplayOptions struct {
 	// minutes.
 	MinKeep time.Duration
 
-	// Now is the clock. Default [time.Now].
+	// Now is the clock. Default [time.Now]. The store calls it once at a time.
 	Now func() time.Time
 }
 
 // MemoryReplayStore is a [ReplayStore] in the memory of one process, bounded in size. It knows nothing of other
-// processes, nor of what happened before a restart.
+// processes, nor of what happened before a restart. It keeps the memory that its largest number of events took, for the
+// next ones. Make one with [NewMemoryReplayStore]; it is safe for concurrent use.
 type MemoryReplayStore struct {
 	max     int
 	minKeep time.Duration
@@ -37,20 +39,24 @@ type MemoryReplayStore struct {
 	start   time.Time // instants are kept as durations since then
 
 	mu      sync.Mutex
-	index   map[ReplayKey]int32
 	blocks  []*[blockSize]replayRecord // a block is never moved: growing copies no record
-	records int32                      // in use, in all blocks
+	records int32                      // made so far, in all blocks
+	known   int                        // events that are remembered
+	chains  []int32                    // the first record of those with one hash of their keys; as many as records, or more
+	seed    maphash.Seed
 }
 
 const blockSize = 256
 
-// replayRecord is a member of one of three rings. It holds no pointer, so that the garbage collector need not look at
-// the records, however many there are.
+// replayRecord is a member of one of three rings and, unless it is spare, of a chain. It holds no pointer, so that the
+// garbage collector need not look at the records, however many there are. They are found by chains of their own because
+// a map of Go that keys come to and leave for days grows to several times its size.
 type replayRecord struct {
 	key          ReplayKey
-	state        ReplayState
 	since, until time.Duration // Begin or Done, and the end of lease or keep
-	prev, next   int32
+	done         bool          // else claimed
+	prev, next   int32         // in the ring
+	chained      int32         // the next record of the chain, or none
 }
 
 // The first records are the heads of the rings and stand for no event.
@@ -61,6 +67,8 @@ const (
 	rings
 )
 
+const none = claimedRing // in a chain, where no head of a ring can be
+
 // NewMemoryReplayStore returns an empty store. opts may be nil. It panics when MaxEvents or MinKeep is negative.
 func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 	if opts == nil {
@@ -70,12 +78,13 @@ func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 		max:     min(cmp.Or(opts.MaxEvents, 100_000), math.MaxInt32-int(rings)),
 		minKeep: cmp.Or(opts.MinKeep, 2*DefaultTolerance),
 		now:     opts.Now,
-		index:   make(map[ReplayKey]int32),
 		blocks:  []*[blockSize]replayRecord{new([blockSize]replayRecord)},
 		records: rings,
+		chains:  make([]int32, blockSize),
+		seed:    maphash.MakeSeed(),
 	}
 	if s.max < 0 || s.minKeep < 0 {
-		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep")
+		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep: leave it 0 for the default")
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -92,15 +101,18 @@ func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.D
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now().Sub(s.start)
-	i, known := s.index[key]
-	if !known {
-		if i = s.add(key, now); i < 0 {
+	i := s.find(key)
+	if i == none {
+		if i = s.add(key, now); i == none {
 			return 0, ErrReplayStoreFull
 		}
 	} else if r := s.record(i); now < r.until {
-		return r.state, nil
+		if r.done {
+			return ReplayDone, nil
+		}
+		return ReplayBusy, nil
 	}
-	s.settle(i, claimedRing, ReplayBusy, now, lease)
+	s.settle(i, claimedRing, now, lease)
 	return ReplayFresh, nil
 }
 
@@ -110,13 +122,13 @@ func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Dur
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now().Sub(s.start)
-	i, known := s.index[key]
-	if !known {
-		if i = s.add(key, now); i < 0 {
+	i := s.find(key)
+	if i == none {
+		if i = s.add(key, now); i == none {
 			return ErrReplayStoreFull
 		}
 	}
-	s.settle(i, doneRing, ReplayDone, now, keep)
+	s.settle(i, doneRing, now, keep)
 	return nil
 }
 
@@ -124,24 +136,33 @@ func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Dur
 func (s *MemoryReplayStore) Abort(_ context.Context, key ReplayKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, known := s.index[key]; known && s.record(i).state == ReplayBusy {
+	if i := s.find(key); i != none && !s.record(i).done {
 		s.forget(i)
 	}
 	return nil
 }
 
-// add returns the number of a new record, or -1 when the store is full. Up to two records whose time is over leave for
-// each that comes: so the store shrinks after a burst, and no single call has to do all of that.
+// find returns the number of the record with this key, or none.
+func (s *MemoryReplayStore) find(key ReplayKey) int32 {
+	i := *s.chain(&key)
+	for i != none && s.record(i).key != key {
+		i = s.record(i).chained
+	}
+	return i
+}
+
+// add returns the number of a new record, or none when the store is full. Up to two records whose time is over leave for
+// each that comes: so a burst is forgotten in time, and no single call has to do all of that.
 func (s *MemoryReplayStore) add(key ReplayKey, now time.Duration) int32 {
 	for ring := range spareRing {
 		if i := s.record(ring).next; i != ring && now >= s.record(i).until {
 			s.forget(i)
 		}
 	}
-	if len(s.index) >= s.max {
+	if s.known >= s.max {
 		oldest := s.record(doneRing).next
 		if oldest == doneRing || now-s.record(oldest).since < s.minKeep {
-			return -1
+			return none
 		}
 		s.forget(oldest)
 	}
@@ -150,14 +171,31 @@ func (s *MemoryReplayStore) add(key ReplayKey, now time.Duration) int32 {
 		i = s.grow()
 	}
 	s.record(i).key = key
-	s.index[key] = i
+	s.link(i)
+	s.known++
 	return i
 }
 
 func (s *MemoryReplayStore) record(i int32) *replayRecord { return &s.blocks[i/blockSize][i%blockSize] }
 
-// grow returns the number of a record more, which is in no ring.
+// chain returns where the chain of a key begins.
+func (s *MemoryReplayStore) chain(key *ReplayKey) *int32 {
+	return &s.chains[maphash.Bytes(s.seed, key[:])%uint64(len(s.chains))]
+}
+
+func (s *MemoryReplayStore) link(i int32) {
+	first := s.chain(&s.record(i).key)
+	s.record(i).chained, *first = *first, i
+}
+
+// grow returns the number of a record more, which is in no ring and no chain.
 func (s *MemoryReplayStore) grow() int32 {
+	if int(s.records) == len(s.chains) {
+		s.chains = make([]int32, 2*len(s.chains))
+		for i := rings; i < s.records; i++ { // none of them is spare, or it would be used
+			s.link(i)
+		}
+	}
 	i := s.records
 	if s.records++; i%blockSize == 0 {
 		s.blocks = append(s.blocks, new([blockSize]replayRecord))
@@ -167,13 +205,19 @@ func (s *MemoryReplayStore) grow() int32 {
 }
 
 func (s *MemoryReplayStore) forget(i int32) {
-	delete(s.index, s.record(i).key)
+	r := s.record(i)
+	at := s.chain(&r.key)
+	for *at != i {
+		at = &s.record(*at).chained
+	}
+	*at = r.chained
+	s.known--
 	s.move(i, spareRing)
 }
 
-func (s *MemoryReplayStore) settle(i, ring int32, state ReplayState, now, lasts time.Duration) {
+func (s *MemoryReplayStore) settle(i, ring int32, now, lasts time.Duration) {
 	r := s.record(i)
-	r.state, r.since, r.until = state, now, now+min(lasts, math.MaxInt64-max(now, 0))
+	r.done, r.since, r.until = ring == doneRing, now, now+min(lasts, math.MaxInt64-max(now, 0))
 	s.move(i, ring)
 }
 

@@ -95,6 +95,17 @@ func TestMemoryReplayStoreOver(t *testing.T) {
 	require.NoError(t, begin(s), "after keep")
 }
 
+// TestMemoryReplayStoreMinKeep has the default of ten minutes, in which a full store forgets nothing.
+func TestMemoryReplayStoreMinKeep(t *testing.T) {
+	clock := webhooktest.NewClock(noon)
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
+	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Hour))
+	clock.Advance(10*time.Minute - 1)
+	require.ErrorIs(t, s.Done(t.Context(), replayKey(2), time.Hour), webhook.ErrReplayStoreFull)
+	clock.Advance(1)
+	require.NoError(t, s.Done(t.Context(), replayKey(2), time.Hour))
+}
+
 // TestMemoryReplayStoreForEver has durations that reach beyond the end of time.
 func TestMemoryReplayStoreForEver(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
@@ -115,18 +126,24 @@ func TestMemoryReplayStoreForEver(t *testing.T) {
 	}
 }
 
-// TestMemoryReplayStoreAgainstModel compares 50,000 random calls with a map that is never full.
+// TestMemoryReplayStoreAgainstModel compares 50,000 random calls with a map that is never full: of few keys that come
+// often, and of so many that the store grows several times and forgets most of them again.
 func TestMemoryReplayStoreAgainstModel(t *testing.T) {
+	t.Run("few", func(t *testing.T) { compareWithModel(t, 150, 100) })
+	t.Run("many", func(t *testing.T) { compareWithModel(t, 20_000, 10_000) })
+}
+
+func compareWithModel(t *testing.T, keys, seconds int) {
 	type record struct {
 		state webhook.ReplayState
 		until time.Time
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	clock := webhooktest.NewClock(noon)
-	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 200, Now: clock.Now})
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: keys, Now: clock.Now})
 	model := map[int]record{}
 	for range 50_000 {
-		n, d := random.IntN(150), time.Duration(random.IntN(100))*time.Second
+		n, d := random.IntN(keys), time.Duration(random.IntN(seconds))*time.Second
 		now := clock.Now()
 		known, ok := model[n]
 		ok = ok && now.Before(known.until)
@@ -152,6 +169,35 @@ func TestMemoryReplayStoreAgainstModel(t *testing.T) {
 		}
 		clock.Advance(time.Duration(random.IntN(1000)) * time.Millisecond)
 	}
+}
+
+// TestMemoryReplayStoreMemory fills a store to its default size and lets three times as many events come and go. Each is
+// known for as long as it should be, and the memory stays what the documentation says.
+func TestMemoryReplayStoreMemory(t *testing.T) {
+	const size = 100_000
+	clock := webhooktest.NewClock(noon)
+	before := liveHeap()
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
+	for n := range 4 * size {
+		if n >= size {
+			clock.Advance(10 * time.Millisecond) // 100,000 of them are more than MinKeep
+		} else if n == size-1 {
+			clock.Advance(10 * time.Minute)
+		}
+		if state, err := s.Begin(t.Context(), replayKey(n), time.Minute); state != webhook.ReplayFresh || err != nil {
+			t.Fatalf("Begin of event %d = %v, %v, want ReplayFresh", n, state, err)
+		}
+		require.NoError(t, s.Done(t.Context(), replayKey(n), 24*time.Hour))
+	}
+	require.Less(t, liveHeap()-before, int64(10e6))
+	for n := 3 * size; n < 4*size; n++ {
+		if state, err := s.Begin(t.Context(), replayKey(n), time.Minute); state != webhook.ReplayDone || err != nil {
+			t.Fatalf("Begin of event %d once more = %v, %v, want ReplayDone", n, state, err)
+		}
+	}
+	state, err := s.Begin(t.Context(), replayKey(3*size-1), time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, webhook.ReplayFresh, state, "one that had to make room")
 }
 
 func TestNewMemoryReplayStorePanics(t *testing.T) {

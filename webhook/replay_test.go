@@ -156,6 +156,22 @@ func TestBusyAmongOthers(t *testing.T) {
 	})
 }
 
+// TestBusyAndFailed delivers one event that is being processed elsewhere, then one that fails: the answer is the failure's.
+func TestBusyAndFailed(t *testing.T) {
+	first := true
+	store := &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
+		defer func() { first = false }()
+		if first {
+			return webhook.ReplayBusy, nil
+		}
+		return webhook.ReplayFresh, nil
+	}}
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		return errors.New("disk full")
+	}}, &webhook.HandlerOptions{ReplayStore: store})
+	requireAnswer(t, serve(h, array(elements[:2]...)), 500, `{"status":"failed"}`)
+}
+
 // TestDeadProcess has a process that ends inside a function: for the others it is one that never settles its claim.
 func TestDeadProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -271,7 +287,11 @@ func TestStoreFailures(t *testing.T) {
 		"begin fails": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
 			nil, 503, 0, []string{"begin"}, "event 0 (new_form_response): replay store: connection refused"},
 		"begin gives no state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
-			nil, 503, 0, []string{"begin"}, "unknown state 0"},
+			nil, 503, 0, []string{"begin"}, "Begin returned state 0"},
+		"begin gives another state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
+			return webhook.ReplayDone + 1, nil
+		}},
+			nil, 503, 0, []string{"begin"}, "Begin returned state 4"},
 		"done fails":         {&fakeStore{done: fail}, nil, 200, 2, []string{"begin", "done", "begin", "done"}, "replay store: connection refused"},
 		"abort fails":        {&fakeStore{abort: fail}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "replay store: connection refused"},
 		"permanent is done":  {&fakeStore{}, webhook.Permanent(errors.New("no such customer")), 200, 2, []string{"begin", "done", "begin", "done"}, "no such customer"},
@@ -296,7 +316,7 @@ func TestStoreFailures(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	busy := &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return webhook.ReplayBusy, nil }}
 	for timeout, want := range map[time.Duration]string{
-		0: "30", time.Millisecond: "1", time.Second: "1", 1500 * time.Millisecond: "2", math.MaxInt64: "9223371977",
+		0: "30", webhook.DefaultTimeout: "30", time.Millisecond: "1", time.Second: "1", 1500 * time.Millisecond: "2", math.MaxInt64: "9223371977",
 	} {
 		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{Timeout: timeout, ReplayStore: busy})
 		w := serve(h, form)
@@ -354,6 +374,14 @@ func TestStoreContext(t *testing.T) {
 		store.begin = func(ctx context.Context, _ webhook.ReplayKey) (webhook.ReplayState, error) { return 0, check(ctx) }
 		require.Equal(t, 503, send())
 		require.Equal(t, 3, asked)
+
+		var kept context.Context
+		store.begin = func(ctx context.Context, _ webhook.ReplayKey) (webhook.ReplayState, error) {
+			kept = ctx
+			return webhook.ReplayDone, nil
+		}
+		require.Equal(t, 200, send())
+		require.Equal(t, context.Canceled, kept.Err(), "the context of a call ends with it")
 	})
 }
 
@@ -363,6 +391,7 @@ func TestReplayDurations(t *testing.T) {
 		opts        webhook.HandlerOptions
 		lease, keep time.Duration
 	}{
+		"defaults given": {0, webhook.HandlerOptions{ReplayLease: webhook.DefaultReplayLease, ReplayKeep: webhook.DefaultReplayKeep}, 5 * time.Minute, 24 * time.Hour},
 		"defaults":       {0, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
 		"given":          {0, webhook.HandlerOptions{ReplayLease: time.Hour, ReplayKeep: time.Hour}, time.Hour, time.Hour},
 		"short keep":     {0, webhook.HandlerOptions{ReplayKeep: time.Second}, 5 * time.Minute, 10 * time.Minute},

@@ -79,7 +79,7 @@ func parseRFC3339(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// digits reads s, of at most 18 bytes, as a decimal number; ok is false when a byte is not a digit or there is none.
+// digits reads s, of at most 18 bytes, as a decimal number; ok is false when a byte is not a digit.
 func digits(s string) (n int64, ok bool) {
 	for i := range len(s) {
 		d := s[i] - '0'
@@ -88,5 +88,5 @@ func digits(s string) (n int64, ok bool) {
 		}
 		n = n*10 + int64(d)
 	}
-	return n, s != ""
+	return n, true
 }

@@ -26,15 +26,16 @@ func unescaped(raw string) string {
 
 // str reads a string; null is the empty one.
 func (d *decoder) str(key string, dst *string) {
-	*dst = ""
+	var text string
 	switch d.scan.Next() {
 	case '"':
-		*dst = d.content(d.scan.String())
+		text = d.content(d.scan.String())
 	case 'n':
 		d.scan.Scalar()
 	default:
 		d.misfit(key, "a string")
 	}
+	*dst = text
 }
 
 // loose reads a value of any kind as text: a string's content, nothing for null, else the value's JSON.

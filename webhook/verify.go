@@ -14,7 +14,7 @@ import (
 // DefaultTolerance and DefaultMaxBody are what a [Verifier] uses where [VerifierOptions] leaves the field zero.
 const (
 	DefaultTolerance = 5 * time.Minute
-	DefaultMaxBody   = 1 << 20
+	DefaultMaxBody   = 1 << 20 // bytes
 )
 
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
@@ -52,6 +52,7 @@ type Verifier struct {
 	now       func() time.Time
 	rawOnly   bool
 	maxBody   int
+	tooLarge  error // made once, as strangers can cause it
 	custom    func(string) (time.Time, error)
 }
 
@@ -61,8 +62,8 @@ type Verified struct {
 	// not set, Payload is the very slice that Verify was given.
 	Payload []byte
 
-	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. A repeated
-	// attempt has a new one.
+	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. Whether a repeated
+	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
 	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries
@@ -102,14 +103,14 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	var mistakes []error
 	v.maxBody = min(v.maxBody, math.MaxInt-1) // one byte more is read to see that a body is too large
 	if v.maxBody < 0 {
-		mistakes = append(mistakes, fmt.Errorf("webhook: MaxBody is %d, want a number of bytes", v.maxBody))
+		mistakes = append(mistakes, fmt.Errorf("webhook: VerifierOptions.MaxBody is %d, want a number of bytes, or 0 for the default", v.maxBody))
 	}
 	if len(secrets) == 0 {
-		mistakes = append(mistakes, errors.New("webhook: no secret: give the one shown where the webhook was set up"))
+		mistakes = append(mistakes, errors.New("webhook: no secrets: give the one shown where the webhook was set up"))
 	}
 	for i, secret := range secrets {
 		if err := checkSecret(secret); err != nil {
-			mistakes = append(mistakes, fmt.Errorf("webhook: secret %d %w", i, err))
+			mistakes = append(mistakes, fmt.Errorf("webhook: secrets[%d] %w", i, err))
 			continue
 		}
 		v.secrets = append(v.secrets, newMACPool(secret))
@@ -117,15 +118,16 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if len(mistakes) > 0 {
 		return nil, errors.Join(mistakes...)
 	}
+	v.tooLarge = fmt.Errorf("%w: more than %d bytes, see VerifierOptions.MaxBody", ErrTooLarge, v.maxBody)
 	return v, nil
 }
 
 func checkSecret(secret string) error {
 	switch {
 	case secret == "":
-		return errors.New("is empty")
+		return errors.New("is empty: is the variable or file set that it comes from?")
 	case strings.TrimSpace(secret) != secret:
-		return errors.New("begins or ends with white space; trim it where it is read")
+		return errors.New("begins or ends with white space, most likely a newline: trim it where it is read")
 	}
 	return checkSecretLength(len(secret))
 }
@@ -133,7 +135,7 @@ func checkSecret(secret string) error {
 // checkSecretLength refuses keys that crypto/hmac would panic on.
 func checkSecretLength(n int) error {
 	if n < 14 && fips140.Enforced() {
-		return errors.New("has fewer than 14 bytes, too few for FIPS 140-only mode")
+		return errors.New("has fewer than 14 bytes, too few for FIPS 140-only mode: have the service make a longer one")
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func checkSecretLength(n int) error {
 // does not tell which one matched; the cost grows with their number.
 func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if len(body) > v.maxBody {
-		return Verified{}, ErrTooLarge
+		return Verified{}, v.tooLarge
 	}
 	var c claim
 	if err := v.readClaim(&c, header); err != nil {
@@ -206,7 +208,7 @@ func (v *Verifier) verify(c *claim, body []byte, scratch *[]byte) (Verified, err
 	}
 	if v.tolerance >= 0 {
 		if age := v.now().Sub(c.at); age > v.tolerance || age < -v.tolerance {
-			return Verified{}, untimely(age)
+			return Verified{}, v.untimely(age)
 		}
 	}
 	return found, nil
@@ -223,10 +225,11 @@ func (v *Verifier) match(c *claim, body []byte) int {
 	return found
 }
 
-func untimely(age time.Duration) error {
-	age = age.Round(time.Second)
+func (v *Verifier) untimely(age time.Duration) error {
+	side := "behind"
 	if age < 0 {
-		return fmt.Errorf("%w: %v ahead of the clock", ErrTimestamp, age.Abs())
+		side = "ahead of"
 	}
-	return fmt.Errorf("%w: %v old", ErrTimestamp, age)
+	return fmt.Errorf("%w: %v %s the clock, %v allowed; a repeat, a delivery that was held up, or a clock that is wrong",
+		ErrTimestamp, age.Round(time.Millisecond).Abs(), side, v.tolerance)
 }

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -65,10 +66,10 @@ func TestVerifyRefuses(t *testing.T) {
 		"body not JSON":        {good, "x", webhook.ErrSignature, ""},
 		"empty body":           {good, "", webhook.ErrSignature, ""},
 		"other secret":         {signed("another secret", "1795176000", body), body, webhook.ErrSignature, ""},
-		"late":                 {signed(secret, "1795175699", body), body, webhook.ErrTimestamp, "5m1s old"},
-		"early":                {signed(secret, "1795176301", body), body, webhook.ErrTimestamp, "5m1s ahead"},
+		"late":                 {signed(secret, "1795175699", body), body, webhook.ErrTimestamp, "5m1s behind the clock, 5m0s allowed"},
+		"early":                {signed(secret, "1795176301", body), body, webhook.ErrTimestamp, "5m1s ahead of the clock, 5m0s allowed"},
 		"late and forged":      {signed("another secret", "1795175699", body), body, webhook.ErrSignature, ""},
-		"too large":            {good, body + strings.Repeat(" ", 200), webhook.ErrTooLarge, ""},
+		"too large":            {good, body + strings.Repeat(" ", 200), webhook.ErrTooLarge, "more than 174 bytes, see VerifierOptions.MaxBody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: len(body) + 100})
@@ -80,6 +81,16 @@ func TestVerifyRefuses(t *testing.T) {
 				require.NotContains(t, err.Error(), private)
 			}
 		})
+	}
+}
+
+// TestVerifyMaxBody has a body of exactly the limit, and a limit beyond which there is no number.
+func TestVerifyMaxBody(t *testing.T) {
+	for _, limit := range []int{2, math.MaxInt} {
+		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit})
+		_, err := v.Verify(signed(secret, "1795176000", "[]"), []byte("[]"))
+		require.NoError(t, err)
+		requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
 	}
 }
 
@@ -95,6 +106,7 @@ func TestVerifyTolerance(t *testing.T) {
 		want           error
 	}{
 		{0, 5 * time.Minute, nil},
+		{webhook.DefaultTolerance, 5 * time.Minute, nil},
 		{0, -5 * time.Minute, nil},
 		{0, 5*time.Minute + time.Second, webhook.ErrTimestamp},
 		{0, -5*time.Minute - time.Second, webhook.ErrTimestamp},
@@ -140,12 +152,12 @@ func TestVerifyReserialized(t *testing.T) {
 
 func TestNewVerifierRefuses(t *testing.T) {
 	_, err := webhook.NewVerifier(nil, nil)
-	require.ErrorContains(t, err, "no secret")
+	require.ErrorContains(t, err, "no secrets")
 
 	_, err = webhook.NewVerifier([]string{"fine-0123456789", "", "whsec_x \n", "\u00a0whsec_y"}, &webhook.VerifierOptions{MaxBody: -1})
-	require.ErrorContains(t, err, "secret 1 is empty")
-	require.ErrorContains(t, err, "secret 2 begins or ends with white space")
-	require.ErrorContains(t, err, "secret 3 begins or ends with white space")
+	require.ErrorContains(t, err, "secrets[1] is empty: is the variable or file set that it comes from?")
+	require.ErrorContains(t, err, "secrets[2] begins or ends with white space")
+	require.ErrorContains(t, err, "secrets[3] begins or ends with white space")
 	require.ErrorContains(t, err, "MaxBody is -1")
 	require.NotContains(t, err.Error(), "whsec")
 }
@@ -162,6 +174,7 @@ func TestFIPSOnly(t *testing.T) {
 	}
 	_, err := webhook.NewVerifier([]string{"13 bytes long"}, nil)
 	require.ErrorContains(t, err, "fewer than 14 bytes")
+	require.NotEmpty(t, webhook.Diagnose([]string{"13 bytes long"}, webhook.Sign("14 bytes long.", noon, nil), nil))
 	_, err = newVerifier(t, nil, "14 bytes long.").Verify(webhook.Sign("14 bytes long.", noon, []byte("[]")), []byte("[]"))
 	require.NoError(t, err)
 }

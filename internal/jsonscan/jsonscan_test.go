@@ -132,7 +132,7 @@ func TestErr(t *testing.T) {
 		`[-]`:                    "byte 2: malformed number",
 		`[1.x]`:                  "byte 3: malformed number",
 		`{} secret`:              "byte 3: text after the value",
-		strings.Repeat("[", 600): "byte 512: nested too deeply",
+		strings.Repeat("[", 600): "byte 512: nested more than 512 levels deep",
 	} {
 		require.EqualError(t, skip(doc), want, doc)
 		require.EqualError(t, walk(doc, func(jsonscan.Text) {}), want, doc)
@@ -177,7 +177,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		err := skip(string(doc))
-		deep := err != nil && strings.HasSuffix(err.Error(), "nested too deeply")
+		deep := err != nil && strings.HasSuffix(err.Error(), "nested more than 512 levels deep")
 		if want := json.Valid(doc) && utf8.Valid(doc); want != (err == nil) && !deep {
 			t.Fatalf("valid %v, but the scanner says %v", want, err)
 		}

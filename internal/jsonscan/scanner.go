@@ -44,7 +44,7 @@ var faultTexts = [...]string{
 	faultKey:      "expected a key in double quotes",
 	faultColon:    "expected a colon",
 	faultComma:    "expected a comma or the end of the object or array",
-	faultDepth:    "nested too deeply",
+	faultDepth:    "nested more than 512 levels deep",
 	faultString:   "control character in a string",
 	faultEscape:   "unknown escape in a string",
 	faultUTF8:     "text is not UTF-8",

@@ -58,12 +58,12 @@ func TestKeysExpireByThemselves(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, limits.Settle(ctx, "soon over", slot, s))
 	for n := range byte(2) {
-		_, err = replays.Begin(ctx, webhook.ReplayKey{n}, s)
+		_, err = replays.Begin(ctx, webhook.ReplayKey{n}, 5*s)
 		require.NoError(t, err)
 	}
-	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{1}, 2*s))
-	requireExpiry(t, client, "signforms:replay:*", 1, 2*s)
-	time.Sleep(2*s + s/10)
+	require.NoError(t, replays.Done(ctx, webhook.ReplayKey{1}, 6*s))
+	requireExpiry(t, client, "signforms:replay:*", 1, 6*s)
+	time.Sleep(6*s + s/10)
 	left, err := client.Keys(ctx, "*").Result()
 	require.NoError(t, err)
 	require.Equal(t, []string{"signforms:limit:k"}, left)

@@ -19,7 +19,7 @@ var samples embed.FS
 func Sample(eventType webhook.EventType) []byte {
 	payload, err := samples.ReadFile("samples/" + string(eventType) + ".json")
 	if err != nil {
-		panic(fmt.Sprintf("webhooktest: Sample: no event type %q", eventType))
+		panic(fmt.Sprintf("webhooktest: Sample: no sample of event type %q: want one of the webhook.Type constants", eventType))
 	}
 	return payload
 }
@@ -27,7 +27,7 @@ func Sample(eventType webhook.EventType) []byte {
 // Payload returns the payload of a delivery of these events, an array as JavaScript's JSON.stringify prints it. It
 // prints the fields of the structs, so that it may be used with events that were parsed and then changed; fields that
 // are zero are left out. Of a [webhook.Field] it prints Key, which is made of Kind, Page and Label where it is empty; of
-// an [webhook.UnknownEvent] Raw, or its type alone where there is none.
+// a [webhook.UnknownEvent] Raw, or its type alone where there is none.
 func Payload(events ...webhook.Event) []byte {
 	payload := []byte{'['}
 	for i, ev := range events {

@@ -13,11 +13,11 @@ import (
 // NewRequest returns a delivery as the service would send it at that time: a POST of payload to target, signed over
 // exactly these bytes. target is an absolute URL such as http://example.com/webhook; its host does not matter to
 // [webhook.Handler]. The request serves for one use, either way: for ServeHTTP of a handler, or for Do of a client.
-// NewRequest panics when target is not a URL.
+// NewRequest panics when target is not a URL, and where [webhook.Sign] does.
 func NewRequest(target, secret string, at time.Time, payload []byte) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(payload))
 	if err != nil {
-		panic("webhooktest: NewRequest: " + err.Error())
+		panic("webhooktest: NewRequest: target is no URL such as http://example.com/webhook: " + err.Error())
 	}
 	r.Header.Set("Content-Type", "application/json")
 	maps.Copy(r.Header, webhook.Sign(secret, at, payload))

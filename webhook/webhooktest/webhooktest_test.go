@@ -39,7 +39,7 @@ func TestSamples(t *testing.T) {
 		require.Len(t, events, 1)
 		require.IsType(t, kind, events[0])
 	}
-	require.PanicsWithValue(t, `webhooktest: Sample: no event type "new_thing"`, func() { webhooktest.Sample("new_thing") })
+	require.PanicsWithValue(t, `webhooktest: Sample: no sample of event type "new_thing": want one of the webhook.Type constants`, func() { webhooktest.Sample("new_thing") })
 }
 
 // TestPayloadOfSamples prints what was parsed, parses that, and compares the events but for their raw JSON.

@@ -147,7 +147,8 @@ type Variable struct {
 	Value string
 }
 
-// FieldValue is what a signer entered into one field of the PDF. Events carry it under the key Kind(pagePage)[Label].
+// FieldValue is what a signer entered into one field of the PDF. Events carry it under a key such as
+// contact_field(page1)[Buyer].
 type FieldValue struct {
 	Kind  string // contact_field is documented; text, date and name were seen
 	Page  int    // from 1
