@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -95,7 +96,11 @@ func TestArrivalsAreCountedInOrder(t *testing.T) {
 	var came arrivals
 	srv := newServer(t, func(o *api.Options) { o.Reminders, o.Log = &came, nil })
 	var ticks atomic.Int64
-	srv.API.Store = store.New(func() time.Time { return srv.now.Add(time.Duration(ticks.Add(1)) * time.Millisecond) })
+	srv.API.Store = store.New(func() time.Time {
+		now := srv.now.Add(time.Duration(ticks.Add(1)) * time.Millisecond)
+		runtime.Gosched() // lets others overtake
+		return now
+	})
 	require.NoError(t, srv.API.Store.Update(func(tx *store.Tx) error { tx.PutKey(apiKey, workspace); return nil }))
 	r := load(t, "send_reminder")
 	var wg sync.WaitGroup
