@@ -26,7 +26,7 @@ func (s *Server) AddWebhook(w store.Webhook) (string, error) {
 	return w.ID, s.store.Update(func(tx *store.Tx) error {
 		for i, id := range w.Sources {
 			if err := tracked(sources[w.Family], id, tx.KindOf(w.WorkspaceID, id)); err != nil {
-				return fmt.Errorf("Documents[%d]: %w", i, err)
+				return fmt.Errorf("%s[%d]: %w", "Documents", i, err)
 			}
 		}
 		w.CreatedAt = tx.Now
