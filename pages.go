@@ -219,7 +219,7 @@ type coverage struct {
 // after takes note of a page and returns the number of the next one, 0 at the end.
 func (c *coverage) after(number, items int, m more, total *int, progress bool) (int, error) {
 	if c.size == 0 {
-		c.size = max(items, 1)
+		c.size = items
 	}
 	if c.idle++; progress {
 		c.idle = 0

@@ -1,7 +1,9 @@
 package signforms_test
 
 import (
+	"fmt"
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,4 +72,19 @@ func TestAllResponsesByEitherID(t *testing.T) {
 		}
 		require.Equal(t, want, n, answer)
 	}
+}
+
+// TestAllRespondentsTellsIDsApart: ids that are no UUIDs are known by their hash.
+func TestAllRespondentsTellsIDsApart(t *testing.T) {
+	var records []string
+	for i := range 2000 {
+		records = append(records, fmt.Sprintf(`{"respondentDocumentId":"%024x"}`, i))
+	}
+	n := 0
+	for _, err := range scriptedClient(t, answers(200, `{"respondents":[`+strings.Join(records, ",")+`],"pagination":{"totalPages":1}}`)).
+		Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: templateID}) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, 2000, n)
 }
