@@ -268,5 +268,5 @@ func (c *coverage) add(start, end int) {
 		c.gapEnd, c.tail = start, end
 		return
 	}
-	c.covered, c.tail = max(c.covered, end), 0
+	c.covered, c.tail = end, 0 // a page is always read from where covered stands
 }
