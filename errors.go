@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -167,7 +166,7 @@ var statusAdvice = map[int]string{
 func errorKinds(op Operation, status int, code string) []error {
 	var kinds []error
 	add := func(k error) {
-		if k != nil && !slices.Contains(kinds, k) {
+		if k != nil {
 			kinds = append(kinds, k)
 		}
 	}
@@ -191,7 +190,7 @@ const (
 )
 
 var (
-	urlText   = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*:(//|%2f%2f)[^\s"<>]+`)
+	urlText   = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*(:|%3a)(//|%2f%2f)[^\s"<>]+`)
 	queryText = regexp.MustCompile(`\?[^\s"<>?=]+=[^\s"<>]*`)
 	mailText  = regexp.MustCompile(`[^\s@"<>(),:;]+(@|%40)[^\s@"'<>(),:;]+`)
 )

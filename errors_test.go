@@ -225,11 +225,12 @@ func TestErrorText(t *testing.T) {
 func TestMessagesAreCleaned(t *testing.T) {
 	void := callOf(t, "Documents.Void")
 	for in, want := range map[string]string{
-		"a\x00b\x1b[31mc\u200bd\ufeffe":                           "ab[31mcde",
-		"one\n\ttwo\u2028three  four":                             "one two three four",
-		"see https://sign.example.com/s/1?token=abc, please":      "see [url] please",
-		"HTTPS://X/y and wss://z":                                 "[url] and [url]",
-		"Cannot GET /get-documents?query=Ann%20Lease&page=1 here": "Cannot GET /get-documents?[query] here",
+		"a\x00b\x1b[31mc\u200bd\ufeffe":                                "ab[31mcde",
+		"one\n\ttwo\u2028three  four":                                  "one two three four",
+		"see https://sign.example.com/s/1?token=abc, please":           "see [url] please",
+		"http:%2F%2Fx%2Fs%2F1, next=HTTPS%3a%2f%2fx%2Fs%3Ftoken%3Dabc": "[url] next=[url]",
+		"HTTPS://X/y and wss://z":                                      "[url] and [url]",
+		"Cannot GET /get-documents?query=Ann%20Lease&page=1 here":      "Cannot GET /get-documents?[query] here",
 		"Really? Yes": "Really? Yes",
 		"mail ann@example.com, <ben.o'neil+legal@example.com>; to=c%40d.org": "mail [email], <[email]>; [email]",
 		"ann\u200b@exam\x00ple.com":                      "[email]",

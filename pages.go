@@ -219,7 +219,7 @@ type coverage struct {
 // after takes note of a page and returns the number of the next one, 0 at the end.
 func (c *coverage) after(number, items int, m more, total *int, progress bool) (int, error) {
 	if c.size == 0 {
-		c.size = max(items, 1)
+		c.size = items
 	}
 	if c.idle++; progress {
 		c.idle = 0
@@ -268,5 +268,5 @@ func (c *coverage) add(start, end int) {
 		c.gapEnd, c.tail = start, end
 		return
 	}
-	c.covered, c.tail = max(c.covered, end), 0
+	c.covered, c.tail = end, 0 // a page is always read from where covered stands
 }

@@ -338,6 +338,8 @@ func TestPageNext(t *testing.T) {
 		{"the same, empty page", `{"totalPages":9,"hasNextPage":false}`, 5, 0, 0},
 		{"they agree", `{"totalPages":9,"hasNextPage":true}`, 1, 0, 2},
 		{"null", `null`, 1, 3, 2},
+		{"the first, unsaid", `{"currentPage":1,"totalPages":3}`, 0, 3, 2},
+		{"the first, unsaid, and the last", `{"currentPage":1,"totalPages":1}`, 0, 3, 0},
 	} {
 		s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}
 		page, err := s.client(t).Documents.List(t.Context(), signforms.DocumentListParams{Page: tt.asked})

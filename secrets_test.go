@@ -225,6 +225,9 @@ func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	require.Equal(t, "[redacted]", fmt.Sprint(sent.Signers[0].SentURL))
 	require.Empty(t, fmt.Sprint(signforms.SigningLink("")))
 	require.Equal(t, fmt.Sprintf("[%d bytes]", len(sent.Raw)), fmt.Sprintf("%s", sent.Raw))
+	for _, v := range []any{sent.Signers[0].SentURL, sent.Raw} {
+		require.Equal(t, slog.KindString, slog.AnyValue(v).Resolve().Kind(), "%T, for handlers that know no other method", v)
+	}
 	b, err := json.Marshal(sent)
 	require.NoError(t, err)
 	require.Contains(t, string(b), `"sentUrl":"[redacted]"`)

@@ -224,6 +224,11 @@ func TestOddAnswers(t *testing.T) {
 	require.Equal(t, signforms.StatusVoid, respondents.Items[0].Status)
 	require.Equal(t, signforms.TemplateDocument(templateID, createdID), respondents.Items[0].Ref(), "the template asked for")
 
+	c = scriptedClient(t, answers(200, `{"createdDocumentId":"6afac610c07043658fde1996","createdDocumentStatus":"voided"}`))
+	created, err := c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: oneReceiver})
+	require.NoError(t, err)
+	require.Equal(t, signforms.StatusVoid, created.CreatedDocumentStatus)
+
 	c = scriptedClient(t, answers(200, `{"message":"Done","status":"voided","remindersSent":null}`))
 	voided, err := c.Documents.Void(t.Context(), signforms.PDF(pdfID))
 	require.NoError(t, err)

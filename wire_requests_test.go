@@ -204,6 +204,14 @@ func TestHeadersThatOptionsChange(t *testing.T) {
 	require.NotEqual(t, rec.sent[0].Header.Get("X-Request-Id"), rec.sent[1].Header.Get("X-Request-Id"), "each call has its own id")
 }
 
+// TestPDFsAreStandardBase64: of the two alphabets, that of data URLs.
+func TestPDFsAreStandardBase64(t *testing.T) {
+	rec := &recorder{answer: `{"createdDocumentId":"` + createdID + `"}`}
+	require.NoError(t, second(scriptedClient(t, rec).Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID, Receivers: oneReceiver, PDF: []byte{0xfb, 0xef, 0xff, 0x00}})))
+	require.Contains(t, string(rec.sent[0].body), `"pdfData":"data:application/pdf;base64,++//AA=="`)
+}
+
 // TestOptionalInputsAreLeftOut looks at the shortest calls: what the caller did not give is not sent, not even empty.
 func TestOptionalInputsAreLeftOut(t *testing.T) {
 	for name, want := range map[string]string{
