@@ -1,10 +1,10 @@
 package signforms
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -59,11 +59,12 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 		first := lines.asks(t)
 		var s slot
 		var wait time.Duration
+		known := true
 		var err error
 		if first {
 			s, wait, err = b.ask(ctx, at)
 		} else {
-			wait, err = b.forecast(ctx, t)
+			wait, known, err = b.forecast(ctx, t)
 		}
 		switch {
 		case err != nil:
@@ -76,6 +77,9 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 		}
 		if err := until.outlastedBy(wait); err != nil {
 			return slot{}, err
+		}
+		if !known {
+			wait = 0 // at least that long; t will be woken when it is known
 		}
 		if err := sleep(ctx, nap(first, wait), lines.listen(t)); err != nil {
 			return slot{}, err
@@ -92,6 +96,8 @@ func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Durat
 	switch {
 	case err != nil:
 		return slot{}, 0, unlessEnded(ctx, storeError(err))
+	case wait <= 0 && s.id == "":
+		return slot{}, 0, storeError(errors.New("Take returned neither a slot nor a wait"))
 	case wait <= 0 && ctx.Err() != nil:
 		b.settle(ctx, s, outcome{unwritten: true})
 		return slot{}, 0, ctx.Err()
@@ -99,26 +105,35 @@ func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Durat
 	return s, wait, nil
 }
 
-// forecast tells one behind the first how long until its slot; 0 while that cannot be known, as the first may have one.
-func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
+// forecast tells one behind the first how long until its slot: at least, while it is not known whether the first has one.
+func (b *budget) forecast(ctx context.Context, t *turn) (wait time.Duration, known bool, err error) {
 	waits, err := b.peek(ctx)
 	if err != nil {
-		return 0, unlessEnded(ctx, storeError(err))
+		return 0, false, unlessEnded(ctx, storeError(err))
 	}
 	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes t.
-	if ahead, known := lines.ahead(t); known {
-		return slotIn(waits, ahead), nil
+	ahead, known := lines.ahead(t)
+	switch {
+	case ahead == 0: // it is first by now, and asks
+		return 0, false, nil
+	case !known: // the first alone may have its slot already
+		return slotIn(waits, ahead-1), false, nil
+	case waits[0] <= 0: // given back by another process, of which the first does not know yet
+		lines.wake(b.lineKey, false)
 	}
-	return 0, nil
+	return slotIn(waits, ahead), true, nil
 }
 
 // nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes
 // their wait shorter wakes them.
 func nap(first bool, wait time.Duration) time.Duration {
-	if !first && wait > 0 {
+	switch {
+	case wait <= 0:
+		return recheck
+	case !first:
 		return wait
 	}
-	return min(cmp.Or(wait, recheck), recheck)
+	return min(max(wait, time.Millisecond), recheck) // a store whose clock ticks coarsely is not asked without end
 }
 
 // bound bounds what a store may take to answer; the in-memory one always does at once.
@@ -157,14 +172,15 @@ func (b *budget) takes(ctx context.Context, n int) time.Duration {
 	return slotIn(waits, lines.length(b.lineKey)+n-1)
 }
 
-// settle says how long the slot stays taken, from what is known of its request, also when ctx has ended. Were the store
-// not to hear it, the slot would stay taken for its whole hold: an error here is safe to drop.
-func (b *budget) settle(ctx context.Context, s slot, o outcome) {
+// settle says how long the slot stays taken, from what is known of its request, also when ctx has ended, and reports
+// whether a 429 has closed the key. Were the store not to hear of the slot, it would stay taken for its whole hold: that
+// error is safe to drop.
+func (b *budget) settle(ctx context.Context, s slot, o outcome) (closed bool) {
 	ctx, cancel := b.bound(context.WithoutCancel(ctx))
 	defer cancel()
 	limited := o.status == http.StatusTooManyRequests
 	if limited {
-		_ = b.store.Close(ctx, b.key, closedFor(o.header))
+		closed = b.store.Close(ctx, b.key, closedFor(o.header)) == nil
 	}
 	keep := reminderWindow + slotMargin // from now: it arrived some time before its answer
 	switch {
@@ -175,6 +191,7 @@ func (b *budget) settle(ctx context.Context, s slot, o outcome) {
 	}
 	_ = b.store.Settle(ctx, b.key, s.id, keep)
 	lines.wake(b.lineKey, limited)
+	return closed
 }
 
 func closedFor(h http.Header) time.Duration {

@@ -50,7 +50,9 @@ type Options struct {
 	// all; negative as long as its context allows.
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
-	// same base URL and API key share one budget. Processes that share a key need a shared store.
+	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests pass one of
+	// their own ([NewMemoryLimitStore]), and in [testing/synctest] bubbles they must: calls wake each other, and Go stops a
+	// program that does so across the border of a bubble.
 	LimitStore LimitStore
 	// Endpoints overrides the method, the path or the place of inputs of operations that differ from what this package
 	// assumes; nil and absent operations keep their defaults.

@@ -17,7 +17,7 @@ import (
 // closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
-	// else how long until one frees (more than 0). hold is what a process that dies leaves behind.
+	// else how long until one frees (more than 0: rounded up, never down to nothing). hold is what a process that dies leaves behind.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle holds a taken slot for keep from now instead of what is left of its hold; 0 gives it back. A slot that is no
 	// longer held is held again for keep: its request may have been sent.
@@ -33,7 +33,8 @@ type LimitStore interface {
 var processStore = NewMemoryLimitStore(nil)
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
-// A key takes memory while it is held or closed, and is forgotten then as other keys come.
+// A key takes memory while it is held or closed, and is forgotten then as other keys come. Use each within one
+// testing/synctest bubble, or outside of any.
 type MemoryLimitStore struct {
 	now   func() time.Time
 	mu    sync.Mutex

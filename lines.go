@@ -31,7 +31,7 @@ type line struct {
 type turn struct {
 	key  lineKey
 	line *line
-	// told is true when the call knows how long it will wait and nothing woke it since.
+	// told is true when the call knows how long it will wait; it asks again when something wakes it.
 	told bool
 	// poke holds one wake-up: the turn is first now, a slot was settled, the key was closed, the wait can be known or the
 	// clock moved. It is made when the call first sleeps and belongs to it, so that a call that need not wait makes none.
@@ -72,6 +72,7 @@ func (s *lineSet) asks(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.line.turns[0] != t {
+		t.told = false
 		return false
 	}
 	t.line.waits = false

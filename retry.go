@@ -27,6 +27,7 @@ type run struct {
 
 	attempts int
 	last     outcome
+	closed   bool          // the budget, by the last answer
 	refused  error         // why no further attempt was made: no slot, or the context ended
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	nextWait time.Duration // before the next attempt
@@ -78,7 +79,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	r.last = r.attempt(req, start.Add(r.c.options.AttemptTimeout))
 	if r.call.op == OpSendReminder {
-		r.c.budget.settle(ctx, taken, r.last)
+		r.closed = r.c.budget.settle(ctx, taken, r.last)
 	}
 	if hook := r.c.options.OnAttempt; hook != nil {
 		hook(ctx, Attempt{Operation: r.call.op, RequestID: r.id, Number: r.attempts, StatusCode: r.last.status,
@@ -122,10 +123,13 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	return !ok || time.Until(deadline) > r.nextWait, nil
 }
 
-// wait is Retry-After, or full jitter. A reminder after 429 waits in the budget instead, which the answer has closed.
+// wait is Retry-After, or full jitter. A reminder after 429 waits in the budget instead, if the answer has closed it.
 func (r *run) wait() time.Duration {
 	if r.call.op == OpSendReminder && r.last.status == http.StatusTooManyRequests {
-		return 0
+		if r.closed {
+			return 0
+		}
+		return closedFor(r.last.header)
 	}
 	if d, ok := retryAfter(r.last.header); ok {
 		return d

@@ -1,0 +1,203 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// peculiarStore is a store in memory that rounds, fails, takes its time or counts.
+type peculiarStore struct {
+	*signforms.MemoryLimitStore
+	key, slot       string
+	delay, truncate time.Duration
+	afterPeek       func()
+	closeErr        error
+	takes, peeks    atomic.Int64
+	negative        bool
+}
+
+func newPeculiarStore() *peculiarStore {
+	return &peculiarStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil), truncate: 1}
+}
+
+func (s *peculiarStore) Take(ctx context.Context, key string, n int, hold time.Duration) (string, time.Duration, error) {
+	s.takes.Add(1)
+	time.Sleep(s.delay)
+	id, wait, err := s.MemoryLimitStore.Take(ctx, key, n, hold)
+	if id != "" {
+		s.key, s.slot = key, id
+	}
+	return id, wait.Truncate(s.truncate), err
+}
+
+func (s *peculiarStore) Peek(ctx context.Context, key string, n int) ([]time.Duration, error) {
+	if s.peeks.Add(1) > 20_000 {
+		return nil, errors.New("busy loop")
+	}
+	waits, err := s.MemoryLimitStore.Peek(ctx, key, n)
+	if s.negative {
+		waits = []time.Duration{-1, -1, -1, -1, -1}
+	}
+	if s.afterPeek != nil {
+		s.afterPeek()
+	}
+	return waits, err
+}
+
+func (s *peculiarStore) Close(ctx context.Context, key string, d time.Duration) error {
+	if s.closeErr != nil {
+		return s.closeErr
+	}
+	return s.MemoryLimitStore.Close(ctx, key, d)
+}
+
+// A crowd that cannot wait is refused at once, however long the store takes with the first.
+func TestHastyCrowdIsRefusedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newPeculiarStore()
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		useUp(t, hasty)
+		store.delay, store.afterPeek = 2900*time.Millisecond, func() { time.Sleep(time.Millisecond) }
+		start := time.Now()
+		var calls sync.WaitGroup
+		for range 100 {
+			calls.Go(func() {
+				_, err := hasty.Remind(t.Context(), docNumber(0))
+				require.ErrorIs(t, err, signforms.ErrRateLimited)
+			})
+		}
+		calls.Wait()
+		require.Less(t, time.Since(start), 8*time.Second, "%d takes, %d peeks", store.takes.Load(), store.peeks.Load())
+		require.Less(t, store.peeks.Load(), int64(300))
+	})
+}
+
+// A store that rounds a wait down to nothing has given no slot.
+func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service, store := &trips{}, newPeculiarStore()
+		store.truncate = time.Millisecond // a store that rounds down: ("", 0, nil) in the last ms
+		documents := budgetClient(t, service, signforms.Options{LimitStore: store})
+		useUp(t, documents)
+		time.Sleep(cycle - time.Microsecond)
+		for range 50 {
+			documents.Remind(t.Context(), docNumber(0))
+		}
+		require.Equal(t, 5, service.count())
+	})
+}
+
+// A 429 that the store could not be told of is not tried again at once.
+func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429("600"), nil }}
+		store := newPeculiarStore()
+		store.closeErr = errors.New("READONLY")
+		_, err := budgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), docNumber(0))
+		require.ErrorIs(t, err, signforms.ErrRateLimited)
+		require.Equal(t, 1, service.count())
+	})
+}
+
+// One that became the first while it asked how long to wait is not refused by that answer.
+func TestFirstByNowAsksForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newPeculiarStore()
+		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		useUp(t, patient)
+		ctx, cancel := context.WithCancel(t.Context())
+		go patient.Remind(ctx, docNumber(0))
+		synctest.Wait()
+		store.afterPeek = func() {
+			store.afterPeek = nil
+			cancel() // the first leaves, and a slot is given back
+			synctest.Wait()
+			store.Settle(t.Context(), store.key, store.slot, 0)
+		}
+		_, err := hasty.Remind(t.Context(), docNumber(1))
+		require.NoError(t, err, "it is the first in line and a slot is free")
+	})
+}
+
+// One that looks again while those before it move is told anew, and refused when that is too late for it.
+func TestOneThatLooksAgainIsToldAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newPeculiarStore()
+		store.delay = time.Millisecond
+		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		middling := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: 13*time.Minute + 30*time.Second})
+		start := time.Now()
+		var once sync.Once
+		store.afterPeek = func() { // while X asks at 17:01, F takes the slot and Y is told to wait
+			if time.Since(start) > cycle+2*time.Minute-time.Second {
+				once.Do(func() { time.Sleep(2 * time.Second) })
+			}
+		}
+		for n := range 5 { // free at 15:01, 16:01 … 19:01
+			time.Sleep(time.Until(start.Add(time.Duration(n)*time.Minute - time.Millisecond)))
+			patient.Remind(t.Context(), docNumber(0))
+		}
+		time.Sleep(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for range 2 { // F, Y
+			calls.Go(func() { patient.Remind(ctx, docNumber(0)) })
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		calls.Go(func() { // X sleeps until 17:01; its allowance ends at 18:31
+			_, err := middling.Remind(t.Context(), docNumber(1))
+			require.ErrorIs(t, err, signforms.ErrRateLimited)
+			require.Less(t, time.Since(start), 17*time.Minute+10*time.Second, "it is known that its slot comes at 19:01")
+		})
+		synctest.Wait()
+		go func() { // another process gets the slots of 15:01 and 16:01
+			time.Sleep(time.Until(start.Add(cycle - time.Second)))
+			store.MemoryLimitStore.Take(ctx, store.key, 6, time.Hour)
+			store.MemoryLimitStore.Take(ctx, store.key, 7, time.Hour)
+		}()
+		time.Sleep(time.Until(start.Add(time.Hour)))
+		cancel()
+		calls.Wait()
+	})
+}
+
+// Answers of a store that make no sense do not make a busy loop.
+func TestNegativeForecastsAreNotAskedForWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newPeculiarStore()
+		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		useUp(t, documents)
+		store.negative = true
+		var calls sync.WaitGroup
+		for range 20 {
+			calls.Go(func() { _, err := documents.Remind(t.Context(), docNumber(0)); require.NoError(t, err) })
+		}
+		calls.Wait()
+		require.Less(t, store.peeks.Load(), int64(5000))
+	})
+}
+
+func TestTinyWaitsAreNotAskedForWithoutEnd(t *testing.T) {
+	store := newPeculiarStore()
+	var now atomic.Int64
+	store.MemoryLimitStore = signforms.NewMemoryLimitStore(func() time.Time { return time.Unix(0, now.Load()) })
+	documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+	useUp(t, documents)
+	now.Store(int64(cycle - 1)) // a clock that ticks coarsely
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	documents.Remind(ctx, docNumber(0))
+	require.Less(t, store.takes.Load(), int64(1000))
+}
