@@ -59,12 +59,11 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 		first := lines.asks(t)
 		var s slot
 		var wait time.Duration
-		known := true
 		var err error
 		if first {
 			s, wait, err = b.ask(ctx, at)
 		} else {
-			wait, known, err = b.forecast(ctx, t)
+			wait, err = b.forecast(ctx, t)
 		}
 		switch {
 		case err != nil:
@@ -77,9 +76,6 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 		}
 		if err := until.outlastedBy(wait); err != nil {
 			return slot{}, err
-		}
-		if !known {
-			wait = 0 // at least that long; t will be woken when it is known
 		}
 		if err := sleep(ctx, nap(first, wait), lines.listen(t)); err != nil {
 			return slot{}, err
@@ -106,22 +102,22 @@ func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Durat
 }
 
 // forecast tells one behind the first how long until its slot: at least, while it is not known whether the first has one.
-func (b *budget) forecast(ctx context.Context, t *turn) (wait time.Duration, known bool, err error) {
+func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
 	waits, err := b.peek(ctx)
 	if err != nil {
-		return 0, false, unlessEnded(ctx, storeError(err))
+		return 0, unlessEnded(ctx, storeError(err))
 	}
 	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes t.
 	ahead, known := lines.ahead(t)
 	switch {
 	case ahead == 0: // it is first by now, and asks
-		return 0, false, nil
+		return 0, nil
 	case !known: // the first alone may have its slot already
-		return slotIn(waits, ahead-1), false, nil
+		return slotIn(waits, ahead-1), nil
 	case waits[0] <= 0: // given back by another process, of which the first does not know yet
 		lines.wake(b.lineKey, false)
 	}
-	return slotIn(waits, ahead), true, nil
+	return slotIn(waits, ahead), nil
 }
 
 // nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes

@@ -99,14 +99,16 @@ func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
 
 // A 429 that the store could not be told of is not tried again at once.
 func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429("600"), nil }}
-		store := newPeculiarStore()
-		store.closeErr = errors.New("READONLY")
-		_, err := budgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), docNumber(0))
-		require.ErrorIs(t, err, signforms.ErrRateLimited)
-		require.Equal(t, 1, service.count())
-	})
+	for _, retryAfter := range []string{"600", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429(retryAfter), nil }}
+			store := newPeculiarStore()
+			store.closeErr = errors.New("READONLY")
+			_, err := budgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), docNumber(0))
+			require.ErrorIs(t, err, signforms.ErrRateLimited)
+			require.Equal(t, 1, service.count())
+		})
+	}
 }
 
 // One that became the first while it asked how long to wait is not refused by that answer.
