@@ -123,13 +123,14 @@ func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
 // nap is how long to sleep before asking again, if nothing happens. Those behind the first do not ask often: what makes
 // their wait shorter wakes them.
 func nap(first bool, wait time.Duration) time.Duration {
-	switch {
-	case wait <= 0:
+	if wait <= 0 {
 		return recheck
-	case !first:
-		return wait
 	}
-	return min(max(wait, time.Millisecond), recheck) // a store whose clock ticks coarsely is not asked without end
+	wait = max(wait, time.Millisecond) // a store whose clock ticks coarsely is not asked without end
+	if first {
+		return min(wait, recheck)
+	}
+	return wait
 }
 
 // bound bounds what a store may take to answer; the in-memory one always does at once.

@@ -200,6 +200,11 @@ func TestTinyWaitsAreNotAskedForWithoutEnd(t *testing.T) {
 	now.Store(int64(cycle - 1)) // a clock that ticks coarsely
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	documents.Remind(ctx, docNumber(0))
+	var calls sync.WaitGroup
+	for range 2 { // the first in line, and one behind
+		calls.Go(func() { documents.Remind(ctx, docNumber(0)) })
+	}
+	calls.Wait()
 	require.Less(t, store.takes.Load(), int64(1000))
+	require.Less(t, store.peeks.Load(), int64(1000))
 }
