@@ -23,8 +23,8 @@
 //
 // The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
 // [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Inputs are checked before anything
-// is sent, and all that is wrong with them is in one error. Texts of errors hold no API key, signing link, mail address,
-// query string or body, so they can be logged.
+// is sent, and all that is wrong with them is in one error. Texts of errors hold no API key of 8 bytes or more, signing
+// link, mail address, query string or body, so they can be logged.
 //
 // # Retries
 //

@@ -15,9 +15,11 @@ import (
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is), and each method must be atomic. They fail
 // closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key.
+// signformstest.TestLimitStore checks an implementation.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
-	// else how long until one frees (more than 0: rounded up, never down to nothing). hold is what a process that dies leaves behind.
+	// else how long until one frees: more than 0, so rounded up and never down to nothing. hold is what a process that dies
+	// leaves behind.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle holds a taken slot for keep from now instead of what is left of its hold; 0 gives it back. A slot that is no
 	// longer held is held again for keep: its request may have been sent.

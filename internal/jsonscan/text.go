@@ -112,7 +112,7 @@ func escapeLen(b []byte) int {
 	return 0
 }
 
-// hex4 returns the code unit of the \uXXXX that b starts with, or -1.
+// hex4 returns the code unit of the \u escape that b starts with, or -1.
 func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
