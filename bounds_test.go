@@ -33,7 +33,7 @@ func (letters) Read(b []byte) (int, error) { return copy(b, block), nil }
 func TestAnswerSizeIsBounded(t *testing.T) {
 	const most = 32 << 20
 	void := callOf(t, "Documents.Void")
-	res, err := scriptedClient(t, endless(200, most)).Documents.Void(t.Context(), signforms.PDF(pdfID))
+	res, err := scriptedClient(t, endless(200, most)).Documents.Void(t.Context(), signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	require.Len(t, res.Raw, most)
 

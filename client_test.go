@@ -134,10 +134,10 @@ var everyCall = []aCall{
 		return second(c.Documents.Get(ctx, pdfID))
 	}},
 	{"Documents.Void", signforms.OpVoidDocument, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.PDF(pdfID)))
+		return second(c.Documents.Void(ctx, signforms.PDFDocument(pdfID)))
 	}},
 	{"Documents.Remind", signforms.OpSendReminder, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.PDF(pdfID)))
+		return second(c.Documents.Remind(ctx, signforms.PDFDocument(pdfID)))
 	}},
 	{"Templates.List", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Templates.List(ctx, signforms.TemplateListParams{}))

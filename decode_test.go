@@ -45,12 +45,12 @@ func TestOddFieldsOfResults(t *testing.T) {
 	require.Equal(t, []signforms.Signer{{SignerID: "17", SentURL: "https://sign.example.com/1"}}, sent.Signers)
 
 	reminded, err := scriptedClient(t, answers(200, `{"message":"ok","remindersSent":"2","status":"voided"}`)).
-		Documents.Remind(t.Context(), signforms.PDF(pdfID))
+		Documents.Remind(t.Context(), signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	require.Equal(t, 2, *reminded.RemindersSent)
 	require.Equal(t, signforms.StatusVoid, reminded.Status)
 
-	reminded, err = scriptedClient(t, answers(200, `{"message":"ok","remindersSent":{}}`)).Documents.Remind(t.Context(), signforms.PDF(pdfID))
+	reminded, err = scriptedClient(t, answers(200, `{"message":"ok","remindersSent":{}}`)).Documents.Remind(t.Context(), signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	require.Nil(t, reminded.RemindersSent)
 

@@ -38,7 +38,7 @@ func (d *Document) Ref() DocumentRef {
 	if d.SigningType == TypePDFTemplate {
 		return TemplateDocument(d.DocumentID, "")
 	}
-	return PDF(d.DocumentID)
+	return PDFDocument(d.DocumentID)
 }
 
 // Signer is somebody who signs. Documents, respondents and send results fill different fields.

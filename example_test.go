@@ -109,7 +109,7 @@ func ExampleDocumentsService_Void() {
 
 	ctx := context.Background()
 	for _, id := range []string{lease, lease, offer} {
-		result, err := client.Documents.Void(ctx, signforms.PDF(id))
+		result, err := client.Documents.Void(ctx, signforms.PDFDocument(id))
 		switch {
 		case errors.Is(err, signforms.ErrRefused):
 			fmt.Println(err)

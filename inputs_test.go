@@ -55,7 +55,7 @@ var wrongInputs = []struct {
 		return second(c.Documents.Void(ctx, signforms.DocumentRef{}))
 	}, []string{"DocumentRef"}},
 	{"Void of a PDF", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.PDF(createdID)))
+		return second(c.Documents.Void(ctx, signforms.PDFDocument(createdID)))
 	}, []string{"DocumentRef.documentID"}},
 	{"Remind of a template's document", func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Documents.Remind(ctx, signforms.TemplateDocument(createdID, templateID)))
@@ -152,7 +152,7 @@ func TestInputsAtTheirBounds(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
 	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 40})))
-	require.NoError(t, second(c.Documents.Void(ctx, signforms.PDF(strings.ToUpper(pdfID)))))
+	require.NoError(t, second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(pdfID)))))
 	require.NoError(t, second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID, Limit: 5000})))
 	require.NoError(t, second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000, ResponseID: responseID})))
 	receivers := make([]signforms.Receiver, 100)
@@ -167,10 +167,10 @@ func TestInputsAtTheirBounds(t *testing.T) {
 }
 
 func TestDocumentRef(t *testing.T) {
-	require.Equal(t, "PDF "+pdfID, signforms.PDF(pdfID).String())
+	require.Equal(t, "PDF "+pdfID, signforms.PDFDocument(pdfID).String())
 	require.Equal(t, "template document "+createdID+" of "+templateID, signforms.TemplateDocument(templateID, createdID).String())
 	require.Equal(t, "no document", signforms.DocumentRef{}.String())
-	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDF(pdfID): true}, signforms.PDF(pdfID), "comparable")
+	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDFDocument(pdfID): true}, signforms.PDFDocument(pdfID), "comparable")
 	template := signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}
 	err := second(scriptedClient(t, silent(t)).Documents.Void(t.Context(), template.Ref()))
 	require.ErrorContains(t, err, "createdDocumentID", "a template itself cannot be voided")

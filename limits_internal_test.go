@@ -58,7 +58,7 @@ func TestLineIsGoneWhenItsLastCallLeaves(t *testing.T) {
 		require.NoError(t, err)
 		key := client.Documents.c.budget.lineKey
 		for range 30 {
-			go client.Documents.Remind(t.Context(), PDF("00000000-0000-4000-8000-000000000000"))
+			go client.Documents.Remind(t.Context(), PDFDocument("00000000-0000-4000-8000-000000000000"))
 		}
 		time.Sleep(time.Minute)
 		require.Equal(t, 15, lines.length(key), "5 are sent, 15 can wait for an hour, 10 are refused")

@@ -1,11 +1,11 @@
 package signforms
 
-// DocumentRef says which document to void or to remind. [PDF] and [TemplateDocument] make one; records make their own
+// DocumentRef says which document to void or to remind. [PDFDocument] and [TemplateDocument] make one; records make their own
 // with their Ref methods. It is comparable.
 type DocumentRef struct{ documentType, documentID, responseID string }
 
-// PDF refers to a PDF document by its id, a UUID.
-func PDF(documentID string) DocumentRef {
+// PDFDocument refers to a PDF document by its id, a UUID.
+func PDFDocument(documentID string) DocumentRef {
 	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
 }
 

@@ -37,7 +37,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 		}
 		calls.Wait()
 		for n := range 28 {
-			require.Equal(t, docNumber(n), signforms.PDF(service.docs[n]), "request %d", n)
+			require.Equal(t, docNumber(n), signforms.PDFDocument(service.docs[n]), "request %d", n)
 			require.Equal(t, time.Duration(n/5)*cycle+time.Duration(n%5)*time.Second, service.at[n].Sub(start), "request %d", n)
 		}
 	})
@@ -97,7 +97,7 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 		calls.Wait()
 		require.Equal(t, 14, service.count())
 		for i, n := range []int{0, 1, 2, 3, 4, 7, 8, 9, 10, 12, 13, 14, 15, 16} {
-			require.Equal(t, docNumber(n), signforms.PDF(service.docs[i]))
+			require.Equal(t, docNumber(n), signforms.PDFDocument(service.docs[i]))
 			require.Equal(t, time.Duration(i/5)*cycle+time.Duration(i%5)*time.Second, service.at[i].Sub(start), "request %d", i)
 			cancels[n]()
 		}

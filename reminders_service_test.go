@@ -46,7 +46,7 @@ func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWr
 		tx.Apply(draft)
 		sent, err := draft.Document.Send(time.Now())
 		tx.Apply(sent)
-		s.doc = signforms.PDF(draft.Document.ID)
+		s.doc = signforms.PDFDocument(draft.Document.ID)
 		return err
 	}))
 	s.API = api.New(api.Options{Store: records, IDs: ids, Reminders: limit, Intercept: intercept, Log: s.log})

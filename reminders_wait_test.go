@@ -66,7 +66,7 @@ func answers429(retryAfter string) *http.Response {
 }
 
 func docNumber(n int) signforms.DocumentRef {
-	return signforms.PDF(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
+	return signforms.PDFDocument(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
 }
 
 func docNumbers(n int) []signforms.DocumentRef {

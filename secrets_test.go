@@ -111,7 +111,7 @@ var secretCalls = []aCall{
 		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
 	}},
 	{"Documents.Remind", signforms.OpSendReminder, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.PDF(pdfID)))
+		return second(c.Documents.Remind(ctx, signforms.PDFDocument(pdfID)))
 	}},
 }
 
@@ -209,9 +209,9 @@ func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	require.NoError(t, err)
 	respondents, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
 	require.NoError(t, err)
-	voided, err := c.Documents.Void(ctx, signforms.PDF(pdfID))
+	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
-	reminded, err := c.Documents.Remind(ctx, signforms.PDF(pdfID))
+	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	for what, v := range map[string]any{
 		"Client": *c, "*Client": c, "Documents": c.Documents, "Documents by value": *c.Documents, "Templates": *c.Templates, "Forms": *c.Forms,

@@ -55,12 +55,12 @@ func TestServiceRefusesByStatus(t *testing.T) {
 			c := clientOf(t, srv)
 			var refs []signforms.DocumentRef
 			if row.status == signforms.StatusDraft {
-				refs = append(refs, signforms.PDF(srv.AddDocument(signformstest.Document{Name: "Draft", Draft: true})))
+				refs = append(refs, signforms.PDFDocument(srv.AddDocument(signformstest.Document{Name: "Draft", Draft: true})))
 			} else {
 				id := addLease(srv, "Lease")
 				sent, err := c.Templates.Send(t.Context(), offerParams(addOffer(srv)))
 				require.NoError(t, err)
-				refs = append(refs, signforms.PDF(id), sent.Ref())
+				refs = append(refs, signforms.PDFDocument(id), sent.Ref())
 				bring(t, srv, c, id, refs[0], row.status)
 				bring(t, srv, c, sent.CreatedDocumentID, refs[1], row.status)
 			}
@@ -102,7 +102,7 @@ func TestServiceKnowsNoSuchRecord(t *testing.T) {
 	sent, err := c.Templates.Send(t.Context(), offerParams(template))
 	require.NoError(t, err)
 	for _, ref := range []signforms.DocumentRef{
-		signforms.PDF(template), signforms.TemplateDocument(pdf, sent.CreatedDocumentID), signforms.TemplateDocument(template, createdID),
+		signforms.PDFDocument(template), signforms.TemplateDocument(pdf, sent.CreatedDocumentID), signforms.TemplateDocument(template, createdID),
 	} {
 		requireMatches(t, second(c.Documents.Void(t.Context(), ref)), signforms.ErrNotFound)
 	}
@@ -164,7 +164,7 @@ func TestServiceElsewhere(t *testing.T) {
 		c := clientOf(t, srv, func(o *signforms.Options) {
 			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: e}
 		})
-		return second(c.Documents.Void(t.Context(), signforms.PDF(pdfID)))
+		return second(c.Documents.Void(t.Context(), signforms.PDFDocument(pdfID)))
 	}
 	err := at(signforms.Endpoint{Method: http.MethodPut})
 	require.Equal(t, 405, asError(t, err).StatusCode)
@@ -180,9 +180,9 @@ func TestServiceLimitsReminders(t *testing.T) {
 	id := addLease(srv, "Lease")
 	for i := range 5 {
 		// A budget of its own for each request: what the service counts is the key.
-		require.NoError(t, second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDF(id))), "reminder %d", i)
+		require.NoError(t, second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDFDocument(id))), "reminder %d", i)
 	}
-	err := second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDF(id)))
+	err := second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDFDocument(id)))
 	requireMatches(t, err, signforms.ErrRateLimited)
 	e := asError(t, err)
 	require.Equal(t, 429, e.StatusCode)
@@ -194,5 +194,5 @@ func TestServiceLimitsReminders(t *testing.T) {
 	require.Equal(t, 6, requests(srv, signforms.OpSendReminder))
 
 	srv.Advance(15 * time.Minute)
-	require.NoError(t, second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDF(id))))
+	require.NoError(t, second(clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDFDocument(id))))
 }

@@ -203,7 +203,7 @@ func TestServiceVoidsOnce(t *testing.T) {
 	c, ctx := clientOf(t, srv), t.Context()
 	sent, err := c.Templates.Send(ctx, offerParams(addOffer(srv)))
 	require.NoError(t, err)
-	for _, ref := range []signforms.DocumentRef{signforms.PDF(addLease(srv, "Lease")), sent.Ref()} {
+	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(addLease(srv, "Lease")), sent.Ref()} {
 		first, err := c.Documents.Void(ctx, ref)
 		require.NoError(t, err)
 		require.Equal(t, signforms.StatusVoid, first.Status)

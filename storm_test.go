@@ -134,7 +134,7 @@ func (w *stormWork) lists(t *testing.T) {
 
 func (w *stormWork) voids(t *testing.T) {
 	each(t, 4, func(ctx context.Context, i int) error {
-		return second(w.c.Documents.Void(ctx, signforms.PDF(w.documents[i])))
+		return second(w.c.Documents.Void(ctx, signforms.PDFDocument(w.documents[i])))
 	})
 }
 
@@ -180,7 +180,7 @@ func (w *stormWork) forms(t *testing.T) {
 
 func (w *stormWork) reminders(t *testing.T) {
 	each(t, 3, func(ctx context.Context, i int) error {
-		return w.note(fmt.Sprintf("reminded%d@example.com", i), second(w.c.Documents.Remind(ctx, signforms.PDF(w.pending[i]))))
+		return w.note(fmt.Sprintf("reminded%d@example.com", i), second(w.c.Documents.Remind(ctx, signforms.PDFDocument(w.pending[i]))))
 	})
 }
 

@@ -230,13 +230,13 @@ func TestOddAnswers(t *testing.T) {
 	require.Equal(t, signforms.StatusVoid, created.CreatedDocumentStatus)
 
 	c = scriptedClient(t, answers(200, `{"message":"Done","status":"voided","remindersSent":null}`))
-	voided, err := c.Documents.Void(t.Context(), signforms.PDF(pdfID))
+	voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, voided.Status)
 	require.False(t, voided.AlreadyVoided)
 
 	c = scriptedClient(t, answers(200, `{"message":"Nothing to do: ALREADY VOIDED"}`))
-	voided, err = c.Documents.Void(t.Context(), signforms.PDF(pdfID))
+	voided, err = c.Documents.Void(t.Context(), signforms.PDFDocument(pdfID))
 	require.NoError(t, err)
 	require.True(t, voided.AlreadyVoided)
 }

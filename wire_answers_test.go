@@ -20,18 +20,18 @@ var answerTests = map[string]func(*testing.T, *signforms.Client, string){
 	"list_documents_aliases":       testListDocumentsAliases,
 	"list_documents_unknown":       testListDocumentsUnknown,
 	"get_document":                 testGetDocument,
-	"void_document": voids(signforms.PDF(pdfID),
+	"void_document": voids(signforms.PDFDocument(pdfID),
 		signforms.VoidResult{Message: "Document voided successfully", DocumentID: pdfID, Status: "VOID"}),
-	"void_document_again": voids(signforms.PDF(pdfID),
+	"void_document_again": voids(signforms.PDFDocument(pdfID),
 		signforms.VoidResult{Message: "Document is already voided", DocumentID: pdfID, Status: "VOID", AlreadyVoided: true}),
-	"void_document_message_only": voids(signforms.PDF(pdfID), signforms.VoidResult{Message: "Document voided successfully"}),
+	"void_document_message_only": voids(signforms.PDFDocument(pdfID), signforms.VoidResult{Message: "Document voided successfully"}),
 	"void_template_document": voids(signforms.TemplateDocument(templateID, createdID),
 		signforms.VoidResult{Message: "Document voided successfully", DocumentID: templateID, Status: "VOID"}),
-	"send_reminder": reminds(signforms.PDF(pdfID),
+	"send_reminder": reminds(signforms.PDFDocument(pdfID),
 		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: pdfID, Status: "PENDING", RemindersSent: new(1)}),
-	"send_reminder_nobody": reminds(signforms.PDF(paidID),
+	"send_reminder_nobody": reminds(signforms.PDFDocument(paidID),
 		signforms.RemindResult{Message: "No signer is pending", DocumentID: paidID, Status: "PAID", RemindersSent: new(0)}),
-	"send_reminder_message_only": reminds(signforms.PDF(pdfID), signforms.RemindResult{Message: "Reminder sent successfully"}),
+	"send_reminder_message_only": reminds(signforms.PDFDocument(pdfID), signforms.RemindResult{Message: "Reminder sent successfully"}),
 	"send_reminder_template_document": reminds(signforms.TemplateDocument(templateID, createdID),
 		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: templateID, Status: "PENDING", RemindersSent: new(2)}),
 	"list_templates":               testListTemplates,
@@ -168,7 +168,7 @@ func testGetDocument(t *testing.T, c *signforms.Client, _ string) {
 	d, err := c.Documents.Get(t.Context(), strings.ToUpper(pdfID))
 	require.NoError(t, err)
 	require.Equal(t, &lease, d)
-	require.Equal(t, signforms.PDF(pdfID), d.Ref())
+	require.Equal(t, signforms.PDFDocument(pdfID), d.Ref())
 }
 
 // voids tests an answer to voiding; want has all but Raw.

@@ -70,13 +70,13 @@ var wireCalls = map[string]func(context.Context, *signforms.Client) error{
 	"get_document": func(ctx context.Context, c *signforms.Client) error { return second(c.Documents.Get(ctx, pdfID)) },
 	"get_template": func(ctx context.Context, c *signforms.Client) error { return second(c.Templates.Get(ctx, templateID)) },
 	"void_document": func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.PDF(pdfID)))
+		return second(c.Documents.Void(ctx, signforms.PDFDocument(pdfID)))
 	},
 	"void_template_document": func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Documents.Void(ctx, signforms.TemplateDocument(templateID, createdID)))
 	},
 	"send_reminder": func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.PDF(pdfID)))
+		return second(c.Documents.Remind(ctx, signforms.PDFDocument(pdfID)))
 	},
 	"send_reminder_template_document": func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Documents.Remind(ctx, signforms.TemplateDocument(templateID, createdID)))

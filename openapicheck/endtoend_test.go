@@ -172,7 +172,7 @@ func (w *world) responses() {
 func (w *world) voidAndRemind() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
-	for _, ref := range []signforms.DocumentRef{signforms.PDF(w.document), w.send().Ref()} {
+	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.document), w.send().Ref()} {
 		_, err := w.client.Documents.Remind(ctx, ref)
 		require.NoError(t, err)
 		voided, err := w.client.Documents.Void(ctx, ref)
@@ -190,13 +190,13 @@ func (w *world) refusals() {
 	const nobody = "fdb62a56-0061-40fc-9f41-f3ce0e39c36a"
 	signed := w.addDocument()
 	w.sign(signed, "ann@example.com", "ben@example.com")
-	_, err := w.client.Documents.Void(ctx, signforms.PDF(signed))
+	_, err := w.client.Documents.Void(ctx, signforms.PDFDocument(signed))
 	require.ErrorIs(t, err, signforms.ErrRefused)
-	_, err = w.client.Documents.Remind(ctx, signforms.PDF(signed))
+	_, err = w.client.Documents.Remind(ctx, signforms.PDFDocument(signed))
 	require.ErrorIs(t, err, signforms.ErrRefused)
-	_, err = w.client.Documents.Void(ctx, signforms.PDF(nobody))
+	_, err = w.client.Documents.Void(ctx, signforms.PDFDocument(nobody))
 	require.ErrorIs(t, err, signforms.ErrNotFound)
-	_, err = w.client.Documents.Remind(ctx, signforms.PDF(nobody))
+	_, err = w.client.Documents.Remind(ctx, signforms.PDFDocument(nobody))
 	require.ErrorIs(t, err, signforms.ErrNotFound)
 	_, err = w.client.Documents.Get(ctx, nobody)
 	require.ErrorIs(t, err, signforms.ErrNotFound)
@@ -212,7 +212,7 @@ func (w *world) refusals() {
 	require.ErrorIs(t, err, signforms.ErrForbidden)
 	other := w.newClient(w.srv.APIKey) // its budget does not know of the reminders above, so that the service has to refuse
 	for range 5 {
-		_, err = other.Documents.Remind(ctx, signforms.PDF(signed))
+		_, err = other.Documents.Remind(ctx, signforms.PDFDocument(signed))
 	}
 	require.ErrorIs(t, err, signforms.ErrRateLimited)
 }

@@ -27,7 +27,7 @@ func TestClientTalksToItsServer(t *testing.T) {
 
 func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
-	doc := signforms.PDF(srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}))
+	doc := signforms.PDFDocument(srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}))
 	for range 5 {
 		_, err := srv.Client().Documents.Remind(t.Context(), doc)
 		require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
 func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 	var refs []signforms.DocumentRef
 	for range reminders {
-		refs = append(refs, signforms.PDF(srv.AddDocument(signformstest.Document{
+		refs = append(refs, signforms.PDFDocument(srv.AddDocument(signformstest.Document{
 			Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}},
 		})))
 	}
@@ -105,7 +105,7 @@ func TestWorkspacesAndKeys(t *testing.T) {
 		})
 		require.NoError(t, err)
 		for range 5 { // each key has its own limit
-			if _, err = client.Documents.Remind(t.Context(), signforms.PDF(doc)); err != nil {
+			if _, err = client.Documents.Remind(t.Context(), signforms.PDFDocument(doc)); err != nil {
 				break
 			}
 		}

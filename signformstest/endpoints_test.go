@@ -33,7 +33,7 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)
-	for _, ref := range []signforms.DocumentRef{signforms.PDF(doc), sent.Ref()} {
+	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(doc), sent.Ref()} {
 		reminded, err := client.Documents.Remind(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, 1, *reminded.RemindersSent)

@@ -59,7 +59,7 @@ func (t tour) list(ctx context.Context) error {
 }
 
 func (t tour) void(ctx context.Context) error {
-	ref := signforms.PDF(t.addPDF("Sent by mistake"))
+	ref := signforms.PDFDocument(t.addPDF("Sent by mistake"))
 	for i := range 2 {
 		voided, err := t.client.Documents.Void(ctx, ref)
 		if err != nil {
@@ -78,8 +78,8 @@ func (t tour) refusals(ctx context.Context) error {
 	if err := errors.Join(t.service.Signer(id, "cy@example.com").Sign(), t.service.Settle(ctx)); err != nil {
 		return err
 	}
-	_, voidErr := t.client.Documents.Void(ctx, signforms.PDF(id))
-	_, remindErr := t.client.Documents.Remind(ctx, signforms.PDF(id))
+	_, voidErr := t.client.Documents.Void(ctx, signforms.PDFDocument(id))
+	_, remindErr := t.client.Documents.Remind(ctx, signforms.PDFDocument(id))
 	for _, err := range []error{voidErr, remindErr} {
 		if !errors.Is(err, signforms.ErrRefused) {
 			return fmt.Errorf("got %v, want a refusal", err)

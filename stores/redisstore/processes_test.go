@@ -61,7 +61,7 @@ func remindForEver(redisAddr, url, key, document string) {
 	for range 8 {
 		go func() {
 			for {
-				if _, err := client.Documents.Remind(context.Background(), signforms.PDF(document)); err != nil {
+				if _, err := client.Documents.Remind(context.Background(), signforms.PDFDocument(document)); err != nil {
 					time.Sleep(50 * time.Millisecond)
 				}
 			}

@@ -22,7 +22,7 @@ func main() {
 	}
 	handler := webhook.NewHandler(verifier, webhook.Funcs{
 		SignatureSigned: func(ctx context.Context, e *webhook.SignatureSigned) error {
-			_, err := client.Documents.Remind(ctx, signforms.PDF(e.DocumentID))
+			_, err := client.Documents.Remind(ctx, signforms.PDFDocument(e.DocumentID))
 			return err
 		},
 	}, nil)
