@@ -1,0 +1,54 @@
+// Command signforms runs a sandbox of the signing and forms service, and operates the service from a shell.
+//
+// Run signforms help for the list of commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The exit codes of the program.
+const (
+	exitOK      = 0
+	exitFailure = 1 // nothing was done, or it failed
+	exitUsage   = 2 // the command line is wrong
+	exitPartial = 3 // some of several failed
+	exitUnknown = 4 // a send or reminder may or may not have been carried out
+)
+
+// exitError is an error with an exit code of its own. Other errors end the program with exitFailure.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError says that the command line is wrong.
+func usageError(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// exitCode returns the exit code for what a command returned.
+func exitCode(err error) int {
+	var coded *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &coded):
+		return coded.code
+	}
+	return exitFailure
+}

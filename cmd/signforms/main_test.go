@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// execute runs one command line without a terminal.
+func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{args: nil, code: exitOK},
+		{args: []string{"version"}, code: exitOK},
+		{args: []string{"version", "--nonsense"}, code: exitUsage},
+	} {
+		_, stderr, code := execute(t, c.args...)
+		require.Equal(t, c.code, code, "signforms %v: %s", c.args, stderr)
+	}
+}
+
+func TestUnknownFlagNamesTheHelp(t *testing.T) {
+	stdout, stderr, _ := execute(t, "version", "--nonsense")
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "see signforms version --help")
+}
