@@ -23,10 +23,19 @@ func TestExitCodes(t *testing.T) {
 		{args: nil, code: exitOK},
 		{args: []string{"version"}, code: exitOK},
 		{args: []string{"version", "--nonsense"}, code: exitUsage},
+		{args: []string{"version", "1.0"}, code: exitUsage},
+		{args: []string{"nonsense"}, code: exitUsage},
 	} {
 		_, stderr, code := execute(t, c.args...)
 		require.Equal(t, c.code, code, "signforms %v: %s", c.args, stderr)
 	}
+}
+
+func TestUnknownCommandNamesTheOneMeant(t *testing.T) {
+	stdout, stderr, code := execute(t, "versoin")
+	require.Empty(t, stdout)
+	require.Equal(t, "signforms: unknown command \"versoin\" for signforms: did you mean version?; see signforms --help\n", stderr)
+	require.Equal(t, exitUsage, code)
 }
 
 func TestUnknownFlagNamesTheHelp(t *testing.T) {
