@@ -24,6 +24,15 @@ func newBoundedContext(parent context.Context, timeout time.Duration) *boundedCo
 	return &boundedContext{parent: parent, start: time.Now(), timeout: timeout}
 }
 
+// newFunctionContext returns the context of a function: it ends after timeout, or with the request's own deadline.
+func newFunctionContext(delivery *deliveryContext, timeout time.Duration) *boundedContext {
+	c := newBoundedContext(delivery, timeout)
+	if delivery.limited {
+		c.timeout = min(c.timeout, delivery.deadline.Sub(c.start))
+	}
+	return c
+}
+
 func (c *boundedContext) Deadline() (time.Time, bool) { return c.start.Add(c.timeout), true }
 func (c *boundedContext) Done() <-chan struct{}       { return c.real().Done() }
 func (c *boundedContext) Err() error                  { return c.real().Err() }
@@ -62,16 +71,21 @@ func (c *boundedContext) end() {
 }
 
 // deliveryContext has the values of a request's context and what is known about the delivery. It is not cancelled with
-// the request: a sender that hangs up must not stop work half way.
+// the request: a sender that hangs up must not stop work half way. The request's deadline holds for functions only: what
+// they have done must still be recorded after it.
 type deliveryContext struct {
 	context.Context
 	verified Verified
+	deadline time.Time
+	limited  bool // there is a deadline
 }
 
 type verifiedKey struct{}
 
 func newDeliveryContext(request context.Context, verified Verified) *deliveryContext {
-	return &deliveryContext{Context: context.WithoutCancel(request), verified: verified}
+	c := &deliveryContext{Context: context.WithoutCancel(request), verified: verified}
+	c.deadline, c.limited = request.Deadline()
+	return c
 }
 
 func (c *deliveryContext) Value(key any) any {

@@ -2,11 +2,8 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"runtime/debug"
 	"time"
 )
 
@@ -25,7 +22,7 @@ const (
 )
 
 // process runs the functions for events and returns the answer to the delivery.
-func (h *Handler) process(ctx context.Context, events []Event) answer {
+func (h *Handler) process(ctx *deliveryContext, events []Event) answer {
 	var count [lost + 1]int
 	keys := newReplayKeys(len(events))
 	for i, ev := range events {
@@ -47,13 +44,13 @@ func (h *Handler) process(ctx context.Context, events []Event) answer {
 	return answerOK
 }
 
-func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Event) outcome {
-	run := h.on.pick(ev)
+func (h *Handler) processOne(ctx *deliveryContext, keys *replayKeys, i int, ev Event) outcome {
+	run, err := h.on.choose(ev)
 	switch {
-	case run == nil:
-		return h.unwanted(ctx, i, ev)
+	case err != nil:
+		return h.unwanted(ctx, i, ev, err)
 	case h.store == nil:
-		return h.run(newBoundedContext(ctx, h.timeout), run, i, ev)
+		return h.run(newFunctionContext(ctx, h.timeout), run, i, ev)
 	}
 	key := keys.next(ev.source())
 	state, err := h.begin(ctx, key)
@@ -76,9 +73,9 @@ func (h *Handler) processOne(ctx context.Context, keys *replayKeys, i int, ev Ev
 
 // unwanted deals with an event that no function is there for. One that could not be decoded is genuine all the same
 // and must not be lost: acknowledged, it would never be delivered again.
-func (h *Handler) unwanted(ctx context.Context, i int, ev Event) outcome {
-	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
-		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)})
+func (h *Handler) unwanted(ctx context.Context, i int, ev Event, reason error) outcome {
+	if reason != ErrNoFunction {
+		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: reason})
 		return failed
 	}
 	h.logEvent(ctx, slog.LevelInfo, "webhook: event acknowledged, no function for it", i, ev)
@@ -105,8 +102,8 @@ func (h *Handler) storeContext(ctx context.Context) (bounded context.Context, en
 }
 
 // runClaimed runs a function and settles its claim, also when the function aborts the request or ends its goroutine.
-func (h *Handler) runClaimed(ctx context.Context, run function, key ReplayKey, i int, ev Event) (got outcome) {
-	bounded := newBoundedContext(ctx, h.timeout)
+func (h *Handler) runClaimed(ctx *deliveryContext, run function, key ReplayKey, i int, ev Event) (got outcome) {
+	bounded := newFunctionContext(ctx, h.timeout)
 	defer func() {
 		if err := h.settle(ctx, key, got, bounded.start); err != nil {
 			h.report(ctx, "webhook: event processed or failed, but not so recorded: a repeat may run it again", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
@@ -131,38 +128,24 @@ func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, begun 
 
 // run calls a function and reports what went wrong.
 func (h *Handler) run(ctx *boundedContext, run function, i int, ev Event) outcome {
+	defer ctx.end()
 	err := call(ctx, run)
 	if err == nil {
 		h.logEvent(ctx.parent, slog.LevelDebug, "webhook: event processed", i, ev)
 		return processed
 	}
 	problem := &EventError{Index: i, Event: ev, Err: err}
-	if p, ok := err.(*panicError); ok {
-		problem.Stack = p.stack
-		h.report(ctx.parent, "webhook: event failed, its function panicked", problem, slog.String("stack", string(p.stack)))
+	if p, ok := err.(*PanicError); ok {
+		problem.Stack = p.Stack
+		h.report(ctx.parent, "webhook: event failed, its function panicked", problem, slog.String("stack", string(p.Stack)))
 		return failed
 	}
-	if _, ok := errors.AsType[*permanentError](err); ok {
+	if IsPermanent(err) {
 		h.report(ctx.parent, "webhook: event given up", problem)
 		return processed
 	}
 	h.report(ctx.parent, "webhook: event failed", problem)
 	return failed
-}
-
-// call runs a function, whose ctx ends with it, and returns a panic as an error.
-func call(ctx *boundedContext, run function) (err error) {
-	defer func() {
-		ctx.end()
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(p)
-		default:
-			err = &panicError{value: p, stack: debug.Stack()}
-		}
-	}()
-	return run(ctx)
 }
 
 func (h *Handler) logEvent(ctx context.Context, level slog.Level, message string, i int, ev Event) {

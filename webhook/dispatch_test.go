@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +121,7 @@ func TestFailures(t *testing.T) {
 		"panic with error":   {func() error { panic(cause) }, 500, "panic: disk full", true},
 		"panic permanent":    {func() error { panic(webhook.Permanent(cause)) }, 500, "panic: disk full", true},
 		"panic nil":          {func() error { panic(nil) }, 500, "panic: panic called with nil", true},
+		"abort":              {func() error { panic(http.ErrAbortHandler) }, 500, "panic: net/http: abort Handler", true},
 		"panic uncomparable": {func() error { panic([]int{1}) }, 500, "panic: [1]", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,38 +147,6 @@ func TestFailures(t *testing.T) {
 			require.EqualError(t, problem, "event 1 (new_signature_pdf_individual_viewed): "+problem.Err.Error())
 			require.Equal(t, c.stack, strings.Contains(string(problem.Stack), "TestFailures"))
 			require.Equal(t, strings.Contains(c.text, "disk full"), errors.Is(problems[0], cause))
-		})
-	}
-}
-
-// TestAbort has functions that leave by other ways than returning. Their claims must not stay.
-func TestAbort(t *testing.T) {
-	for name, leave := range map[string]func(){
-		"http.ErrAbortHandler": func() { panic(http.ErrAbortHandler) },
-		"runtime.Goexit":       runtime.Goexit,
-	} {
-		t.Run(name, func(t *testing.T) {
-			calls, done := 0, false
-			var recovered any
-			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
-				if calls++; calls == 1 {
-					leave()
-				}
-				return nil
-			}}, nil)
-			var call sync.WaitGroup
-			call.Go(func() {
-				defer func() { recovered = recover() }()
-				serve(h, form)
-				done = true
-			})
-			call.Wait()
-			require.False(t, done)
-			if name == "http.ErrAbortHandler" {
-				require.Equal(t, http.ErrAbortHandler, recovered)
-			}
-			requireAnswer(t, serve(h, form), 200, `{"status":"ok"}`)
-			require.Equal(t, 2, calls)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -233,4 +234,92 @@ func ExampleDiagnose() {
 	fmt.Println(webhook.Diagnose([]string{"whsec_from_a_file\n"}, header, body))
 	// Output:
 	// The signature would match secret 0 without the white space around it.
+}
+
+// An API gateway hands over a map of headers, whose keys may be in any case, and a body that may be in base64. A
+// platform such as Lambda takes the function that this builds.
+func ExampleHandler_Receive() {
+	type gatewayEvent struct {
+		Headers         map[string]string `json:"headers"`
+		Body            string            `json:"body"`
+		IsBase64Encoded bool              `json:"isBase64Encoded"`
+	}
+	type gatewayAnswer struct {
+		StatusCode int               `json:"statusCode"`
+		Headers    map[string]string `json:"headers"`
+		Body       string            `json:"body"`
+	}
+	const secret = "whsec_of_the_example"
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := webhook.NewHandler(verifier, webhook.Funcs{
+		FormResponse: func(_ context.Context, ev *webhook.FormResponse) error {
+			fmt.Println("form", ev.FormID, "was filled in")
+			return nil
+		},
+	}, nil)
+	receive := func(ctx context.Context, event gatewayEvent) (gatewayAnswer, error) {
+		header := http.Header{}
+		for key, value := range event.Headers {
+			header.Add(key, value) // puts the key into the case that is looked for
+		}
+		body := []byte(event.Body)
+		if event.IsBase64Encoded {
+			var err error
+			if body, err = base64.StdEncoding.DecodeString(event.Body); err != nil {
+				return gatewayAnswer{}, err
+			}
+		}
+		status, answer := handler.Receive(ctx, header, body)
+		return gatewayAnswer{status, map[string]string{"Content-Type": "application/json"}, string(answer)}, nil
+	}
+
+	payload := []byte(`[{"webhookEvent":"new_form_response","formId":"intake"}]`)
+	signed := webhook.Sign(secret, time.Now(), payload)
+	answer, err := receive(context.Background(), gatewayEvent{
+		Headers: map[string]string{
+			"x-signature": signed.Get(webhook.SignatureHeader),
+			"x-timestamp": signed.Get(webhook.TimestampHeader),
+		},
+		Body:            base64.StdEncoding.EncodeToString(payload),
+		IsBase64Encoded: true,
+	})
+	fmt.Println(answer.StatusCode, answer.Body, err)
+	// Output:
+	// form intake was filled in
+	// 200 {"status":"ok"} <nil>
+}
+
+// A program that stores deliveries first and processes them later needs the parts of a Handler, each by itself.
+func ExampleFuncs_Dispatch() {
+	const secret = "whsec_of_the_example"
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	body := []byte(`[{"webhookEvent":"new_form_response","formId":"intake"}]`)
+	events, err := verifier.Events(webhook.Sign(secret, time.Now(), body), body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	queue := map[webhook.ReplayKey]string{} // a table with a unique key, in earnest
+	for i, key := range webhook.ReplayKeys(events) {
+		queue[key] = string(events[i].Raw())
+	}
+
+	funcs := webhook.Funcs{FormResponse: func(_ context.Context, ev *webhook.FormResponse) error {
+		return webhook.Permanent(errors.New("form " + ev.FormID + " is not ours"))
+	}}
+	for _, stored := range queue {
+		events, err := webhook.Parse([]byte(stored))
+		if err != nil {
+			log.Fatal(err)
+		}
+		err = funcs.Dispatch(context.Background(), events[0])
+		fmt.Println(err, "- try again:", err != nil && !webhook.IsPermanent(err))
+	}
+	// Output:
+	// form intake is not ours - try again: false
 }

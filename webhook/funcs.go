@@ -2,7 +2,9 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type,
@@ -32,8 +34,57 @@ func (f *Funcs) empty() bool {
 		f.TemplateResponse == nil && f.Unknown == nil && f.Other == nil
 }
 
+// ErrNoFunction is returned by [Funcs.Dispatch] for an event that no function is set for.
+var ErrNoFunction = errors.New("webhook: no function for this event: set the one for its type, or Funcs.Other for all events")
+
+// Dispatch runs the one function that is set for e, as a [Handler] does, and returns its error. It is for programs that
+// take events from somewhere else than a Handler, such as a queue. It returns when the function has returned.
+//
+// The error is a *[PanicError] when the function panics, and an error of its own when the function ends its goroutine
+// with [runtime.Goexit]. It matches [ErrNoFunction] when no function is set for e, and the Err of an [UnknownEvent] that
+// could not be decoded when Funcs.Unknown is nil. [IsPermanent] tells whether it is worth to run the event again.
+//
+// Dispatch does not look for repeats, sets no time limit and is safe for concurrent use: the function gets ctx as it is,
+// on a goroutine of its own.
+func (f Funcs) Dispatch(ctx context.Context, e Event) error {
+	run, err := f.choose(e)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		err := errGoexit
+		defer func() { ended <- err }()
+		err = call(ctx, run)
+	}()
+	return <-ended
+}
+
+var errGoexit = errors.New("webhook: function ended its goroutine with runtime.Goexit, as FailNow of a test does")
+
+// call runs a function and returns a panic as an error.
+func call(ctx context.Context, run function) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return run(ctx)
+}
+
 // function is one of Funcs together with its event.
 type function func(context.Context) error
+
+// choose returns the function to run for an event, or the reason why there is none.
+func (f *Funcs) choose(ev Event) (function, error) {
+	if run := f.pick(ev); run != nil {
+		return run, nil
+	}
+	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
+		return nil, fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)
+	}
+	return nil, ErrNoFunction
+}
 
 // pick returns the function to run for an event, or nil.
 func (f *Funcs) pick(ev Event) function {
@@ -71,47 +122,4 @@ func bind[E Event](run func(context.Context, E) error, ev E) function {
 		return nil
 	}
 	return func(ctx context.Context) error { return run(ctx, ev) }
-}
-
-// Permanent marks an error that delivering the event again would not mend. The event is acknowledged as if it had been
-// processed, and the error reported. Permanent(nil) is nil.
-func Permanent(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &permanentError{err}
-}
-
-type permanentError struct{ err error }
-
-func (e *permanentError) Error() string { return e.err.Error() }
-func (e *permanentError) Unwrap() error { return e.err }
-
-// EventError is what [HandlerOptions.OnError] gets for an event that failed. Its text holds the index, the event type
-// and the text of Err, nothing else of the event.
-type EventError struct {
-	Index int    // position in the delivery, from 0
-	Event Event  // holds personal data
-	Err   error  // of the function, the decoder or the replay store
-	Stack []byte // where the function panicked, else nil
-}
-
-// Error returns a text such as: event 2 (new_form_response): disk full.
-func (e *EventError) Error() string {
-	return fmt.Sprintf("event %d (%s): %v", e.Index, e.Event.EventType(), e.Err)
-}
-
-// Unwrap returns Err.
-func (e *EventError) Unwrap() error { return e.Err }
-
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-func (e *panicError) Unwrap() error {
-	err, _ := e.value.(error)
-	return err
 }

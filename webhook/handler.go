@@ -135,25 +135,54 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serve(r *http.Request) answer {
 	ctx, events, refused := h.open(r)
 	if refused != nil {
-		h.report(ctx, "webhook: request refused", refused.err, slog.Int("status", refused.answer.status))
-		return refused.answer
+		return h.refuse(r.Context(), refused)
 	}
 	return h.process(ctx, events)
 }
 
+// Receive receives one delivery without net/http, as [Handler.ServeHTTP] does: for a function behind an API gateway, another
+// HTTP library or a queue. It returns the status and the JSON object to answer with; with 503 the sender should wait
+// before it tries again. It looks at X-Signature and X-Timestamp and at no other header: build the header with
+// [http.Header.Add], which puts keys into the upper and lower case that is looked for. body is what the sender sent, decoded
+// from base64 where a gateway has encoded it; it may be used again when Receive returns.
+//
+// The functions of [Funcs] get the values of ctx and its deadline, but what is run does not stop when ctx is cancelled.
+func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
+	a := h.receive(ctx, header, body)
+	return a.status, []byte(a.body)
+}
+
+func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) answer {
+	verified, err := h.verifier.Verify(header, body)
+	if err != nil {
+		return h.refuse(ctx, &refusal{answerFor(err), err})
+	}
+	events, err := Parse(verified.Payload)
+	if err != nil {
+		return h.refuse(ctx, &refusal{answerPayload, err})
+	}
+	verified.Payload = nil
+	return h.process(newDeliveryContext(ctx, verified), events)
+}
+
+func (h *Handler) refuse(ctx context.Context, refused *refusal) answer {
+	h.report(ctx, "webhook: request refused", refused.err, slog.Int("status", refused.answer.status))
+	return refused.answer
+}
+
 // open verifies and decodes a request. The buffer that it was read into goes back before the functions run: they may
 // take long.
-func (h *Handler) open(r *http.Request) (context.Context, []Event, *refusal) {
+func (h *Handler) open(r *http.Request) (*deliveryContext, []Event, *refusal) {
 	b := takeBuffer()
 	defer b.release()
 	verified, refused := h.verifier.receive(r, b)
 	if refused != nil {
-		return r.Context(), nil, refused
+		return nil, nil, refused
 	}
 	// Parse copies the payload, once for all events.
 	events, err := Parse(verified.Payload)
 	if err != nil {
-		return r.Context(), nil, &refusal{answerPayload, err}
+		return nil, nil, &refusal{answerPayload, err}
 	}
 	verified.Payload = nil
 	return newDeliveryContext(r.Context(), verified), events, nil

@@ -28,6 +28,14 @@ var (
 	errBodyStuck    = errors.New("webhook: request body gives neither bytes nor an error: is it wrapped by something before this handler?")
 )
 
+// answerFor returns the answer to a delivery that Verify refuses.
+func answerFor(err error) answer {
+	if errors.Is(err, ErrTooLarge) {
+		return answerTooLarge
+	}
+	return answerUnauthorized
+}
+
 // receive checks a request up to its signature and timestamp, in the order of the cost of each check: a request that
 // cannot be genuine is refused before its body is read. Payload may refer to the memory of b.
 func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {

@@ -46,6 +46,18 @@ type ReplayKey [sha256.Size]byte
 // String returns the key as 64 hexadecimal digits.
 func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
+// ReplayKeys returns the key of each event of one delivery, in their order. Give it all events of the delivery at once:
+// equal elements are numbered, so that each counts for itself. The keys of an event are the same in each delivery, in
+// later versions of this package too. An event that was not decoded from a payload has the key of an empty text.
+func ReplayKeys(events []Event) []ReplayKey {
+	keys := newReplayKeys(len(events))
+	all := make([]ReplayKey, len(events))
+	for i, ev := range events {
+		all[i] = keys.next(ev.source())
+	}
+	return all
+}
+
 // replayKeys makes the keys of one delivery's events, in order.
 type replayKeys struct {
 	few  []ReplayKey          // of up to keysLinear events

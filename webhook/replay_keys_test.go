@@ -43,5 +43,14 @@ func TestReplayKeys(t *testing.T) {
 		keys = nil
 		require.Equal(t, 200, serve(h, array(large[:events]...)).Code)
 		require.Equal(t, want[:events], keys, "a delivery of %d", events)
+
+		parsed, err := webhook.Parse([]byte(array(large[:events]...)))
+		require.NoError(t, err)
+		var exported []string
+		for _, key := range webhook.ReplayKeys(parsed) {
+			exported = append(exported, key.String())
+		}
+		require.Equal(t, keys, exported, "ReplayKeys of a delivery of %d", events)
 	}
+	require.Empty(t, webhook.ReplayKeys(nil))
 }

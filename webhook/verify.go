@@ -162,6 +162,16 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	return v.verify(&c, body, &scratch)
 }
 
+// Events verifies a delivery and decodes what was authenticated: [Verifier.Verify] and [Parse] in one call. Its error is
+// one of Verify, or matches [ErrPayload]. The events do not refer to body.
+func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
+	verified, err := v.Verify(header, body)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(verified.Payload)
+}
+
 // claim is what a delivery's headers say of it.
 type claim struct {
 	text      string // the timestamp as signed

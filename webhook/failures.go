@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Permanent marks an error that delivering the event again would not mend. The event is acknowledged as if it had been
+// processed, and the error reported. Permanent(nil) is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. A panic is never permanent,
+// whatever its value.
+func IsPermanent(err error) bool {
+	if _, panicked := errors.AsType[*PanicError](err); panicked {
+		return false
+	}
+	_, permanent := errors.AsType[*permanentError](err)
+	return permanent
+}
+
+// EventError is what [HandlerOptions.OnError] gets for an event that failed. Its text holds the index, the event type
+// and the text of Err, nothing else of the event.
+type EventError struct {
+	Index int    // position in the delivery, from 0
+	Event Event  // holds personal data
+	Err   error  // of the function, the decoder or the replay store
+	Stack []byte // where the function panicked, else nil
+}
+
+// Error returns a text such as: event 2 (new_form_response): disk full.
+func (e *EventError) Error() string {
+	return fmt.Sprintf("event %d (%s): %v", e.Index, e.Event.EventType(), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// PanicError is the error that a panic in a function of [Funcs] becomes. Its text holds the value.
+type PanicError struct {
+	Value any    // what panic was called with; a *runtime.PanicNilError for nil
+	Stack []byte // of the goroutine, from where it panicked
+}
+
+// Error returns a text such as: panic: index out of range.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns Value when it is an error, else nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
