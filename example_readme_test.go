@@ -56,7 +56,7 @@ func Example_receive() {
 func TestOfferIsSigned(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	client := service.Client() // your program would get it, or service.URL and service.APIKey
+	client := service.Client() // or signforms.New(service.URL, service.APIKey, service.ClientOptions())
 	sent, err := client.Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: offer,
 		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},

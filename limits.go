@@ -15,7 +15,7 @@ import (
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is), and each method must be atomic. They fail
 // closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key.
-// signformstest.TestLimitStore checks an implementation.
+// limitstoretest.Run checks an implementation.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
 	// else how long until one frees: more than 0, so rounded up and never down to nothing. hold is what a process that dies

@@ -2,12 +2,19 @@ package signformstest
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
+
+// signerIP is the address from which signers act that do not come through their signing link.
+const signerIP = "192.0.2.1"
 
 // ErrRefused is what an act's error matches, by errors.Is, when the service's rules forbid it: the document's status, the
 // signing order, a signer who has signed before or is none of the document's. The error's text tells which. An id that no
@@ -52,15 +59,15 @@ type FieldValue struct {
 // View opens the document. A second time it changes nothing and tells nobody.
 func (a Actor) View() error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.View(a.signer, refserver.SignerIP, at)
+		return d.View(a.signer, signerIP, at)
 	})
 }
 
 // Sign signs the document, filling in the fields on the way. The last signature completes it.
 func (a Actor) Sign(fields ...FieldValue) error {
-	p := signing.SignParams{IP: refserver.SignerIP}
+	p := signing.SignParams{IP: signerIP}
 	for _, f := range fields {
-		p.Fields = append(p.Fields, signing.FieldValue(f))
+		p.Fields = append(p.Fields, internalFieldValue(f))
 	}
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Sign(a.signer, p, at)
@@ -70,7 +77,7 @@ func (a Actor) Sign(fields ...FieldValue) error {
 // Decline refuses to sign, which ends the document. The reason may be empty.
 func (a Actor) Decline(reason string) error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.Decline(a.signer, reason, refserver.SignerIP, at)
+		return d.Decline(a.signer, reason, signerIP, at)
 	})
 }
 
@@ -95,14 +102,86 @@ type Submission struct {
 // SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
 // when an answer is missing that the form requires, or when one is to a question that the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
-	r, err := s.ref.Submit(formID, answers.RespondentEmail, answers.Answers)
-	return r.ID, err
+	var c signing.Change
+	err = s.store.Update(func(tx *store.Tx) error {
+		form, err := tx.Form(formID)
+		if err != nil {
+			return err
+		}
+		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail}
+		if p.Answers, err = byField(form, answers.Answers); err != nil {
+			return err
+		}
+		if c, err = form.Submit(p, s.ids, tx.Now); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	if err != nil {
+		s.refuse(formID, err)
+		return "", s.explain(err)
+	}
+	return c.Response.ID, nil
 }
 
+// byField turns answers by question into answers by field, in the form's order.
+func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer, error) {
+	var out []signing.FormAnswer
+	for _, f := range form.Fields {
+		if a, ok := answers[f.Question]; ok {
+			out = append(out, signing.FormAnswer{FieldID: f.ID, Answer: a})
+		}
+	}
+	if len(out) == len(answers) {
+		return out, nil
+	}
+	known := make([]string, len(form.Fields))
+	for i, f := range form.Fields {
+		known[i] = strconv.Quote(f.Question)
+	}
+	for _, q := range slices.Sorted(maps.Keys(answers)) {
+		if !slices.ContainsFunc(form.Fields, func(f signing.FormField) bool { return f.Question == q }) {
+			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %q; it asks %s", q, strings.Join(known, ", "))}
+		}
+	}
+	return out, nil
+}
+
+// act runs a command on a document of either kind, at the service's time.
 func (s *Server) act(documentID string, command signing.Command) error {
-	err := s.ref.Act(documentID, command)
+	_, err := s.store.Act(documentID, command)
+	if err == nil {
+		return nil
+	}
+	s.refuse(documentID, err)
 	if r, ok := errors.AsType[*signing.Refusal](err); ok {
 		return &refusal{r}
 	}
-	return err
+	return s.explain(err)
+}
+
+// explain adds to the error for a record that does not exist what its id is of instead.
+func (s *Server) explain(err error) error {
+	missing, ok := errors.AsType[*store.Missing](err)
+	if !ok {
+		return err
+	}
+	kind := ""
+	s.store.View(func(tx *store.Tx) error {
+		kind = tx.KindOf(s.WorkspaceID, missing.ID)
+		return nil
+	})
+	switch {
+	case kind == "":
+		return err
+	case kind == "template" && missing.What == "document":
+		return fmt.Errorf("%w: it is a template's, and sending it makes documents: name one by its createdDocumentId", err)
+	}
+	return fmt.Errorf("%w: it is the id of a %s", err, kind)
+}
+
+// refuse keeps an act that was refused for the history of a failed test.
+func (s *Server) refuse(id string, err error) {
+	s.refused.add(fmt.Sprintf("%s %s: %v", s.Now().Format(time.RFC3339Nano), id, err))
 }

@@ -1,16 +1,22 @@
 package signformstest
 
-import "time"
+import (
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
 
 // AuditEntry is one line of the audit trail of a document or a form. Entries are only ever added: From and To chain, and the
 // last To is the document's status.
 type AuditEntry struct {
-	At     time.Time
-	Action string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "submit" (of a form)
-	Actor  string // the signer's e-mail address, or "author", "service" or "respondent"
-	From   string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
-	To     string // status after it
-	Note   string // the reason of a decline, how many were reminded; may be empty
+	ID       int64  // from 1, ascending over all records
+	RecordID string // the document or the form
+	At       time.Time
+	Action   string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "submit" (of a form)
+	Actor    string // the signer's e-mail address, or "author", "service" or "respondent"
+	From     string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
+	To       string // status after it
+	Note     string // the reason of a decline, how many were reminded; may be empty
 }
 
 // String describes the entry in one line without personal data.
@@ -29,10 +35,12 @@ func (e AuditEntry) String() string {
 // for an id that no record has.
 func (s *Server) Audit(documentID string) []AuditEntry {
 	var trail []AuditEntry
-	for _, e := range s.ref.Audit(documentID) {
-		trail = append(trail, AuditEntry{
-			At: e.At, Action: string(e.Action), Actor: e.Actor, From: string(e.From), To: string(e.To), Note: e.Note,
-		})
-	}
+	s.store.View(func(tx *store.Tx) error {
+		d, _ := tx.Document(documentID)
+		for _, e := range tx.Audit(documentID) {
+			trail = append(trail, publicAuditEntry(e, d))
+		}
+		return nil
+	})
 	return trail
 }

@@ -7,26 +7,36 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Client returns a client of this server: with its key and workspace, retry waits of at most 1 ms, and a reminder budget
-// that follows the server's clock. All clients that one server returns share that budget, and no other client does.
+// Client returns a client of this server with the options of [Server.ClientOptions].
 //
 // Its RemindAll waits when the budget is used up, until another goroutine calls [Server.Advance]. A slot frees 15 minutes and
 // one second after its answer, a second later than at the service, so advance by 16 minutes to free all five.
-//
-// For other settings, or another key, call signforms.New with the server's URL, the key, [Server.HTTPClient], and a LimitStore
-// of the test's own: signforms.NewMemoryLimitStore(srv.Now), whose ClockMoved is to be called after each Advance.
 func (s *Server) Client() *signforms.Client {
 	s.t.Helper()
-	client, err := signforms.New(s.URL, s.APIKey, &signforms.Options{
+	client, err := signforms.New(s.URL, s.APIKey, s.ClientOptions())
+	s.require(err == nil, "Client: %v", err)
+	return client
+}
+
+// ClientOptions returns what [Server.Client] uses, for a program that builds its client itself: the workspace, an HTTP client
+// that reaches the server, retry waits of at most 1 ms, the endpoints of Options.Profile, and a reminder budget that follows the
+// server's clock. Change what the test needs otherwise and give the result to signforms.New with the server's URL and a key:
+//
+//	opts := srv.ClientOptions()
+//	opts.MaxAttempts = 1
+//	client, err := signforms.New(srv.URL, srv.APIKey, opts)
+//
+// All clients with the options of one server share its reminder budget, and no other client does. A LimitStore of the
+// test's own does not see [Server.Advance] unless its clock is [Server.Now].
+func (s *Server) ClientOptions() *signforms.Options {
+	return &signforms.Options{
 		WorkspaceID:  s.WorkspaceID,
 		HTTPClient:   s.HTTPClient(),
 		RetryWaitMin: time.Millisecond,
 		RetryWaitMax: time.Millisecond,
 		LimitStore:   s.budget,
-		Endpoints:    s.endpoints,
-	})
-	s.require(err == nil, "Client: %v", err)
-	return client
+		Endpoints:    s.options.Profile.Endpoints,
+	}
 }
 
 // HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end

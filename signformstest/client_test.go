@@ -86,6 +86,27 @@ func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 	require.Len(t, srv.Requests(), reminders)
 }
 
+func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	opts := srv.ClientOptions()
+	opts.MaxAttempts = 1
+	client, err := signforms.New(srv.URL, srv.APIKey, opts)
+	require.NoError(t, err)
+	for range 4 {
+		_, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+		require.NoError(t, err)
+	}
+	_, err = srv.Client().Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+	require.NoError(t, err)
+	_, err = client.Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+	require.ErrorIs(t, err, signforms.ErrRateLimited)
+	srv.Advance(16 * time.Minute)
+	_, err = client.Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+	require.NoError(t, err)
+	require.Len(t, srv.Requests(), 6, "the sixth was refused before the wire")
+}
+
 func TestWorkspacesAndKeys(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
@@ -92,22 +90,7 @@ func (s *Server) Fail(f Fault) (remove func()) {
 	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
-	return s.ref.FailRequests(refserver.RequestFault{
-		Operation:   api.Operation(f.Operation),
-		DocumentID:  f.DocumentID,
-		Occurrence:  refserver.Occurrence{Nth: f.Nth, Times: f.Times, Probability: f.Probability},
-		AfterWork:   f.AfterWork,
-		Latency:     f.Latency,
-		Reset:       f.Reset,
-		Status:      f.Status,
-		RetryAfter:  f.RetryAfter,
-		ContentType: f.ContentType,
-		Body:        f.Body,
-		Cut:         f.Cut,
-		Drip:        f.Drip,
-		Unknown:     f.Unknown,
-		WrongTypes:  f.WrongTypes,
-	})
+	return s.faults.addRequest(f)
 }
 
 // FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. A fault that
@@ -118,20 +101,5 @@ func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 		"FailWebhooks: EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
 	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
 	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
-	return s.ref.FailWebhooks(refserver.WebhookFault{
-		WebhookID:  f.WebhookID,
-		DocumentID: f.DocumentID,
-		EventType:  signing.EventType(f.EventType),
-		Occurrence: refserver.Occurrence{Nth: f.Nth, Times: f.Times, Probability: f.Probability},
-		Drop:       f.Drop,
-		Delay:      f.Delay,
-		Duplicate:  f.Duplicate,
-		Secret:     f.Secret,
-		Shift:      f.Shift,
-		OmitHeader: f.OmitHeader,
-		OmitType:   f.OmitType,
-		Type:       f.Type,
-		Pad:        f.Pad,
-		Reencode:   f.Reencode,
-	})
+	return s.faults.addWebhook(f)
 }

@@ -8,27 +8,29 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // Request is one API request that was answered, or that the service tried to answer.
 type Request struct {
-	At         time.Time           // when it arrived, by the service's clock
-	Operation  signforms.Operation // empty: the path is none of the service's
-	Method     string
-	Path       string
-	RequestID  string      // x-request-id as sent
-	Header     http.Header // without the API key
-	Query      url.Values
-	Body       []byte   // the first 64 KiB; nil when it was refused before its body was read
-	Missing    []string // required inputs that were not there
-	Notes      []string // what was ignored and why, and other hints
-	Rule       string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists" or "status"; empty: none
-	StatusCode int      // of the answer; 0: none was written
-	Code       string   // of an error answer
-	Message    string   // of an error answer
-	Counted    bool     // a reminder that counts towards the limit
-	AnswerLost bool     // the work may be done, but the client did not get the answer
+	At          time.Time           // when it arrived, by the service's clock
+	Operation   signforms.Operation // empty: the path is none of the service's
+	Method      string
+	Path        string
+	WorkspaceID string      // that the API key acts for; empty: not authenticated
+	RequestID   string      // x-request-id as sent
+	Header      http.Header // without the API key
+	Query       url.Values
+	Body        []byte   // the first 64 KiB; nil when it was refused before its body was read
+	Missing     []string // required inputs that were not there
+	Notes       []string // what was ignored and why, and other hints
+	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists" or "status"; empty: none
+	StatusCode  int      // of the answer; 0: none was written
+	Code        string   // of an error answer
+	Message     string   // of an error answer
+	Counted     bool     // a reminder that counts towards the limit
+	AnswerLost  bool     // the work may be done, but the client did not get the answer
 
 	line string
 }
@@ -39,19 +41,12 @@ func (r Request) String() string { return r.line }
 // Requests returns the newest 100,000 API requests in the order in which they were answered. What they refer to is shared with
 // the log: do not change it.
 func (s *Server) Requests() []Request {
-	var all []Request
-	for _, r := range s.ref.Requests() {
-		all = append(all, Request{
-			At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, RequestID: r.RequestID, Header: r.Header,
-			Query: r.Query, Body: r.Body, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule, StatusCode: r.Status, Code: r.Code,
-			Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, line: r.String(),
-		})
-	}
-	return all
+	return convertAll(s.requests.all(), publicRequest)
 }
 
 // Message is mail that the service would have sent.
 type Message struct {
+	ID         int64  // from 1, ascending over all messages
 	Kind       string // "invitation", "reminder" or "notice"
 	DocumentID string // the document, or the form
 	To         string
@@ -69,12 +64,25 @@ func (m Message) String() string {
 // Messages returns all mail, oldest first.
 func (s *Server) Messages() []Message {
 	var all []Message
-	for _, m := range s.ref.Messages() {
-		all = append(all, Message{
-			Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: m.Link, At: m.At,
-		})
-	}
+	s.store.View(func(tx *store.Tx) error {
+		for _, m := range tx.Messages("") {
+			_, err := tx.Form(m.DocumentID)
+			all = append(all, publicMessage(m, s.linkIn(m, err == nil)))
+		}
+		return nil
+	})
 	return all
+}
+
+// linkIn is the link in a message, which is a secret; empty without one.
+func (s *Server) linkIn(m signing.Message, form bool) string {
+	switch {
+	case m.Token == "":
+		return ""
+	case form:
+		return s.links.Form(m.Token)
+	}
+	return s.links.Sign(m.Token)
 }
 
 // DeliveryStatus tells where a [Delivery] stands.
@@ -135,26 +143,12 @@ type Attempt struct {
 // Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events. What they refer to is
 // shared with the log: do not change it.
 func (s *Server) Deliveries() []Delivery {
-	var all []Delivery
-	for _, d := range s.ref.Deliveries() {
-		public := Delivery{
-			ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body, CreatedAt: d.CreatedAt,
-		}
-		for _, e := range d.Events {
-			public.EventTypes = append(public.EventTypes, string(e.Type))
-		}
-		for _, a := range d.Attempts {
-			public.Attempts = append(public.Attempts, Attempt{
-				At: a.At, Took: a.Took, Header: a.RequestHeader, Body: a.RequestBody, StatusCode: a.StatusCode,
-				AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
-			})
-		}
-		if d.Status == store.DeliveryPending {
-			public.NextAttemptAt = d.NextAttemptAt
-		}
-		all = append(all, public)
-	}
-	return all
+	var all []store.Delivery
+	s.store.View(func(tx *store.Tx) error {
+		all = tx.Deliveries()
+		return nil
+	})
+	return convertAll(all, publicDelivery)
 }
 
 // maxHistory bounds how much of each log a failed test prints.
@@ -163,10 +157,10 @@ const maxHistory = 200
 // history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
 func (s *Server) history() string {
 	var b strings.Builder
-	for _, r := range newest(s.ref.Requests()) {
+	for _, r := range newest(s.requests.all()) {
 		fmt.Fprintf(&b, "  request  %s\n", r)
 	}
-	for _, r := range newest(s.ref.RefusedActs()) {
+	for _, r := range newest(s.refused.all()) {
 		fmt.Fprintf(&b, "  refused  %s\n", r)
 	}
 	for _, d := range newest(s.Deliveries()) {

@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/api"
-	"github.com/signforms/signforms-go/internal/refserver/delivery"
 )
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
@@ -91,35 +89,13 @@ const (
 	RFC3339                                 // UTC, with milliseconds
 )
 
-func (o *Options) internal() (refserver.Options, error) {
+// check refuses what cannot be and returns the limit of reminders.
+func (o *Options) check() (api.Limit, error) {
 	limit, err := o.ReminderLimit.internal()
 	if err != nil {
-		return refserver.Options{}, err
+		return nil, err
 	}
-	p := o.Profile
-	if err := p.check(); err != nil {
-		return refserver.Options{}, err
-	}
-	out := refserver.Options{
-		Seed: o.Seed, Start: o.Start, VirtualTimestamps: o.VirtualTimestamps, UntypedSamples: p.UntypedSamples,
-		Reminders: limit, Timestamps: delivery.TimestampFormat(p.Timestamps),
-		Profile: api.Profile{
-			PageSize: p.PageSize, InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, NoPagination: p.NoPagination,
-			CountPage: p.CountPage, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly,
-			Extra: p.Extra, FreeRefusedReminders: p.FreeRefusedReminders, Routes: make(map[api.Operation]api.Route),
-		},
-	}
-	for op, e := range p.Endpoints {
-		out.Profile.Routes[api.Operation(op)] = api.Route{Method: e.Method, Path: e.Path, Inputs: places[e.Inputs]}
-	}
-	if o.Network != nil {
-		out.Network = o.Network.ref
-	}
-	return out, nil
-}
-
-var places = map[signforms.Inputs]api.Place{
-	signforms.InputsQuery: api.InQuery, signforms.InputsBody: api.InBody, signforms.InputsQuery | signforms.InputsBody: api.InQuery | api.InBody,
+	return limit, o.Profile.check()
 }
 
 func (p Profile) check() error {

@@ -3,12 +3,17 @@ package signformstest
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // Server is a running service. Its methods may be called from several goroutines. The exported fields are not to be
@@ -22,11 +27,25 @@ type Server struct {
 	WorkspaceID   string // for the workspaceid header
 	WebhookSecret string // signs the deliveries of every webhook
 
-	ref       *refserver.Server
+	options   Options
 	t         reporter
+	clock     clock
+	ids       *signing.IDs
+	store     *store.Store
+	links     signing.Links
+	sender    *delivery.Sender
+	outgoing  *http.Transport             // of the sender
 	transport *http.Transport             // of clients
 	budget    *signforms.MemoryLimitStore // of clients
-	endpoints map[signforms.Operation]signforms.Endpoint
+	requests  recent[api.Record]
+	refused   recent[string]
+	faults    *faults
+	http      *serving
+
+	advancing chan struct{} // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+	closing   sync.Once
 }
 
 // reporter is the part of a test that every method needs.
@@ -46,8 +65,8 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	}
 	t.Cleanup(func() {
 		s.Close()
-		if opts != nil && opts.FailOnUnusedFaults {
-			for _, unused := range s.ref.UnusedFaults() {
+		if s.options.FailOnUnusedFaults {
+			for _, unused := range s.faults.unused() {
 				t.Errorf("signformstest: FailOnUnusedFaults: %s; make what it waits for, or take it back", unused)
 			}
 		}
@@ -69,32 +88,93 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	o, err := opts.internal()
+	limit, err := opts.check()
 	if err != nil {
 		return nil, err
 	}
-	ref, err := refserver.Start(o)
+	listener, url, err := listen(opts.Network)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
+	ids := signing.NewIDs(opts.Seed)
 	s := &Server{
-		URL: ref.URL, APIKey: ref.APIKey, WorkspaceID: ref.WorkspaceID, WebhookSecret: ref.WebhookSecret, ref: ref, t: t,
-		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle}, budget: signforms.NewMemoryLimitStore(ref.Now),
-		endpoints: opts.Profile.Endpoints,
+		URL:           url,
+		WebhookSecret: ids.Token(),
+		options:       *opts,
+		t:             t,
+		clock:         clock{start: opts.Start},
+		ids:           ids,
+		faults:        newFaults(opts.Seed),
+		links:         signing.Links{Base: url},
+		advancing:     make(chan struct{}, 1),
+		outgoing:      &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
+		transport:     &http.Transport{MaxIdleConnsPerHost: maxIdle},
 	}
+	s.store, s.budget = store.New(s.Now), signforms.NewMemoryLimitStore(s.Now)
 	if opts.Network != nil {
-		s.transport.DialContext = opts.Network.ref.DialContext
+		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
 	}
+	s.WorkspaceID, s.APIKey = s.AddWorkspace()
+	s.run(listener, limit)
 	return s, nil
+}
+
+// run starts the sender and serves.
+func (s *Server) run(l net.Listener, limit api.Limit) {
+	timestamps := delivery.TimestampFormat(s.options.Profile.Timestamps)
+	s.sender = delivery.NewSender(delivery.Config{
+		Store: s.store, Client: delivery.NewHTTPClient(s.outgoing), Links: s.links,
+		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.running.Go(func() { s.sender.Run(ctx) })
+	s.http = serve(l, s.handler(limit))
+}
+
+// listen returns a listener on a free loopback port, or under a free name of the network, and its URL.
+func listen(n *Network) (net.Listener, string, error) {
+	if n == nil {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, "", err
+		}
+		return l, "http://" + l.Addr().String(), nil
+	}
+	for i := 1; ; i++ {
+		host := "service.test"
+		if i > 1 {
+			host = fmt.Sprintf("service-%d.test", i)
+		}
+		l, err := n.listen(host)
+		if err == nil || n.isClosed() {
+			return l, "http://" + host, err
+		}
+	}
 }
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It
 // may be called more than once.
-func (s *Server) Close() { s.ref.Close() }
+func (s *Server) Close() {
+	s.closing.Do(func() {
+		s.http.close()
+		s.stop()
+		s.running.Wait()
+		s.outgoing.CloseIdleConnections()
+	})
+}
 
 // Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
 // Verifier's clock.
-func (s *Server) Now() time.Time { return s.ref.Now() }
+func (s *Server) Now() time.Time { return s.clock.Now() }
+
+// stampClock is the time that x-timestamp tells.
+func (s *Server) stampClock() time.Time {
+	if s.options.VirtualTimestamps {
+		return s.Now()
+	}
+	return time.Now()
+}
 
 // Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
 // that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
@@ -103,13 +183,40 @@ func (s *Server) Now() time.Time { return s.ref.Now() }
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.require(d >= 0, "Advance: %v would move the clock back", d)
-	s.ref.Advance(d)
+	s.advancing <- struct{}{}
+	defer func() { <-s.advancing }()
+	s.advance(d)
 	s.budget.ClockMoved()
+}
+
+// advance makes the deliveries that fall due on the way, each at its own time. Expiry needs no step: every transaction of the
+// store begins with it.
+func (s *Server) advance(d time.Duration) {
+	for {
+		s.sender.Wake()
+		if s.Settle(context.Background()) != nil || d <= 0 {
+			return
+		}
+		step := d
+		if next, ok := s.nextDelivery(); ok {
+			step = min(step, max(next.Sub(s.Now()), 0))
+		}
+		s.clock.advance(step)
+		d -= step
+	}
+}
+
+func (s *Server) nextDelivery() (at time.Time, ok bool) {
+	s.store.View(func(tx *store.Tx) error {
+		at, ok = tx.NextDeliveryAt()
+		return nil
+	})
+	return at, ok
 }
 
 // Settle returns when no webhook delivery is due or under way; one that waits for its next attempt does not count. It
 // returns ctx's error when that ends first, and another when the server is closed first.
-func (s *Server) Settle(ctx context.Context) error { return s.ref.Settle(ctx) }
+func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
 // require fails the test, or panics outside of one, when a condition on what the caller gave does not hold.
 func (s *Server) require(ok bool, format string, args ...any) {

@@ -1,42 +1,171 @@
 package signformstest
 
-import "time"
+import (
+	"fmt"
+	"net/url"
+	"time"
 
-// TestWebhook does what the "Test Webhook" button does: it sends one array with a sample event per tracked document to
-// this webhook alone, signed and logged as any other. Pressed twice it sends the same bytes. It returns the delivery's
-// id. A webhook that does not exist fails the test.
-func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; that it does
+// is not documented by the service.
+type EventFamily string
+
+// The families of events that a webhook can select. The literals are not documented by the service.
+const (
+	FormResponse       EventFamily = "new_form_response"
+	SignatureCompleted EventFamily = "new_signature_completed"
+	TemplateResponse   EventFamily = "new_template_response"
+)
+
+// Webhook is an endpoint that gets one family of events of some documents.
+type Webhook struct {
+	URL       string      // absolute, http or https; where deliveries are posted to
+	Event     EventFamily // one of the three families; its deliveries about a template's document have the template's id as documentId
+	Documents []string    // ids of forms, PDF documents or templates, as Event asks for; none: all of them, later ones too
+	Object    bool        // deliver one JSON object instead of an array of one
+}
+
+// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
+var sources = map[signing.EventFamily]string{
+	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
+}
+
+// AddWebhook adds a webhook and returns its id. It gets what happens from now on. A webhook that cannot be fails the
+// test.
+func (s *Server) AddWebhook(w Webhook) string {
 	s.t.Helper()
-	id, err := s.ref.TestWebhook(webhookID)
-	s.require(err == nil, "TestWebhook: %v", err)
+	id, err := s.addWebhook(internalWebhook(w))
+	s.require(err == nil, "AddWebhook: %v", err)
 	return id
+}
+
+// addWebhook adds a webhook to the workspace. Its sources must be of the kind that its family covers.
+func (s *Server) addWebhook(w store.Webhook) (string, error) {
+	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", &signing.Invalid{Field: "URL", Message: fmt.Sprintf("must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)}
+	}
+	if sources[w.Family] == "" {
+		return "", &signing.Invalid{Field: "Event", Message: fmt.Sprintf("must be FormResponse, SignatureCompleted or TemplateResponse, not %q", w.Family)}
+	}
+	w.ID, w.WorkspaceID, w.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
+	return w.ID, s.store.Update(func(tx *store.Tx) error {
+		for i, id := range w.Sources {
+			if err := tracked(sources[w.Family], id, tx.KindOf(w.WorkspaceID, id)); err != nil {
+				return fmt.Errorf("%s[%d]: %w", "Documents", i, err)
+			}
+		}
+		w.CreatedAt = tx.Now
+		tx.PutWebhook(w)
+		return nil
+	})
+}
+
+// tracked checks that the id is of what the webhook's family covers.
+func tracked(want, id, kind string) error {
+	switch kind {
+	case want:
+		return nil
+	case "":
+		return &store.Missing{What: want, ID: id}
+	case "document from a template":
+		return fmt.Errorf("%q is a document from a template: track the template, with the event TemplateResponse", id)
+	}
+	return fmt.Errorf("%q is a %s, and a webhook for this Event tracks %ss", id, kind, want)
 }
 
 // Resend makes a delivery due now, whatever became of it: with the same body, a new timestamp and a new signature. If
 // it fails again, its schedule goes on where it was; a dead one stays dead. It is an error when there is no such delivery,
 // when it is under way, or when its webhook is disabled or deleted.
-func (s *Server) Resend(deliveryID string) error { return s.ref.Resend(deliveryID) }
+func (s *Server) Resend(deliveryID string) error {
+	return s.store.Update(func(tx *store.Tx) error {
+		d, err := tx.Delivery(deliveryID)
+		if err != nil {
+			return err
+		}
+		return resend(tx, d)
+	})
+}
 
 // ResendFailed makes due now, as Resend does, every delivery of the webhook whose CreatedAt is since or later and whose
 // last attempt failed: those that wait for their next attempt, and dead ones. It returns how many they are. It is an
 // error, and none is sent, when there is no such webhook or it is disabled.
-func (s *Server) ResendFailed(webhookID string, since time.Time) (int, error) {
-	return s.ref.ResendFailed(webhookID, since)
+func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
+	err = s.store.Update(func(tx *store.Tx) error {
+		if _, err := tx.Webhook(webhookID); err != nil {
+			return err
+		}
+		for _, d := range tx.Deliveries() {
+			failed := d.Status == store.DeliveryDead || d.Status == store.DeliveryPending && len(d.Attempts) > 0
+			if d.WebhookID != webhookID || !failed || d.CreatedAt.Before(since) {
+				continue
+			}
+			if err := resend(tx, d); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func resend(tx *store.Tx, d store.Delivery) error {
+	w, err := tx.Webhook(d.WebhookID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("resending %s: its webhook was deleted", d.ID)
+	case w.Disabled:
+		return fmt.Errorf("resending %s: its webhook is disabled, call EnableWebhook first", d.ID)
+	case d.Status == store.DeliverySending:
+		return fmt.Errorf("resending %s: it is under way, call Settle first", d.ID)
+	}
+	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
+	tx.PutDelivery(d)
+	return nil
 }
 
 // DisableWebhook turns a webhook off: it gets no new deliveries, and its pending ones are cancelled before DisableWebhook
 // returns. An attempt that is under way is broken off. It is an error when there is no such webhook.
 func (s *Server) DisableWebhook(webhookID string) error {
-	return s.ref.SetWebhookDisabled(webhookID, true)
+	return s.setDisabled(webhookID, true)
 }
 
 // EnableWebhook turns a webhook on again. It gets what happens from now on, not what was cancelled; [Server.Resend] sends
 // that. It is an error when there is no such webhook.
 func (s *Server) EnableWebhook(webhookID string) error {
-	return s.ref.SetWebhookDisabled(webhookID, false)
+	return s.setDisabled(webhookID, false)
 }
 
 // DeleteWebhook removes a webhook for good: it gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
 // returns. An attempt that is under way is broken off. Its deliveries stay in the log, but cannot be sent again. It is an
 // error when there is no such webhook.
-func (s *Server) DeleteWebhook(webhookID string) error { return s.ref.DeleteWebhook(webhookID) }
+func (s *Server) DeleteWebhook(webhookID string) error {
+	err := s.store.Update(func(tx *store.Tx) error { return tx.DeleteWebhook(webhookID) })
+	if err == nil {
+		s.sender.Stop(webhookID)
+	}
+	return err
+}
+
+// setDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
+func (s *Server) setDisabled(id string, disabled bool) error {
+	err := s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Webhook(id)
+		if err != nil {
+			return err
+		}
+		w.Disabled = disabled
+		tx.PutWebhook(w)
+		return nil
+	})
+	if err == nil && disabled {
+		s.sender.Stop(id)
+	}
+	return err
+}

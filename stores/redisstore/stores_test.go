@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/limitstoretest"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/stores/redisstore"
 	"github.com/signforms/signforms-go/webhook"
@@ -26,7 +27,7 @@ import (
 func TestLimitStore(t *testing.T) {
 	t.Parallel()
 	client, prefix := startRedis(t).client(t), prefixes()
-	signformstest.TestLimitStore(t, func(*testing.T) (signforms.LimitStore, func(time.Duration)) {
+	limitstoretest.Run(t, func(*testing.T) (signforms.LimitStore, func(time.Duration)) {
 		return redisstore.NewLimitStore(client, prefix()), time.Sleep
 	})
 }

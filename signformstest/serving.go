@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"encoding/hex"
@@ -11,10 +11,12 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TestWebhook sends one array with a sample event per tracked document to the webhook alone; one that tracks everything
-// gets a single sample of a made-up document. Tests of an unchanged webhook send the same bytes each time.
-func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
-	err = s.store.Update(func(tx *store.Tx) error {
+// TestWebhook does what the "Test Webhook" button does: it sends one array with a sample event per tracked document to
+// this webhook alone, signed and logged as any other; a webhook that tracks everything gets one sample of a made-up document.
+// Pressed twice it sends the same bytes. It returns the delivery's id. A webhook that does not exist fails the test.
+func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
+	s.t.Helper()
+	err := s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)
 		if err != nil {
 			return err
@@ -27,13 +29,14 @@ func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
 		for _, id := range sources {
 			events = append(events, sample(tx, w, id))
 		}
-		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.UntypedSamples})
+		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.Profile.UntypedSamples})
 		deliveryID = tx.Enqueue(store.Delivery{
 			WebhookID: w.ID, Events: events, Test: true, Body: body, NextAttemptAt: tx.Now, CreatedAt: tx.Now,
 		}).ID
 		return nil
 	})
-	return deliveryID, err
+	s.require(err == nil, "TestWebhook: %v", err)
+	return deliveryID
 }
 
 // sample is the final event of the webhook's family, as it would be for the document, template or form with the id.
@@ -66,7 +69,7 @@ func sampleResponse(tx *store.Tx, id string) (*signing.Form, *signing.FormRespon
 func sampleFromTemplate(tx *store.Tx, id string) *signing.Document {
 	t, err := tx.Template(id)
 	if err != nil {
-		t = signing.Template{ID: id, Name: "Sample template", AuthorEmail: AuthorEmail, Roles: []signing.Role{{Title: "Sample role"}}}
+		t = signing.Template{ID: id, Name: "Sample template", AuthorEmail: authorEmail, Roles: []signing.Role{{Title: "Sample role"}}}
 	}
 	u := uuid.NewSHA1(uuid.Nil, []byte(id))
 	d := &signing.Document{
@@ -83,7 +86,7 @@ func sampleFromTemplate(tx *store.Tx, id string) *signing.Document {
 func samplePDF(tx *store.Tx, id string) *signing.Document {
 	d, err := tx.Document(id)
 	if err != nil {
-		d = signing.Document{ID: id, Kind: signing.KindPDF, Name: "Sample document", AuthorEmail: AuthorEmail, Signers: []signing.Signer{{Order: 1}}}
+		d = signing.Document{ID: id, Kind: signing.KindPDF, Name: "Sample document", AuthorEmail: authorEmail, Signers: []signing.Signer{{Order: 1}}}
 	}
 	d = d.Clone()
 	signAll(&d)
@@ -94,7 +97,7 @@ func samplePDF(tx *store.Tx, id string) *signing.Document {
 func signAll(d *signing.Document) {
 	for i := range d.Signers {
 		s := &d.Signers[i]
-		s.Name, s.Email, s.IP, s.SignedAt, s.DeclinedAt = "Sample Signer", sampleEmail, SignerIP, time.Unix(0, 0), time.Time{}
+		s.Name, s.Email, s.IP, s.SignedAt, s.DeclinedAt = "Sample Signer", sampleEmail, signerIP, time.Unix(0, 0), time.Time{}
 	}
 }
 

@@ -1,38 +1,18 @@
-package refserver
+package signformstest
 
 import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// WebhookFault is what goes wrong with an attempt to deliver. Zero fields match any attempt, and do nothing.
-type WebhookFault struct {
-	WebhookID  string
-	DocumentID string // the document, template, form, createdDocumentId or form response that an event is about
-	EventType  signing.EventType
-	Occurrence
-
-	Drop       bool          // the request is lost on its way; the sender tries again
-	Delay      time.Duration // of the service's clock, once per delivery, before its attempt
-	Duplicate  bool          // the same request is sent twice
-	Secret     string        // signs instead of the webhook's own
-	Shift      time.Duration // added to x-timestamp; the signature is genuine
-	OmitHeader string        // this header is missing
-	OmitType   bool          // webhookEvent is missing
-	Type       string        // webhookEvent has this value
-	Pad        int           // a field more, of so many bytes
-	Reencode   bool          // other bytes for the same JSON, under the original signature
-}
-
 func (f WebhookFault) matches(a *delivery.Request) bool {
 	return (f.WebhookID == "" || f.WebhookID == a.Webhook.ID) &&
 		slices.ContainsFunc(a.Delivery.Events, func(e signing.Event) bool {
-			return (f.EventType == "" || f.EventType == e.Type) && (f.DocumentID == "" || about(e, f.DocumentID))
+			return (f.EventType == "" || f.EventType == string(e.Type)) && (f.DocumentID == "" || about(e, f.DocumentID))
 		})
 }
 
@@ -51,7 +31,7 @@ func (s *Server) tamper(a *delivery.Request) {
 		a.Webhook.Secret = f.Secret
 	}
 	if f.Shift != 0 {
-		a.Timestamp = s.options.Timestamps.Format(s.stampClock().Add(f.Shift))
+		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
 	}
 	if f.OmitType || f.Type != "" || f.Pad > 0 {
 		a.Body = delivery.Bodies(a.Delivery.Events, s.links, delivery.Form{

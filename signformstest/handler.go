@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"bufio"
@@ -12,10 +12,10 @@ import (
 
 // handler serves pages, and else the API. It is not a ServeMux because that redirects paths it
 // finds unclean, where the API says what was probably meant.
-func (s *Server) handler() http.Handler {
+func (s *Server) handler(limit api.Limit) http.Handler {
 	service := api.New(api.Options{
-		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile,
-		Reminders: s.options.Reminders, Intercept: s.intercept, Log: s.requests.add,
+		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
+		Reminders: limit, Intercept: s.intercept, Log: s.requests.add,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !service.Serves(r.URL) && s.servePage(w, r) {
@@ -65,9 +65,6 @@ func (w *lateWriter) close() {
 		w.conn.Close()
 	}
 }
-
-// Requests returns the newest 100,000 API requests, in the order in which they were answered.
-func (s *Server) Requests() []api.Record { return s.requests.all() }
 
 // recent keeps the newest entries of a log, so that a service that runs for long does not grow without end.
 type recent[T any] struct {

@@ -1,4 +1,4 @@
-package refserver_test
+package signformstest
 
 import (
 	"context"
@@ -10,24 +10,22 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestNetworkServesInsideABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := refserver.NewNetwork()
-		url, err := network.Serve("echo.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		network := NewNetwork()
+		url := network.Serve("echo.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(time.Hour)
 			io.Copy(w, r.Body)
 		}))
-		require.NoError(t, err)
 		require.Equal(t, "http://echo.test", url)
-		_, err = network.Serve("echo.test", http.NotFoundHandler())
-		require.EqualError(t, err, `"echo.test" is already served in this network`)
+		require.PanicsWithValue(t, `signformstest: "echo.test" is already served in this network`, func() {
+			network.Serve("echo.test", http.NotFoundHandler())
+		})
 
 		start := time.Now()
-		client := &http.Client{Transport: network.Transport()}
+		client := network.HTTPClient()
 		body := strings.Repeat("a long body ", 100_000)
 		resp, err := client.Post(url, "text/plain", strings.NewReader(body))
 		require.NoError(t, err)
@@ -49,14 +47,13 @@ func TestNetworkServesInsideABubble(t *testing.T) {
 
 func TestNetworkCloseEndsWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := refserver.NewNetwork()
-		url, err := network.Serve("slow.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		network := NewNetwork()
+		url := network.Serve("slow.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 		}))
-		require.NoError(t, err)
 		failed := make(chan error)
 		go func() {
-			_, err := (&http.Client{Transport: network.Transport()}).Get(url)
+			_, err := network.HTTPClient().Get(url)
 			failed <- err
 		}()
 		synctest.Wait()
@@ -67,9 +64,9 @@ func TestNetworkCloseEndsWhatIsUnderWay(t *testing.T) {
 
 func TestNetworkDialEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := refserver.NewNetwork()
+		network := NewNetwork()
 		defer network.Close()
-		_, err := network.Listen("nobody.accepts")
+		_, err := network.listen("nobody.accepts")
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"fmt"
@@ -13,26 +13,26 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 )
 
-// Occurrence says on which of its matches a fault happens. The zero value is every one.
-type Occurrence struct {
-	Nth         int     // the first match it happens on, from 1; with Times 0 the only one; 0: from the first on
-	Times       int     // how often it happens at most; 0: no limit
-	Probability float64 // of happening on each of those; 0: certain
+// occurrence says on which of its matches a fault happens: its fields are those of [Fault] and [WebhookFault].
+type occurrence struct {
+	nth         int
+	times       int
+	probability float64
 }
 
 // count is what became of an occurrence so far.
 type count struct{ seen, used int }
 
 // happens decides about one more match. roll returns a random number from 0 to 1.
-func (o Occurrence) happens(c *count, roll func() float64) bool {
+func (o occurrence) happens(c *count, roll func() float64) bool {
 	c.seen++
 	switch {
-	case c.seen < o.Nth, o.Times > 0 && c.used >= o.Times:
+	case c.seen < o.nth, o.times > 0 && c.used >= o.times:
 		return false
-	case o.Nth > 0 && o.Times == 0 && c.seen > o.Nth:
+	case o.nth > 0 && o.times == 0 && c.seen > o.nth:
 		return false
 	}
-	if o.Probability > 0 && roll() >= o.Probability {
+	if o.probability > 0 && roll() >= o.probability {
 		return false
 	}
 	c.used++
@@ -50,13 +50,15 @@ type faults struct {
 }
 
 type requestRule struct {
-	RequestFault
+	fault Fault
+	occurrence
 	count
 	dice dice
 }
 
 type webhookRule struct {
-	WebhookFault
+	fault WebhookFault
+	occurrence
 	count
 	dice dice
 }
@@ -94,15 +96,15 @@ func (d dice) roll(webhookID string) func() float64 {
 }
 
 // request returns the fault that a request meets.
-func (fs *faults) request(c *api.Call) (RequestFault, bool) {
+func (fs *faults) request(c *api.Call) (Fault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.requests {
-		if r.matches(c) && r.happens(&r.count, r.dice.roll("")) {
-			return r.RequestFault, true
+		if r.fault.matches(c) && r.happens(&r.count, r.dice.roll("")) {
+			return r.fault, true
 		}
 	}
-	return RequestFault{}, false
+	return Fault{}, false
 }
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
@@ -115,13 +117,13 @@ func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
 		return *rest, true
 	}
 	for _, r := range fs.webhooks {
-		if r.Delay > 0 && delayed {
+		if r.fault.Delay > 0 && delayed {
 			continue
 		}
-		if !r.matches(a) || !r.happens(&r.count, r.dice.roll(a.Webhook.ID)) {
+		if !r.fault.matches(a) || !r.happens(&r.count, r.dice.roll(a.Webhook.ID)) {
 			continue
 		}
-		f := r.WebhookFault
+		f := r.fault
 		if f.Delay > 0 {
 			rest := f
 			rest.Delay = 0
@@ -132,12 +134,11 @@ func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
 	return WebhookFault{}, false
 }
 
-// FailRequests makes API requests go wrong. The function that it returns takes the fault back.
-func (s *Server) FailRequests(f RequestFault) (remove func()) {
-	fs := s.faults
+// addRequest adds a rule for requests and returns what takes it back.
+func (fs *faults) addRequest(f Fault) (remove func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	r := &requestRule{RequestFault: f, dice: fs.dice()}
+	r := &requestRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
 	fs.requests = append(fs.requests, r)
 	return func() {
 		fs.mu.Lock()
@@ -146,12 +147,11 @@ func (s *Server) FailRequests(f RequestFault) (remove func()) {
 	}
 }
 
-// FailWebhooks makes webhook attempts go wrong. The function that it returns takes the fault back.
-func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
-	fs := s.faults
+// addWebhook adds a rule for attempts and returns what takes it back.
+func (fs *faults) addWebhook(f WebhookFault) (remove func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	r := &webhookRule{WebhookFault: f, dice: fs.dice()}
+	r := &webhookRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
 	fs.webhooks = append(fs.webhooks, r)
 	return func() {
 		fs.mu.Lock()
@@ -164,18 +164,18 @@ func without[R any](rules []*R, r *R) []*R {
 	return slices.DeleteFunc(slices.Clone(rules), func(other *R) bool { return other == r })
 }
 
-// UnusedFaults tells of each fault that is still set and never happened, in a sentence.
-func (s *Server) UnusedFaults() (unused []string) {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	for _, r := range s.faults.requests {
+// unused tells of each fault that is still set and never happened, in a sentence.
+func (fs *faults) unused() (unused []string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, r := range fs.requests {
 		if r.used == 0 {
-			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(r.RequestFault), r.seen))
+			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(r.fault), r.seen))
 		}
 	}
-	for _, r := range s.faults.webhooks {
+	for _, r := range fs.webhooks {
 		if r.used == 0 {
-			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(r.WebhookFault), r.seen))
+			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(r.fault), r.seen))
 		}
 	}
 	return unused
@@ -188,7 +188,7 @@ func settings(fault any) string {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		value := v.FieldByIndex(f.Index)
 		switch {
-		case f.Anonymous || value.IsZero():
+		case value.IsZero():
 		case f.Name == "Secret":
 			set = append(set, "Secret: (hidden)")
 		case value.Kind() == reflect.String:

@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"bytes"
@@ -13,30 +13,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// RequestFault is what goes wrong with an API request. Zero fields match any request, and do nothing.
-type RequestFault struct {
-	Operation  api.Operation
-	DocumentID string // or template, form, createdDocumentId or response
-	Occurrence
-
-	AfterWork   bool          // the work is done before anything else happens
-	Latency     time.Duration // of the wall clock
-	Reset       bool          // the connection is reset instead of an answer
-	Status      int           // answered; with Body alone 200
-	RetryAfter  string        // header, verbatim
-	ContentType string        // of the answer
-	Body        string        // answered
-	Cut         int           // the answer's body breaks off after so many bytes
-	Drip        time.Duration // between any two bytes of the answer's body
-	Unknown     bool          // statuses that no client knows, and a field more in every object of the answer
-	WrongTypes  bool          // strings for numbers and booleans, numbers for strings in the answer
+func (f Fault) matches(c *api.Call) bool {
+	return (f.Operation == "" || api.Operation(f.Operation) == c.Operation) && (f.DocumentID == "" || c.Names(f.DocumentID))
 }
 
-func (f RequestFault) matches(c *api.Call) bool {
-	return (f.Operation == "" || f.Operation == c.Operation) && (f.DocumentID == "" || c.Names(f.DocumentID))
-}
-
-func (f RequestFault) answers() bool { return f.Status != 0 || f.Body != "" }
+func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
 // intercept stands around the work of a request.
 func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, work func(http.ResponseWriter)) {
@@ -99,7 +80,7 @@ func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // edit makes of the work's answer what the fault wants answered.
-func (f RequestFault) edit(a *answer) {
+func (f Fault) edit(a *answer) {
 	if f.answers() {
 		a.header = http.Header{"Content-Type": {"application/json"}}
 		a.status = http.StatusOK
@@ -121,7 +102,7 @@ func (f RequestFault) edit(a *answer) {
 	a.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
 }
 
-func (f RequestFault) editJSON(a *answer) {
+func (f Fault) editJSON(a *answer) {
 	var v any
 	if json.Unmarshal(a.body.Bytes(), &v) != nil {
 		return // the test's own Body, not JSON at all
@@ -178,7 +159,7 @@ func wrongTypes(v any) any {
 }
 
 // write sends the answer, all of it or not.
-func (f RequestFault) write(w http.ResponseWriter, r *http.Request, a *answer) {
+func (f Fault) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
 	body := a.body.Bytes()

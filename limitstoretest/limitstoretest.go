@@ -1,4 +1,6 @@
-package signformstest
+// Package limitstoretest checks implementations of [signforms.LimitStore], as testing/fstest checks file systems. [Run] is
+// all there is.
+package limitstoretest
 
 import (
 	"fmt"
@@ -11,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// The measures of [TestLimitStore], long enough for a real server's clock and short enough to wait for.
+// The measures of [Run], long enough for a real server's clock and short enough to wait for.
 const (
 	storeLimit = 3
 	holdFor    = 4 * time.Second
@@ -19,10 +21,10 @@ const (
 	precision  = 2 * time.Millisecond // to which a store may round
 )
 
-// TestLimitStore checks that a [signforms.LimitStore] does what its interface says. open returns an empty store for each
+// Run checks that a [signforms.LimitStore] does what its interface says. open returns an empty store for each
 // subtest and a function that lets at least so much time pass for it: by moving the clock that the store reads, or by
 // sleeping where there is none. The test asks for less than a minute in all.
-func TestLimitStore(t *testing.T, open func(t *testing.T) (store signforms.LimitStore, pass func(time.Duration))) {
+func Run(t *testing.T, open func(t *testing.T) (store signforms.LimitStore, pass func(time.Duration))) {
 	for _, c := range []struct {
 		name string
 		test func(t *limitTest)

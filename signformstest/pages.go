@@ -1,4 +1,4 @@
-package refserver
+package signformstest
 
 import (
 	"bytes"
@@ -60,10 +60,10 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 	}
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		ip = SignerIP // the network in memory has no addresses
+		ip = signerIP // the network in memory has no addresses
 	}
 	id, text, button := d.Signers[signer].ID, "For the signature of "+d.Signers[signer].Name+".", signButton
-	err = s.Act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
+	err = s.act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
 		if r.Method == http.MethodPost {
 			text, button = "Signed by "+d.Signers[signer].Name+".", ""
 			return d.Sign(id, signing.SignParams{IP: ip}, at)

@@ -1,0 +1,128 @@
+package signformstest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// This file holds the one conversion of each record that the public API shows. Public types are not those of the rooms
+// below, whose fields would not show in the documentation.
+
+func convertAll[From, To any](all []From, convert func(From) To) []To {
+	var out []To
+	for _, v := range all {
+		out = append(out, convert(v))
+	}
+	return out
+}
+
+func internalTemplate(t Template) signing.Template {
+	return signing.Template{
+		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),
+		Ordered: t.SigningOrder, Variables: t.Variables, ExpiresFor: t.ExpiresFor,
+	}
+}
+
+func internalRole(r Role) signing.Role { return signing.Role{Title: r.Title, Colour: r.Colour} }
+
+// internalForm numbers the fields q1, q2 and on.
+func internalForm(f Form) signing.Form {
+	out := signing.Form{Title: f.Title}
+	for i, field := range f.Fields {
+		out.Fields = append(out.Fields, signing.FormField{
+			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Required: field.Required,
+		})
+	}
+	return out
+}
+
+// internalDocument leaves out Draft, which says what is to be done with the document.
+func internalDocument(d Document) signing.Document {
+	return signing.Document{
+		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
+		Ordered: d.SigningOrder, ExpiresFor: d.ExpiresFor,
+	}
+}
+
+func internalSigner(s Signer) signing.Signer { return signing.Signer{Name: s.Name, Email: s.Email} }
+
+func internalFieldValue(v FieldValue) signing.FieldValue {
+	return signing.FieldValue{Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value}
+}
+
+func internalWebhook(w Webhook) store.Webhook {
+	return store.Webhook{URL: w.URL, Family: signing.EventFamily(w.Event), Sources: w.Documents, Bare: w.Object}
+}
+
+// internal leaves out Timestamps and UntypedSamples, which the API does not know.
+func (p Profile) internal() api.Profile {
+	out := api.Profile{
+		PageSize: p.PageSize, InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, NoPagination: p.NoPagination,
+		CountPage: p.CountPage, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly,
+		Extra: p.Extra, FreeRefusedReminders: p.FreeRefusedReminders, Routes: make(map[api.Operation]api.Route),
+	}
+	for op, e := range p.Endpoints {
+		out.Routes[api.Operation(op)] = internalEndpoint(e)
+	}
+	return out
+}
+
+func internalEndpoint(e signforms.Endpoint) api.Route {
+	return api.Route{Method: e.Method, Path: e.Path, Inputs: places[e.Inputs]}
+}
+
+var places = map[signforms.Inputs]api.Place{
+	signforms.InputsQuery: api.InQuery, signforms.InputsBody: api.InBody, signforms.InputsQuery | signforms.InputsBody: api.InQuery | api.InBody,
+}
+
+func publicRequest(r api.Record) Request {
+	return Request{
+		At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, WorkspaceID: r.WorkspaceID,
+		RequestID: r.RequestID, Header: r.Header, Query: r.Query, Body: r.Body, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule,
+		StatusCode: r.Status, Code: r.Code, Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, line: r.String(),
+	}
+}
+
+// publicMessage takes the link in place of the token in it.
+func publicMessage(m signing.Message, link string) Message {
+	return Message{
+		ID: m.Seq, Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: link, At: m.At,
+	}
+}
+
+// publicAuditEntry names signers by their address; d is the document that the entry is about, or none.
+func publicAuditEntry(e signing.AuditEntry, d signing.Document) AuditEntry {
+	actor := e.Actor
+	if i := slices.IndexFunc(d.Signers, func(s signing.Signer) bool { return s.ID == e.Actor }); i >= 0 {
+		actor = d.Signers[i].Email
+	}
+	return AuditEntry{
+		ID: e.Seq, RecordID: e.RecordID, At: e.At, Action: string(e.Action), Actor: actor, From: string(e.From), To: string(e.To), Note: e.Note,
+	}
+}
+
+// publicDelivery tells of the events no more than their types: the body holds them.
+func publicDelivery(d store.Delivery) Delivery {
+	out := Delivery{
+		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body,
+		Attempts: convertAll(d.Attempts, publicAttempt), CreatedAt: d.CreatedAt,
+		EventTypes: convertAll(d.Events, func(e signing.Event) string { return string(e.Type) }),
+	}
+	if d.Status == store.DeliveryPending {
+		out.NextAttemptAt = d.NextAttemptAt
+	}
+	return out
+}
+
+func publicAttempt(a store.Attempt) Attempt {
+	return Attempt{
+		At: a.At, Took: a.Took, Header: a.RequestHeader, Body: a.RequestBody, StatusCode: a.StatusCode,
+		AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
+	}
+}
