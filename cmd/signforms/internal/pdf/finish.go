@@ -1,0 +1,53 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+)
+
+// Finish makes the file of a completed document: original with marks on it, the pages of the certificate behind it, and
+// a seal over the whole. original must be one that [Inspect] accepts. The result differs from call to call, because a
+// seal holds random numbers: keep it.
+func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			finished, err = nil, fmt.Errorf("pdf: finishing: %v", p)
+		}
+	}()
+	cert.Original = original
+	ctx, err := read(original)
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := stampInto(ctx, sizes, marks, "Document "+cert.DocumentID); err != nil {
+		return nil, fmt.Errorf("pdf: stamping: %w", err)
+	}
+	if err := appendCertificate(ctx, cert); err != nil {
+		return nil, fmt.Errorf("pdf: adding the certificate: %w", err)
+	}
+	return sealer.seal(ctx, cert.Finished)
+}
+
+func appendCertificate(ctx *model.Context, cert Certificate) error {
+	drawn, err := cert.draw()
+	if err != nil {
+		return err
+	}
+	other, err := api.ReadAndValidate(bytes.NewReader(drawn), configuration())
+	if err != nil {
+		return err
+	}
+	return pdfcpu.MergeXRefTables("", other, ctx, false, false)
+}
+
+// pdfDate formats a time as PDF does.
+func pdfDate(t time.Time) string { return t.UTC().Format("D:20060102150405Z") }

@@ -1,0 +1,198 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+	"slices"
+	"sync"
+	"unicode"
+
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+)
+
+// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic, Droid Sans Fallback Chinese and Japanese, and
+// Nanum Square Korean. Scripts that need shaping, such as Arabic and Devanagari, are in none of them.
+const (
+	fontRegular = "regular"
+	fontBold    = "bold"
+	fontItalic  = "italic"
+	fontHan     = "han"
+	fontHangul  = "hangul"
+)
+
+// The files' origins and licences are in fonts/README.md.
+var (
+	//go:embed fonts/DroidSansFallbackFull.ttf.gz
+	droidCompressed []byte
+	//go:embed fonts/NanumSquareR.ttf.gz
+	nanumCompressed []byte
+
+	droid = sync.OnceValue(func() []byte { return decompress(droidCompressed) })
+	nanum = sync.OnceValue(func() []byte { return decompress(nanumCompressed) })
+)
+
+func decompress(compressed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		panic("pdf: embedded font: " + err.Error())
+	}
+	ttf, err := io.ReadAll(r)
+	if err != nil {
+		panic("pdf: embedded font: " + err.Error())
+	}
+	return ttf
+}
+
+func fontBytes(name string) []byte {
+	switch name {
+	case fontBold:
+		return gobold.TTF
+	case fontItalic:
+		return goitalic.TTF
+	case fontHan:
+		return droid()
+	case fontHangul:
+		return nanum()
+	}
+	return goregular.TTF
+}
+
+// coverage tells which characters a font has.
+type coverage struct {
+	mu   sync.Mutex
+	font *sfnt.Font
+	buf  sfnt.Buffer
+}
+
+func newCoverage(ttf []byte) *coverage {
+	font, err := sfnt.Parse(ttf)
+	if err != nil {
+		panic("pdf: embedded font: " + err.Error())
+	}
+	return &coverage{font: font}
+}
+
+func (c *coverage) has(r rune) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i, err := c.font.GlyphIndex(&c.buf, r)
+	return err == nil && i != 0
+}
+
+var (
+	goCoverage    = sync.OnceValue(func() *coverage { return newCoverage(goregular.TTF) })
+	droidCoverage = sync.OnceValue(func() *coverage { return newCoverage(droid()) })
+	nanumCoverage = sync.OnceValue(func() *coverage { return newCoverage(nanum()) })
+)
+
+// missingGlyph stands for a character that no font has.
+const missingGlyph = '□'
+
+// fontFor returns the font that shows r: font itself where it can, and "" where none can.
+func fontFor(r rune, font string) string {
+	switch {
+	case goCoverage().has(r):
+		return font
+	case r > 0xffff: // fpdf embeds characters of the basic plane only
+		return ""
+	case unicode.Is(unicode.Hangul, r) && nanumCoverage().has(r):
+		return fontHangul
+	case droidCoverage().has(r):
+		return fontHan
+	}
+	return ""
+}
+
+// Missing returns the characters of text that the embedded fonts cannot show, each once, in order.
+// A finished document shows □ in their place.
+func Missing(text string) []rune {
+	var missing []rune
+	for _, r := range text {
+		if !unicode.IsControl(r) && fontFor(r, fontRegular) == "" && !slices.Contains(missing, r) {
+			missing = append(missing, r)
+		}
+	}
+	return missing
+}
+
+// textRun is a piece of text that one font can show.
+type textRun struct {
+	font string
+	text string
+}
+
+// runs cuts text into pieces by the font that has its characters. Control characters become spaces.
+func runs(text, font string) []textRun {
+	var out []textRun
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			r = ' '
+		}
+		use := fontFor(r, font)
+		if use == "" {
+			r, use = missingGlyph, fontHan
+		}
+		if last := len(out) - 1; last >= 0 && out[last].font == use {
+			out[last].text += string(r)
+			continue
+		}
+		out = append(out, textRun{font: use, text: string(r)})
+	}
+	return out
+}
+
+// canvas is a PDF under construction. Its unit is the point, its origin the page's top left corner.
+type canvas struct {
+	*fpdf.Fpdf
+	loaded map[string]bool
+}
+
+func newCanvas() *canvas {
+	f := fpdf.New("P", "pt", "A4", "")
+	f.SetAutoPageBreak(false, 0)
+	f.SetMargins(0, 0, 0)
+	f.SetCellMargin(0)
+	f.SetCompression(true)
+	return &canvas{Fpdf: f, loaded: map[string]bool{}}
+}
+
+func (c *canvas) useFont(name string, size float64) {
+	if !c.loaded[name] {
+		c.AddUTF8FontFromBytes(name, "", fontBytes(name))
+		c.loaded[name] = true
+	}
+	c.SetFont(name, "", size)
+}
+
+// width returns how wide text is.
+func (c *canvas) width(text, font string, size float64) float64 {
+	var w float64
+	for _, run := range runs(text, font) {
+		c.useFont(run.font, size)
+		w += c.GetStringWidth(run.text)
+	}
+	return w
+}
+
+// text draws one line with its baseline at y.
+func (c *canvas) text(x, y float64, text, font string, size float64) {
+	for _, run := range runs(text, font) {
+		c.useFont(run.font, size)
+		c.Text(x, y, run.text)
+		x += c.GetStringWidth(run.text)
+	}
+}
+
+func (c *canvas) bytes() ([]byte, error) {
+	var out bytes.Buffer
+	if err := c.Output(&out); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}

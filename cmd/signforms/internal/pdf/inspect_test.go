@@ -1,0 +1,102 @@
+package pdf_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/stretchr/testify/require"
+)
+
+func TestInspectRefuses(t *testing.T) {
+	damaged := readFile(t, "testdata/pdftex.pdf")[:4000]
+	for _, c := range []struct {
+		name string
+		data []byte
+		want error
+	}{
+		{name: "empty", data: nil, want: pdf.ErrNotPDF},
+		{name: "a picture", data: redSquare(t), want: pdf.ErrNotPDF},
+		{name: "cut short", data: damaged, want: pdf.ErrDamaged},
+		{name: "only a head", data: []byte("%PDF-1.7\n"), want: pdf.ErrDamaged},
+		{name: "a password", data: readFile(t, "testdata/encrypted.pdf"), want: pdf.ErrEncrypted},
+		{name: "an empty password", data: readFile(t, "testdata/encrypted-empty.pdf"), want: pdf.ErrEncrypted},
+		{name: "too large", data: append([]byte("%PDF-1.7\n"), make([]byte, pdf.MaxSize)...), want: pdf.ErrTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pages, err := pdf.Inspect(c.data)
+			require.ErrorIs(t, err, c.want)
+			require.Empty(t, pages)
+		})
+	}
+}
+
+func TestInspectSeesPagesAsAViewerShowsThem(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want pdf.Page
+	}{
+		{file: "rotated-90.pdf", want: pdf.Page{Width: 842, Height: 595}},
+		{file: "rotated-180.pdf", want: pdf.Page{Width: 595, Height: 842}},
+		{file: "cropped.pdf", want: pdf.Page{Width: 400, Height: 500}},
+		{file: "cropped-rotated.pdf", want: pdf.Page{Width: 500, Height: 400}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			pages, err := pdf.Inspect(readFile(t, "testdata/"+c.file))
+			require.NoError(t, err)
+			require.Equal(t, []pdf.Page{c.want}, pages)
+		})
+	}
+}
+
+// Damaged files must be refused or finished, and never end the program.
+func TestDamagedFilesDoNoHarm(t *testing.T) {
+	sealer := newSealer(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"testdata/pdflib-form.pdf", "testdata/mutool.pdf", "testdata/cropped-rotated.pdf"} {
+		genuine := readFile(t, name)
+		for range 150 {
+			data := bytes.Clone(genuine)
+			for range 1 + random.IntN(6) {
+				data[random.IntN(len(data))] = byte(random.IntN(256))
+			}
+			if _, err := pdf.Inspect(data); err != nil {
+				continue
+			}
+			_, _ = pdf.Finish(data, []pdf.Mark{{Page: 1, Width: 0.5, Height: 0.1, Text: "x"}}, certificate(), sealer)
+		}
+	}
+}
+
+func TestSealerSurvivesStorage(t *testing.T) {
+	sealer := newSealer(t)
+	text, err := sealer.MarshalText()
+	require.NoError(t, err)
+	var again pdf.Sealer
+	require.NoError(t, again.UnmarshalText(text))
+	finished, err := pdf.Finish(readFile(t, "testdata/cairo.pdf"), nil, certificate(), &again)
+	require.NoError(t, err)
+	require.Contains(t, tool(t, "pdfsig", save(t, finished)), "Signature is Valid.")
+	require.NotContains(t, sealer.String(), "PRIVATE")
+
+	other, err := newSealer(t).MarshalText()
+	require.NoError(t, err)
+	mixed := append(bytes.Clone(text[:bytes.Index(text, []byte("-----BEGIN CERT"))]), other[bytes.Index(other, []byte("-----BEGIN CERT")):]...)
+	require.ErrorContains(t, again.UnmarshalText(mixed), "another key")
+}
+
+func TestMissing(t *testing.T) {
+	require.Empty(t, pdf.Missing("Zoë Łukasiewicz Ελένη Привет 田中 ひらがな カタカナ 한국어\n"))
+	require.Equal(t, []rune("مر😀"), pdf.Missing("مرم😀"))
+}
+
+func TestFontsAreAsListed(t *testing.T) {
+	list := string(readFile(t, "fonts/README.md"))
+	for _, name := range []string{"fonts/DroidSansFallbackFull.ttf.gz", "fonts/NanumSquareR.ttf.gz"} {
+		hash := sha256.Sum256(readFile(t, name))
+		require.Contains(t, list, hex.EncodeToString(hash[:]), name)
+	}
+}

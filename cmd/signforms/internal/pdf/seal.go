@@ -1,0 +1,256 @@
+package pdf
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+	"github.com/smallstep/pkcs7"
+)
+
+// Sealer signs finished files with a key of its own. Its certificate is self-signed: a viewer shows that the file was not
+// changed, and that nobody vouches for who sealed it. It is safe for concurrent use.
+type Sealer struct {
+	key         *ecdsa.PrivateKey
+	certificate *x509.Certificate
+}
+
+// NewSealer makes a sealer with a new key (ECDSA P-256) and a certificate that is valid for 30 years from now.
+func NewSealer(now time.Time) (*Sealer, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{CommonName: "signforms sandbox, not legally binding"},
+		NotBefore:             now.Add(-24 * time.Hour),
+		NotAfter:              now.AddDate(30, 0, 0),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment,
+		BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &Sealer{key: key, certificate: certificate}, nil
+}
+
+// MarshalText returns the key and the certificate as PEM. The text is a secret.
+func (s *Sealer) MarshalText() ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(s.key)
+	if err != nil {
+		return nil, err
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	return append(key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.certificate.Raw})...), nil
+}
+
+// UnmarshalText reads what MarshalText returned.
+func (s *Sealer) UnmarshalText(text []byte) error {
+	keyBlock, rest := pem.Decode(text)
+	certificateBlock, _ := pem.Decode(rest)
+	if keyBlock == nil || certificateBlock == nil {
+		return errors.New("pdf: a sealer's text holds a private key and a certificate in PEM")
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(keyBlock.Bytes)
+	if err != nil {
+		return errors.New("pdf: the sealer's private key cannot be read")
+	}
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok {
+		return errors.New("pdf: the sealer's private key is not an ECDSA key")
+	}
+	certificate, err := x509.ParseCertificate(certificateBlock.Bytes)
+	if err != nil {
+		return fmt.Errorf("pdf: the sealer's certificate cannot be read: %w", err)
+	}
+	if !key.PublicKey.Equal(certificate.PublicKey) {
+		return errors.New("pdf: the sealer's certificate belongs to another key")
+	}
+	s.key, s.certificate = key, certificate
+	return nil
+}
+
+// String keeps the key out of logs.
+func (s *Sealer) String() string { return "pdf.Sealer(redacted)" }
+
+// Placeholders that are written first and filled in afterwards, because they describe the file in which they stand.
+const (
+	contentsSize   = 8192 // bytes of the seal; unused ones stay zero
+	offsetTemplate = 9_999_999_999
+)
+
+// seal writes ctx with an invisible signature field over the whole file.
+func (s *Sealer) seal(ctx *model.Context, at time.Time) ([]byte, error) {
+	if err := s.addField(ctx, at); err != nil {
+		return nil, fmt.Errorf("pdf: adding the seal: %w", err)
+	}
+	var out bytes.Buffer
+	if err := api.WriteContext(ctx, &out); err != nil {
+		return nil, fmt.Errorf("pdf: writing: %w", err)
+	}
+	return s.fillIn(out.Bytes())
+}
+
+// addField adds the signature's dictionary, its field and the field's invisible widget on the first page.
+func (s *Sealer) addField(ctx *model.Context, at time.Time) error {
+	signature, err := ctx.IndRefForNewObject(types.Dict{
+		"Type":      types.Name("Sig"),
+		"Filter":    types.Name("Adobe.PPKLite"),
+		"SubFilter": types.Name("ETSI.CAdES.detached"),
+		"ByteRange": types.Array{types.Integer(0), types.Integer(offsetTemplate), types.Integer(offsetTemplate), types.Integer(offsetTemplate)},
+		"Contents":  types.HexLiteral(strings.Repeat("0", 2*contentsSize)),
+		"M":         types.StringLiteral(pdfDate(at)),
+		"Name":      types.StringLiteral(s.certificate.Subject.CommonName),
+		"Reason":    types.StringLiteral("All signers have signed"),
+	})
+	if err != nil {
+		return err
+	}
+	page, pageRef, _, err := ctx.PageDict(1, false)
+	if err != nil {
+		return err
+	}
+	widget, err := ctx.IndRefForNewObject(types.Dict{
+		"Type":    types.Name("Annot"),
+		"Subtype": types.Name("Widget"),
+		"FT":      types.Name("Sig"),
+		"T":       types.StringLiteral("SandboxSeal"),
+		"F":       types.Integer(132), // printed and locked
+		"Rect":    types.NewNumberArray(0, 0, 0, 0),
+		"P":       *pageRef,
+		"V":       *signature,
+	})
+	if err != nil {
+		return err
+	}
+	if err := appendTo(ctx, page, "Annots", *widget); err != nil {
+		return err
+	}
+	return addToForm(ctx, *widget)
+}
+
+// appendTo appends a reference to an array of a dictionary, which may be missing or an object of its own.
+func appendTo(ctx *model.Context, d types.Dict, key string, ref types.IndirectRef) error {
+	have, ok := d.Find(key)
+	if !ok {
+		d[key] = types.Array{ref}
+		return nil
+	}
+	array, err := ctx.DereferenceArray(have)
+	if err != nil {
+		return err
+	}
+	d[key] = append(append(types.Array{}, array...), ref)
+	return nil
+}
+
+func addToForm(ctx *model.Context, widget types.IndirectRef) error {
+	root, err := ctx.Catalog()
+	if err != nil {
+		return err
+	}
+	form := types.Dict{}
+	if have, ok := root.Find("AcroForm"); ok {
+		if form, err = ctx.DereferenceDict(have); err != nil {
+			return err
+		}
+	}
+	if form == nil {
+		form = types.Dict{}
+	}
+	form["SigFlags"] = types.Integer(3) // signatures exist; append only
+	if err := appendTo(ctx, form, "Fields", widget); err != nil {
+		return err
+	}
+	root["AcroForm"] = form
+	return nil
+}
+
+// fillIn computes the byte range of a written file and puts the signature over it into the placeholder.
+func (s *Sealer) fillIn(file []byte) ([]byte, error) {
+	placeholder := []byte("<" + strings.Repeat("0", 2*contentsSize) + ">")
+	start := bytes.Index(file, placeholder)
+	if start < 0 || bytes.Count(file, placeholder) != 1 {
+		return nil, errors.New("pdf: the seal's place was not found in the written file")
+	}
+	end := start + len(placeholder)
+	if err := fillRange(file, start, end); err != nil {
+		return nil, err
+	}
+	signature, err := s.sign(append(append([]byte{}, file[:start]...), file[end:]...))
+	if err != nil {
+		return nil, fmt.Errorf("pdf: sealing: %w", err)
+	}
+	if len(signature) > contentsSize {
+		return nil, fmt.Errorf("pdf: the seal takes %d bytes, more than the %d there are", len(signature), contentsSize)
+	}
+	hex.Encode(file[start+1:], signature)
+	return file, nil
+}
+
+// fillRange overwrites the placeholder of ByteRange with the parts of the file before start and from end on.
+func fillRange(file []byte, start, end int) error {
+	template := fmt.Sprintf("[0 %d %d %d]", offsetTemplate, offsetTemplate, offsetTemplate)
+	at := bytes.Index(file, []byte(template))
+	if at < 0 {
+		return errors.New("pdf: the seal's byte range was not found in the written file")
+	}
+	value := fmt.Sprintf("[0 %d %d %d]", start, end, len(file)-end)
+	copy(file[at:], value+strings.Repeat(" ", len(template)-len(value)))
+	return nil
+}
+
+// sign returns the detached CMS signature of content.
+func (s *Sealer) sign(content []byte) ([]byte, error) {
+	signed, err := pkcs7.NewSignedData(content)
+	if err != nil {
+		return nil, err
+	}
+	signed.SetDigestAlgorithm(pkcs7.OIDDigestAlgorithmSHA256)
+	config := pkcs7.SignerInfoConfig{ExtraSignedAttributes: []pkcs7.Attribute{s.signingCertificate()}}
+	if err := signed.AddSigner(s.certificate, s.key, config); err != nil {
+		return nil, err
+	}
+	signed.Detach()
+	return signed.Finish()
+}
+
+// signingCertificate is the attribute signing-certificate-v2 of RFC 5035, which ETSI.CAdES.detached asks for.
+func (s *Sealer) signingCertificate() pkcs7.Attribute {
+	type certID struct {
+		Hash []byte // of SHA-256, the default
+	}
+	type signingCertificateV2 struct {
+		Certs []certID
+	}
+	hash := sha256.Sum256(s.certificate.Raw)
+	return pkcs7.Attribute{
+		Type:  asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47},
+		Value: signingCertificateV2{Certs: []certID{{Hash: hash[:]}}},
+	}
+}

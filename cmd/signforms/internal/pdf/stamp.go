@@ -1,0 +1,119 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+
+	"codeberg.org/go-pdf/fpdf"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// Mark is something to draw on a page: a text, a picture or a tick.
+type Mark struct {
+	Page                int     // from 1
+	X, Y, Width, Height float64 // the box, as fractions of the page as shown, from its top left corner
+	Text                string  // drawn on one line, or on several where the box is high; made smaller until it fits
+	Italic              bool    // draws Text slanted, as a typed signature
+	Image               []byte  // a PNG, drawn as large as fits; takes the place of Text
+	Tick                bool    // a tick, as large as fits; takes the place of Text
+}
+
+// stampInto draws marks, and footer at the bottom of every page, over the pages of ctx.
+func stampInto(ctx *model.Context, sizes []Page, marks []Mark, footer string) error {
+	overlay, err := drawOverlay(sizes, marks, footer)
+	if err != nil {
+		return err
+	}
+	wm, err := pdfcpu.ParsePDFWatermarkDetails("", "pos:bl, off:0 0, scale:1 abs, rot:0", true, types.POINTS)
+	if err != nil {
+		return err
+	}
+	wm.PDF = bytes.NewReader(overlay)
+	wm.PdfMultiStartPageNrSrc, wm.PdfMultiStartPageNrDest = 1, 1
+	return pdfcpu.AddWatermarks(ctx, nil, wm)
+}
+
+// drawOverlay returns a PDF with a transparent page for each of sizes, with what belongs on it.
+func drawOverlay(sizes []Page, marks []Mark, footer string) ([]byte, error) {
+	c := newCanvas()
+	for i, size := range sizes {
+		c.AddPageFormat("P", fpdf.SizeType{Wd: size.Width, Ht: size.Height})
+		for n, m := range marks {
+			if m.Page == i+1 {
+				c.mark(size, m, fmt.Sprintf("mark%d", n))
+			}
+		}
+		if footer != "" {
+			c.SetTextColor(110, 110, 110)
+			c.text(12, size.Height-8, footer, fontRegular, min(7, size.Height/20))
+		}
+	}
+	return c.bytes()
+}
+
+func (c *canvas) mark(page Page, m Mark, name string) {
+	x, y, w, h := m.X*page.Width, m.Y*page.Height, m.Width*page.Width, m.Height*page.Height
+	switch {
+	case len(m.Image) > 0:
+		c.picture(name, m.Image, x, y, w, h)
+	case m.Tick:
+		c.tick(x, y, w, h)
+	case m.Text != "":
+		c.SetTextColor(15, 23, 70)
+		c.fit(x, y, w, h, m.Text, m.font())
+	}
+}
+
+func (m Mark) font() string {
+	if m.Italic {
+		return fontItalic
+	}
+	return fontRegular
+}
+
+// picture draws a PNG as large as the box allows, at its left edge and in the middle of its height.
+func (c *canvas) picture(name string, png []byte, x, y, w, h float64) {
+	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(png))
+	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
+		return
+	}
+	scale := min(w/info.Width(), h/info.Height())
+	height := info.Height() * scale
+	c.ImageOptions(name, x, y+(h-height)/2, info.Width()*scale, height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+}
+
+func (c *canvas) tick(x, y, w, h float64) {
+	side := min(w, h)
+	x, y = x+(w-side)/2, y+(h-side)/2
+	c.SetDrawColor(15, 23, 70)
+	c.SetLineWidth(max(side/10, 0.5))
+	c.MoveTo(x+side*0.15, y+side*0.55)
+	c.LineTo(x+side*0.4, y+side*0.8)
+	c.LineTo(x+side*0.85, y+side*0.2)
+	c.DrawPath("D")
+}
+
+// fit draws text in a box: in the largest size, of at most 14 points, in which it fits on as many lines as there is room for.
+func (c *canvas) fit(x, y, w, h float64, text, font string) {
+	const leading = 1.2
+	size := min(14, h/leading)
+	lines := c.wrap(text, font, size, w)
+	for size > 2 && (float64(len(lines))*size*leading > h+0.01 || c.widest(lines, font, size) > w) {
+		size *= 0.94
+		lines = c.wrap(text, font, size, w)
+	}
+	top := y + (h-float64(len(lines))*size*leading)/2
+	for i, line := range lines {
+		c.text(x, top+size*(float64(i)*leading+0.95), line, font, size)
+	}
+}
+
+func (c *canvas) widest(lines []string, font string, size float64) float64 {
+	var widest float64
+	for _, line := range lines {
+		widest = max(widest, c.width(line, font, size))
+	}
+	return widest
+}
