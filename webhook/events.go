@@ -142,7 +142,7 @@ type Signer struct {
 	RoleTitle      string // templates
 	SignerID       string // templates
 	HasDeclined    bool
-	SigningOrderNo int // place in the signing order; 0 when the delivery gives none
+	SigningOrderNo int // place in the signing order, in signed events; 0 when the delivery gives none
 }
 
 // ViewedBy is the signer who opened the document. The form of the time is not documented by the service: RFC 3339 and

@@ -59,14 +59,14 @@ func payload(e signing.Event, links signing.Links) Object {
 	switch e.Type {
 	case signing.EventSignatureViewed, signing.EventTemplateViewed:
 		s := d.Signers[e.Signer]
-		by := signer(d, s, d.Kind == signing.KindTemplate)
+		by := signer(d, s, false)
 		return append(o, Member{"signers", signers(d, false)}, Member{"viewedBy", append(by, Member{"viewedAt", stamp(s.ViewedAt)})})
 	case signing.EventSignatureSigned, signing.EventTemplateSigned:
 		s := d.Signers[e.Signer]
 		by := append(signer(d, s, true), Member{"signedAt", stamp(s.SignedAt)})
 		return append(o, Member{"isSigningOrder", d.Ordered}, Member{"signers", signers(d, true)}, Member{"signedBy", by})
 	}
-	o = append(o, Member{"finishedPdfUrl", links.Finished(d.ID)}, Member{"signers", signers(d, true)})
+	o = append(o, Member{"finishedPdfUrl", links.Finished(d.ID)}, Member{"signers", signers(d, false)})
 	for _, f := range d.Fields {
 		o = append(o, Member{fmt.Sprintf("%s(page%d)[%s]", f.Kind, f.Page, f.Label), f.Value})
 	}
@@ -96,7 +96,7 @@ func signers(d *signing.Document, order bool) Array {
 	return all
 }
 
-// signer tells about one signer; order adds signingOrderNo, which the viewed events' lists lack.
+// signer tells about one signer. order adds signingOrderNo, which only the signed events have.
 func signer(d *signing.Document, s signing.Signer, order bool) Object {
 	var o Object
 	if d.Kind == signing.KindTemplate {
