@@ -1,11 +1,9 @@
 package signformstest
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
@@ -56,27 +54,6 @@ const (
 	TokenBucket                       // Requests tokens, one comes back each Window/Requests
 )
 
-// Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
-// one this SDK assumes.
-type Profile struct {
-	PageSize             int             // records per page when the request has no limit; default 10; of documents at most 100
-	InProgress           string          // literal of the status in progress; default "PENDING"
-	RefusalStatus        int             // HTTP status when a document's status forbids the operation; default 409
-	NoPagination         bool            // lists of documents come without pagination
-	CountPage            bool            // documentsCount counts the page instead of all that match
-	Aliases              bool            // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
-	RespondentObject     bool            // a single respondent comes as an object instead of an array of one
-	MessageOnly          bool            // void and reminder answer with nothing but a message
-	Extra                map[string]any  // added to each body of a success, over fields of the same name
-	FreeRefusedReminders bool            // a reminder that is refused does not count towards the limit
-	Timestamps           TimestampFormat // of x-timestamp; default UnixSeconds
-	UntypedSamples       bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
-
-	// Endpoints are operations that are elsewhere or have their inputs elsewhere, as in the client's Options.Endpoints.
-	// [Server.Client] knows of them.
-	Endpoints map[signforms.Operation]signforms.Endpoint
-}
-
 // TimestampFormat is how x-timestamp is written; the interface does not show it. A time before September 2001, as in a
 // [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: the Unix formats would have a
 // digit less than receivers look for.
@@ -96,25 +73,6 @@ func (o *Options) check() (api.Limit, error) {
 		return nil, err
 	}
 	return limit, o.Profile.check()
-}
-
-func (p Profile) check() error {
-	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
-		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {
-			return fmt.Errorf("Options.Profile: %w", err)
-		}
-	}
-	switch _, err := json.Marshal(p.Extra); {
-	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return fmt.Errorf("Options.Profile.Timestamps: %d is none of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
-	case p.PageSize < 0:
-		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
-	case p.RefusalStatus != 0 && (p.RefusalStatus < 400 || p.RefusalStatus > 499):
-		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not 400 to 499, or 0 for the default", p.RefusalStatus)
-	case err != nil:
-		return fmt.Errorf("Options.Profile.Extra: %w", err)
-	}
-	return nil
 }
 
 func (l ReminderLimit) internal() (api.Limit, error) {

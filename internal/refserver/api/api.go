@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
+
+const mediaJSON = "application/json"
 
 const (
 	MaxBody     = 10 << 20 // the largest request body that is read
@@ -77,6 +80,7 @@ func (c *Call) Names(id string) bool {
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{record: newRecord(r, a.Store.Now())}
+	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
 	defer func() { a.finish(c, aw, lost) }()
@@ -126,7 +130,7 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	if !known {
 		return &forbidden{rule: "api key", message: "The API key is not valid"}
 	}
-	if id := r.Header.Get("workspaceid"); id != "" && id != c.workspaceID {
+	if id := r.Header.Get("workspaceid"); id != "" && canonicalID(id) != c.workspaceID {
 		return &forbidden{rule: "workspace", message: "The header workspaceid names another workspace than that of the API key"}
 	}
 	c.record.WorkspaceID = c.workspaceID
@@ -151,7 +155,11 @@ func (a *API) arrive(c *Call) error {
 
 // read reads the request's inputs.
 func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
-	c.record.Query = r.URL.Query()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &badInput{problems: []string{"The query is malformed: its values must be percent-encoded, and its pairs separated by &"}}
+	}
+	c.record.Query = query
 	if c.route.Inputs&InQuery != 0 {
 		c.input.query = c.record.Query
 	}
@@ -178,7 +186,7 @@ func (c *Call) decodeBody(body []byte, contentType string) error {
 	if len(body) == 0 && c.route.Inputs&InQuery != 0 {
 		return nil
 	}
-	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {
+	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != mediaJSON {
 		return &wrongMedia{got: contentType}
 	}
 	return c.input.decode(body)
@@ -199,7 +207,7 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		a.fail(c, w, err)
 		return
 	}
-	write(w, http.StatusOK, body)
+	write(w, http.StatusOK, mediaJSON, body)
 }
 
 // fail answers with an error.
@@ -209,18 +217,17 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 		f.message += a.instead(c.workspaceID, missing)
 		f.reason = f.message
 	}
-	if f.code == codeInvalidStatus {
+	switch f.code {
+	case codeInvalidStatus:
 		f.status = a.Profile.RefusalStatus
+	case codeForbidden:
+		f.status = a.Profile.KeyStatus
 	}
 	c.record.Rule, c.record.Code, c.record.Message, c.record.reason = f.rule, f.code, f.message, f.reason
 	if f.header[0] != "" {
 		w.Header().Set(f.header[0], f.header[1])
 	}
-	body, err := marshal(errorBody{Message: f.message, Code: f.code})
-	if err != nil {
-		panic(err) // two strings always encode
-	}
-	write(w, f.status, body)
+	write(w, f.status, a.Profile.ErrorLayout.media(), a.Profile.ErrorLayout.print(f))
 }
 
 // instead says what the id of a missing record is of, if anything.
@@ -238,8 +245,8 @@ func (a *API) instead(workspaceID string, missing *store.Missing) (text string) 
 	return text
 }
 
-func write(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
+func write(w http.ResponseWriter, status int, media string, body []byte) {
+	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	w.Write(body) // a client that is gone is no concern of the service

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -13,8 +14,7 @@ const (
 	typeTemplate = "PDF_TEMPLATE"
 	typeForm     = "FORM_TEMPLATE"
 
-	maxLimit = 100     // of a page of documents
-	maxPage  = 1 << 31 // no list is longer; keeps page times limit from overflowing
+	maxPage = 1 << 31 // no list is longer; keeps page times limit from overflowing
 )
 
 // listDocuments answers GET /get-documents.
@@ -51,19 +51,27 @@ func (a *API) documentQuery(c *Call) (q store.Query, documentType, id string) {
 	q = store.Query{
 		WorkspaceID: c.workspaceID,
 		Status:      a.statusFilter(in, documentType),
-		From:        in.instant("dateFrom"),
-		To:          in.instant("dateTo"),
 		Text:        in.text("query"),
-		Page:        a.page(in, maxLimit),
+		Page:        a.page(in, a.Profile.MaxLimit),
 	}
-	if !q.From.IsZero() && !q.To.IsZero() && q.From.After(q.To) {
-		in.problem("dateFrom must not be after dateTo")
-	}
+	q.From, q.To = a.dates(in)
 	if in.text("archive") != "" {
 		q.Archived = new(in.oneOf("archive", "true", "false") == "true")
+	} else if a.Profile.HideArchived {
+		q.Archived = new(false)
 	}
-	q.Ascending = in.oneOf("sortOrder", "desc", "asc") == "asc"
+	q.Ascending = a.sortOrder(in) == "asc"
+	if a.Profile.IgnoreIDs {
+		id = ""
+	}
 	return q, documentType, id
+}
+
+func (a *API) sortOrder(in *input) string {
+	if a.Profile.OldestFirst {
+		return in.oneOf("sortOrder", "asc", "desc")
+	}
+	return in.oneOf("sortOrder", "desc", "asc")
 }
 
 func (a *API) statusFilter(in *input, documentType string) signing.Status {
@@ -82,6 +90,12 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 		}
 		spelled = append(spelled, a.statusText(status))
 	}
+	switch a.Profile.UnknownStatus {
+	case UnknownStatusIgnored:
+		return ""
+	case UnknownStatusEmpty:
+		return signing.Status(s)
+	}
 	in.problem("status must be one of %s", strings.Join(spelled, ", "))
 	return ""
 }
@@ -96,7 +110,12 @@ func (a *API) statusText(s signing.Status) string {
 
 // page reads page and limit. Only lists of documents have a documented maximum.
 func (a *API) page(in *input, most int) store.Page {
-	page, limit := in.number("page", 1, 1, maxPage), in.number("limit", min(a.Profile.PageSize, most), 1, most)
+	accepted := most
+	if a.Profile.CutLimit {
+		accepted = math.MaxInt32
+	}
+	page, limit := in.number("page", 1, 1, maxPage), in.number("limit", a.Profile.PageSize, 1, accepted)
+	limit = min(limit, most)
 	return store.Page{Offset: (page - 1) * limit, Limit: limit}
 }
 
@@ -156,7 +175,7 @@ func (a *API) voidDocument(c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := actBody{Message: "Document voided successfully", DocumentID: c.input.peek("documentId"), Status: a.statusText(change.Document.Status)}
+	body := actBody{Message: "Document voided successfully", DocumentID: change.Document.SourceID(), Status: a.statusText(change.Document.Status)}
 	if !change.Changed() {
 		body.Message = "Document is already voided"
 	}
@@ -170,7 +189,7 @@ func (a *API) sendReminder(c *Call) (any, error) {
 		return nil, err
 	}
 	body := actBody{
-		Message: "Reminder sent successfully", DocumentID: c.input.peek("documentId"), Status: a.statusText(change.Document.Status),
+		Message: "Reminder sent successfully", DocumentID: change.Document.SourceID(), Status: a.statusText(change.Document.Status),
 		RemindersSent: new(len(change.Messages)),
 	}
 	if len(change.Messages) == 0 {
@@ -181,7 +200,7 @@ func (a *API) sendReminder(c *Call) (any, error) {
 
 // act reads which document is meant and runs the command on it.
 func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
-	ref, err := c.documentRef()
+	ref, err := a.documentRef(c)
 	if err != nil {
 		return signing.Change{}, err
 	}
@@ -194,18 +213,30 @@ func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 }
 
 // documentRef reads which document a request is about.
-func (c *Call) documentRef() (documentRef, error) {
+func (a *API) documentRef(c *Call) (documentRef, error) {
+	if a.Profile.IgnoreIDs {
+		return a.newest(c.workspaceID)
+	}
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
 	ref := documentRef{workspaceID: c.workspaceID, id: id}
-	switch documentType := in.require("documentType"); documentType {
-	case "", typePDF:
-	case typeTemplate:
+	if in.oneOf("documentType", typePDF, typeTemplate) == typeTemplate {
 		ref.templateID, ref.id = id, in.given("responseId", in.objectID("responseId"))
-	default:
-		in.problem("documentType must be %s or %s", typePDF, typeTemplate)
 	}
 	return ref, c.inputError()
+}
+
+// newest names the newest PDF document of the workspace.
+func (a *API) newest(workspaceID string) (ref documentRef, err error) {
+	err = a.Store.View(func(tx *store.Tx) error {
+		newest, _ := tx.Documents(store.Query{WorkspaceID: workspaceID, Page: store.Page{Limit: 1}})
+		if len(newest) == 0 {
+			return &store.Missing{What: "document"}
+		}
+		ref = documentRef{workspaceID: workspaceID, id: newest[0].ID}
+		return nil
+	})
+	return ref, err
 }
 
 // documentRef is what a request names a document by.

@@ -60,6 +60,10 @@ func TestListFilters(t *testing.T) {
 		{map[string]string{"dateTo": "2026-11-02T07:59:59.999Z"}, []string{draft}},
 		{map[string]string{"dateFrom": "2026-11-02T08:00:00.000Z", "dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided}},
 		{map[string]string{"dateTo": "2026-11-02T10:00:00.000+02:00"}, []string{voided, draft}},
+		// A date alone means its whole day in UTC, from its beginning and to its end.
+		{map[string]string{"dateFrom": "2026-11-16"}, []string{inProgress, completed, paid}},
+		{map[string]string{"dateTo": "2026-11-02"}, []string{voided, draft}},
+		{map[string]string{"dateFrom": "2026-11-18", "dateTo": "2026-11-18"}, []string{inProgress}},
 		// Times before and after those that an int64 of nanoseconds can tell.
 		{map[string]string{"dateFrom": "0001-01-01T00:00:01Z", "dateTo": "9999-12-31T23:59:59.999Z", "limit": "1"}, []string{inProgress}},
 		{map[string]string{"dateFrom": "2263-01-01T00:00:00Z"}, nil},

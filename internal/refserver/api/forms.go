@@ -2,7 +2,6 @@ package api
 
 import (
 	"math"
-	"strings"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -17,20 +16,23 @@ func (a *API) listResponses(c *Call) (any, error) {
 	var body responsesBody
 	err := a.Store.View(func(tx *store.Tx) error {
 		responses, total, err := formResponses(tx, c.workspaceID, formID, responseID, &page)
+		if err = a.foundNone(err); err != nil {
+			return err
+		}
 		body.Responses = a.responseBodies(responses)
 		body.Pagination = *pagination(page, total)
 		body.Pagination.TotalResponses = &total
 		body.Pagination.HasNext = new(page.Offset+len(responses) < total)
 		body.Pagination.HasPrevious = new(page.Offset > 0)
-		return err
+		return nil
 	})
 	return body, err
 }
 
 // responseQuery reads which responses are asked for.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
-	formID, responseID = in.text("formId"), strings.ToLower(in.text("responseId"))
-	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) {
+	formID, responseID = in.id("formId"), in.id("responseId")
+	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) && !in.anyID {
 		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
 	}
 	if formID == "" && responseID == "" {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -25,6 +24,7 @@ type input struct {
 	path     map[string]string
 	query    url.Values
 	body     object
+	anyID    bool // ids may have any shape
 	problems []string
 	missing  []string
 }
@@ -103,16 +103,33 @@ func (in *input) peek(name string) string {
 // text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have
 // different values nobody can tell which was meant: a problem.
 func (in *input) text(name string) string {
+	return in.only(name, in.values(name))
+}
+
+// id is like text, for an input that may hold an id: those are compared without regard to case.
+func (in *input) id(name string) string {
+	values := in.values(name)
+	for i := range values {
+		values[i] = canonicalID(values[i])
+	}
+	return in.only(name, values)
+}
+
+// values returns every value of an input that is not empty.
+func (in *input) values(name string) []string {
 	values := append(slices.Clone(in.query[name]), in.path[name])
 	if s, ok := in.body.text(in, name, name); ok {
 		values = append(values, s)
 	}
-	values = slices.DeleteFunc(values, func(s string) bool { return s == "" })
-	if values = slices.Compact(values); len(values) > 1 {
-		in.problem("%s is given twice with different values", name)
-	}
+	return slices.DeleteFunc(values, func(s string) bool { return s == "" })
+}
+
+func (in *input) only(name string, values []string) string {
 	if len(values) == 0 {
 		return ""
+	}
+	if len(slices.Compact(values)) > 1 {
+		in.problem("%s is given twice with different values", name)
 	}
 	return values[0]
 }
@@ -127,8 +144,8 @@ func (in *input) absent(name string) {
 
 // uuid returns a text input that must be a UUID if it is there, in lower case.
 func (in *input) uuid(name string) string {
-	s := strings.ToLower(in.text(name))
-	if s != "" && !isUUID(s) {
+	s := in.id(name)
+	if s != "" && !isUUID(s) && !in.anyID {
 		in.problem("%s must be a UUID", name)
 	}
 	return s
@@ -136,8 +153,8 @@ func (in *input) uuid(name string) string {
 
 // objectID returns a text input that must have the shape of an ObjectId if it is there, in lower case.
 func (in *input) objectID(name string) string {
-	s := strings.ToLower(in.text(name))
-	if s != "" && !isObjectID(s) {
+	s := in.id(name)
+	if s != "" && !isObjectID(s) && !in.anyID {
 		in.problem("%s must have 24 hexadecimal digits", name)
 	}
 	return s
@@ -149,6 +166,14 @@ func (in *input) given(name, value string) string {
 		in.absent(name)
 	}
 	return value
+}
+
+// canonicalID returns a UUID or ObjectId as the service spells it, in lower case, and any other text as it is.
+func canonicalID(s string) string {
+	if isUUID(s) || isObjectID(s) {
+		return strings.ToLower(s)
+	}
+	return s
 }
 
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
@@ -188,20 +213,6 @@ func (in *input) number(name string, fallback, least, most int) int {
 		return n
 	}
 	return fallback
-}
-
-// instant returns a time input, zero when there is none. The format is not documented by the service; any RFC 3339 time is
-// taken.
-func (in *input) instant(name string) time.Time {
-	s := in.text(name)
-	if s == "" {
-		return time.Time{}
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || t.IsZero() { // which stands for none
-		in.problem("%s must be a time as in 2006-01-02T15:04:05.000Z", name)
-	}
-	return t
 }
 
 // text returns a text field; at is its name in problems. A null is like a missing field.

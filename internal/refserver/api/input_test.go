@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -20,9 +21,10 @@ func TestListInputsAreRefused(t *testing.T) {
 			"status must be one of DRAFT, PENDING, SIGNED, PAID, DECLINED, EXPIRED, DELETED, VOID"),
 		one("id", "get_document", "documentId", created, "documentId must be a UUID"),
 		one("braced id", "get_document", "documentId", "{"+inProgress+"}", "documentId must be a UUID"),
-		one("from", "list_documents", "dateFrom", "2026-11-01", "dateFrom must be a time as in 2006-01-02T15:04:05.000Z"),
-		one("to", "list_documents", "dateTo", "1795168800", "dateTo must be a time as in 2006-01-02T15:04:05.000Z"),
-		one("zero time", "list_documents", "dateTo", "0001-01-01T00:00:00Z", "dateTo must be a time as in 2006-01-02T15:04:05.000Z"),
+		one("from", "list_documents", "dateFrom", "2026-11-1", "dateFrom must be a time as in 2006-01-02T15:04:05.000Z, or a date as in 2006-01-02"),
+		one("no such day", "list_documents", "dateTo", "2026-02-30", "dateTo must be a time as in 2006-01-02T15:04:05.000Z, or a date as in 2006-01-02"),
+		one("to", "list_documents", "dateTo", "1795168800", "dateTo must be a time as in 2006-01-02T15:04:05.000Z, or a date as in 2006-01-02"),
+		one("zero time", "list_documents", "dateTo", "0001-01-01T00:00:00Z", "dateTo must be a time as in 2006-01-02T15:04:05.000Z, or a date as in 2006-01-02"),
 		one("order of dates", "list_documents", "dateFrom", "2026-11-20T00:00:00.000Z", "dateFrom must not be after dateTo"),
 		one("archive", "list_documents", "archive", "yes", "archive must be true or false"),
 		one("sort", "list_documents", "sortOrder", "DESC", "sortOrder must be desc or asc"),
@@ -47,7 +49,6 @@ func TestActInputsAreRefused(t *testing.T) {
 	const invalid = "invalid_input"
 	requireRefusals(t, []refusal{
 		{"no id", "void_document", without("documentId"), 400, invalid, "documentId is required", "input"},
-		{"no type", "send_reminder", without("documentType"), 400, invalid, "documentType is required", "input"},
 		{"type", "void_document", both("documentType", "FORM"), 400, invalid, "documentType must be PDF or PDF_TEMPLATE", "input"},
 		{"no response id", "void_template_document", without("responseId"), 400, invalid, "responseId is required", "input"},
 		{"response id", "send_reminder_template_document", both("responseId", template), 400, invalid,
@@ -58,7 +59,7 @@ func TestActInputsAreRefused(t *testing.T) {
 		{"type of the only one", "void_document", func(r *request) { r.Query = nil; r.Body = replaceIn(r.Body, "documentId", 7) }, 400, invalid,
 			"documentId must be a string", "input"},
 		{"nothing", "void_document", func(r *request) { r.Query, r.Body = nil, nil }, 400, invalid,
-			"documentId is required; documentType is required", "input"},
+			"documentId is required", "input"},
 		{"other case", "void_document", func(r *request) { r.Query, r.Body = nil, []byte(`{"documentid":"x","documentType":"PDF"}`) }, 400, invalid,
 			"documentId is required", "input"},
 	})
@@ -73,6 +74,7 @@ func TestActInputsInEitherPlace(t *testing.T) {
 			r.Query = map[string]string{"documentId": inProgress}
 			r.Body = []byte(`{"documentType":"PDF"}`)
 		},
+		"no type":   without("documentType"),
 		"null":      body("documentId", nil),
 		"upper":     func(r *request) { r.Query["documentId"], r.Body = strings.ToUpper(inProgress), nil },
 		"response":  both("responseId", "ignored"),
@@ -100,7 +102,7 @@ func TestSendInputsAreRefused(t *testing.T) {
 		{"type", "send_template", body("signingType", "PDF"), 400, invalid, "signingType must be PDF_TEMPLATE or FORM_TEMPLATE", "input"},
 		{"id in the query", "send_template", func(r *request) { r.Query["documentId"], r.Body = template, replaceIn(r.Body, "documentId", nil) }, 400, invalid,
 			"documentId is required", "input"},
-		{"id", "send_form", body("documentId", "form 1"), 400, invalid, "documentId must be a UUID", "input"},
+		{"id", "send_template", body("documentId", "form 1"), 400, invalid, "documentId must be a UUID", "input"},
 		{"no receivers", "send_form", without("receiversList"), 400, invalid, "receiversList is required", "input"},
 		{"empty receivers", "send_form", body("receiversList", []any{}), 400, invalid, "receiversList must have 1 to 100 receivers, has 0", "input"},
 		{"receivers", "send_form", body("receiversList", []any{"ann@example.com"}), 400, invalid, "receiversList must be an array of objects", "input"},
@@ -127,4 +129,51 @@ func TestSendInputsAreRefused(t *testing.T) {
 	requireRefusals(t, refusals)
 	w := load(t, "send_form").with(receiver(map[string]any{"roleTitle": nil})).send(newServer(t, nil))
 	require.Equal(t, http.StatusOK, w.Code, "a form needs no roles")
+}
+
+// TestMalformedQueryIsRefused: a lenient parser would drop the broken part, and with it a filter that the client counts on.
+func TestMalformedQueryIsRefused(t *testing.T) {
+	for _, query := range []string{"status=SIGNED;page=2", "status=%", "page=1&query=100%zz", "%=1"} {
+		for _, target := range []string{"GET /get-documents", "POST /void-document", "POST /pdf-template-lambda"} {
+			srv := newServer(t, nil)
+			method, path, _ := strings.Cut(target, " ")
+			r := httptest.NewRequest(method, path, nil)
+			r.URL.RawQuery = query
+			r.Header.Set("x-api-key", apiKey)
+			w := httptest.NewRecorder()
+			srv.ServeHTTP(w, r)
+			require.Equal(t, http.StatusBadRequest, w.Code, "%s?%s: %s", target, query, w.Body)
+			require.JSONEq(t, `{"message":"The query is malformed: its values must be percent-encoded, and its pairs separated by &","code":"invalid_input"}`, w.Body.String())
+			require.NotContains(t, srv.last().String(), "SIGNED")
+		}
+	}
+}
+
+// TestUUIDsHaveNoCase asks for each record by its id in capital letters.
+func TestUUIDsHaveNoCase(t *testing.T) {
+	upper := strings.ToUpper
+	for name, change := range map[string]func(*request){
+		"get_document":                    query("documentId", upper(inProgress)),
+		"get_template":                    query("documentId", upper(template)),
+		"void_document":                   both("documentId", upper(inProgress)),
+		"void_template_document":          func(r *request) { both("documentId", upper(template))(r); both("responseId", upper(created))(r) },
+		"send_reminder_template_document": both("documentId", upper(template)),
+		"send_template":                   body("documentId", upper(template)),
+		"send_form":                       body("documentId", upper(form)),
+		"list_respondents":                query("templateId", upper(template)),
+		"get_respondent":                  query("respondentDocumentId", upper(created)),
+		"list_responses":                  query("formId", upper(form)),
+		"get_response_uuid":               query("responseId", upper(responseUUID)),
+		"list_documents":                  header("workspaceid", upper(workspace)),
+	} {
+		srv := newServer(t, nil)
+		w := load(t, name).with(change).send(srv)
+		require.Equal(t, http.StatusOK, w.Code, "%s: %s", name, w.Body)
+		require.NotContains(t, w.Body.String(), `"documents":[]`, name)
+		require.NotContains(t, w.Body.String(), upper(template)[:8], "%s: answers spell ids as the service does", name)
+	}
+	w := load(t, "void_document").with(both("documentId", upper(inProgress))).send(newServer(t, nil))
+	require.Equal(t, inProgress, parse(t, w.Body.Bytes()).(map[string]any)["documentId"])
+	mixed := load(t, "void_document").with(func(r *request) { r.Query["documentId"] = upper(inProgress) })
+	require.Equal(t, http.StatusOK, mixed.send(newServer(t, nil)).Code, "the same id in both places")
 }

@@ -27,10 +27,10 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 	require.Equal(t, srv.now, got.At)
 	require.Equal(t, workspace, got.WorkspaceID)
 	require.Equal(t, "41b1d28d-8a2f-4d8e-b1cb-52a3c6bd44c1", got.RequestID)
-	require.Equal(t, []string{"documentId", "documentType"}, got.Missing)
+	require.Equal(t, []string{"documentId"}, got.Missing)
 	require.Equal(t, []string{`ignored query parameter "documentid" (did you mean documentId?)`, `ignored body field "reason"`}, got.Notes)
 	require.Equal(t, `{"reason":"late"}`, string(got.Body))
-	require.Equal(t, "2026-11-19T08:00:00.000Z void document: 400 invalid_input (rule: input): documentId is required; documentType is required, "+
+	require.Equal(t, "2026-11-19T08:00:00.000Z void document: 400 invalid_input (rule: input): documentId is required, "+
 		`ignored query parameter "documentid" (did you mean documentId?), ignored body field "reason"`, got.String())
 
 	load(t, "void_document").with(func(r *request) { r.Path = "/nowhere" }).send(srv)

@@ -161,6 +161,7 @@ func TestMissingRecords(t *testing.T) {
 		{"remind", "send_reminder_template_document", both("responseId", unknownObjectID), 404, missing, "No such document", "exists"},
 		{"send template", "send_template", body("documentId", form), 404, missing, "No such template: this is the id of a form", "exists"},
 		{"send form", "send_form", body("documentId", template), 404, missing, "No such form: this is the id of a template", "exists"},
+		{"send a form of any shape", "send_form", body("documentId", "form 1"), 404, missing, "No such form", "exists"},
 		{"respondents", "list_respondents", query("templateId", unknownUUID), 404, missing, "No such template", "exists"},
 		{"respondent", "get_respondent", query("respondentDocumentId", unknownObjectID), 404, missing, "No such document", "exists"},
 		{"respondent of another", "get_respondent_both", query("templateId", unusedTemplate), 404, missing, "No such document: it is of another template or form", "exists"},

@@ -18,8 +18,8 @@ func (a *API) send(c *Call) (any, error) {
 	if signingType != "" && signingType != typeTemplate && signingType != typeForm {
 		in.problem("signingType must be %s or %s", typeTemplate, typeForm)
 	}
-	id := in.given("documentId", in.uuid("documentId"))
-	p := sendParams(in, signingType)
+	id := in.given("documentId", in.sendID(signingType))
+	p := a.sendParams(in, signingType)
 	if err := c.inputError(); err != nil {
 		return nil, err
 	}
@@ -27,6 +27,14 @@ func (a *API) send(c *Call) (any, error) {
 		return a.sendForm(c, id, p)
 	}
 	return a.sendTemplate(c, id, p)
+}
+
+// sendID reads the id of the template or form. That of a form may be any text.
+func (in *input) sendID(signingType string) string {
+	if signingType == typeForm {
+		return in.id("documentId")
+	}
+	return in.uuid("documentId")
 }
 
 // sendTemplate makes a document from the template and sends it.
@@ -38,6 +46,9 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 			return &store.Missing{What: "template", ID: id}
 		}
 		c.noteVariables(t, p.Variables)
+		if err := a.checkRoles(c, t, p.Receivers); err != nil {
+			return err
+		}
 		if change, err = t.Instantiate(p, a.IDs, tx.Now); err != nil {
 			return err
 		}
@@ -61,6 +72,17 @@ func (a *API) sentBody(d *signing.Document) sentBody {
 		})
 	}
 	return body
+}
+
+// checkRoles notes that not each role has one receiver, or refuses it where the profile says so. Whether the service accepts
+// it is not documented.
+func (a *API) checkRoles(c *Call, t signing.Template, receivers []signing.Receiver) error {
+	err := t.EachRoleOnce(receivers)
+	if err == nil || a.Profile.StrictRoles {
+		return err
+	}
+	c.Note("not each role of the template has one receiver")
+	return nil
 }
 
 // noteVariables notes the variables that the template does not have. Whether the service refuses them is not documented.
@@ -90,8 +112,8 @@ func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 }
 
 // sendParams reads what templates and forms have in common.
-func sendParams(in *input, signingType string) signing.SendParams {
-	p := signing.SendParams{Receivers: receivers(in, signingType), PDF: pdfData(in, signingType)}
+func (a *API) sendParams(in *input, signingType string) signing.SendParams {
+	p := signing.SendParams{Receivers: receivers(in, signingType), PDF: a.pdfData(in, signingType)}
 	if mail, ok := in.body.object(in, "mailData"); ok {
 		p.Mail.Subject, _ = mail.text(in, "subject", "mailData.subject")
 		p.Mail.Message, _ = mail.text(in, "message", "mailData.message")
@@ -125,7 +147,7 @@ func receivers(in *input, signingType string) []signing.Receiver {
 }
 
 // pdfData reads the PDF that replaces the template's own.
-func pdfData(in *input, signingType string) []byte {
+func (a *API) pdfData(in *input, signingType string) []byte {
 	s, ok := in.body.text(in, "pdfData", "pdfData")
 	if !ok {
 		return nil
@@ -134,9 +156,13 @@ func pdfData(in *input, signingType string) []byte {
 		in.problem("pdfData must not be given with signingType %s", typeForm)
 		return nil
 	}
-	encoded, ok := strings.CutPrefix(s, dataURL)
-	if !ok {
+	encoded, isURL := strings.CutPrefix(s, dataURL)
+	switch {
+	case !isURL && !a.Profile.BarePDF:
 		in.problem("pdfData must begin with %s", dataURL)
+		return nil
+	case isURL && a.Profile.BarePDF:
+		in.problem("pdfData must be base64 alone, without %s", dataURL)
 		return nil
 	}
 	pdf, err := base64.StdEncoding.DecodeString(encoded)

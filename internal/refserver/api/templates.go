@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -74,11 +75,22 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	var body respondentsBody
 	err := a.Store.View(func(tx *store.Tx) error {
 		documents, total, err := respondents(tx, c.workspaceID, templateID, documentID, &page)
+		if err = a.foundNone(err); err != nil {
+			return err
+		}
 		body.Respondents = a.respondentBodies(tx, documents)
 		body.Pagination = *pagination(page, total)
-		return err
+		return nil
 	})
 	return body, err
+}
+
+// foundNone turns the error for a record that does not exist into an empty list, where the profile says so.
+func (a *API) foundNone(err error) error {
+	if _, ok := errors.AsType[*store.Missing](err); ok && a.Profile.UnknownIDEmpty {
+		return nil
+	}
+	return err
 }
 
 // respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at

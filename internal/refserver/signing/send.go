@@ -14,8 +14,9 @@ import (
 // MaxReceivers is how many receivers one send may have.
 const MaxReceivers = 100
 
-// Instantiate makes a document from the template for its receivers and sends it. Receivers in the same role sign in any
-// order among themselves. Wrong inputs are an [*Invalid].
+// Instantiate makes a document from the template for its receivers and sends it: each receiver becomes a signer with a link
+// of its own. A role may have no receiver or several, who sign in any order among themselves, and one address may be several
+// receivers. Wrong inputs are an [*Invalid].
 func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	if err := p.check(); err != nil {
 		return Change{}, err
@@ -70,6 +71,22 @@ func (t Template) roleTitles() string {
 		titles[i] = strconv.Quote(role.Title)
 	}
 	return strings.Join(titles, ", ")
+}
+
+// EachRoleOnce returns an [*Invalid] unless each role of the template has exactly one of the receivers.
+func (t Template) EachRoleOnce(receivers []Receiver) error {
+	for _, role := range t.Roles {
+		n := 0
+		for _, r := range receivers {
+			if r.RoleTitle == role.Title {
+				n++
+			}
+		}
+		if n != 1 {
+			return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must fill each role of the template once; %q has %d receivers", role.Title, n)}
+		}
+	}
+	return nil
 }
 
 // check looks at what is wrong whatever the template is.

@@ -1,0 +1,157 @@
+package signformstest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/signforms/signforms-go"
+)
+
+// Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
+// one this SDK assumes.
+type Profile struct {
+	// Lists.
+	PageSize       int           // records per page when the request has no limit; default 10; of documents at most MaxLimit
+	MaxLimit       int           // largest limit of a list of documents; default 100
+	CutLimit       bool          // a larger limit is taken for MaxLimit instead of being refused
+	OldestFirst    bool          // documents come oldest first when the request has no sortOrder
+	HideArchived   bool          // archived documents are listed only when the request asks for them with archive
+	UnknownStatus  UnknownStatus // what a status filter that is no status does; default UnknownStatusRefused
+	DateFormat     DateFormat    // which texts dateFrom and dateTo take; default DateOrTime
+	DateFrom       DateEnd       // what dateFrom with a time includes; default EndIncluded
+	DateTo         DateEnd       // what dateTo with a time includes; default EndIncluded
+	NoPagination   bool          // lists of documents come without pagination
+	CountPage      bool          // documentsCount counts the page instead of all that match; with NoPagination nothing tells a total
+	None           NoneForm      // how a list without records is written; default NoneIsEmpty
+	UnknownIDEmpty bool          // the respondents or responses of an unknown id are an empty list instead of a 404
+
+	// Bodies.
+	InProgress       string         // literal of the status in progress; default "PENDING"
+	Aliases          bool           // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
+	RespondentObject bool           // a single respondent comes as an object instead of an array of one
+	MessageOnly      bool           // void and reminder answer with nothing but a message
+	Extra            map[string]any // added to each body of a success, over fields of the same name
+	BarePDF          bool           // pdfData is base64 alone; a data URL is refused
+	StrictRoles      bool           // a send must fill each role of the template exactly once; default: a role may have no receiver, or several
+
+	// Refusals.
+	RefusalStatus        int         // HTTP status when a document's status forbids the operation; default 409
+	KeyStatus            int         // HTTP status of a missing or wrong key or workspace; default 403
+	ErrorLayout          ErrorLayout // of error bodies; default LayoutMessage
+	AnyID                bool        // an id of another shape than the service's own is unknown instead of malformed
+	FreeRefusedReminders bool        // a reminder that is refused does not count towards the limit
+
+	// IgnoreIDs makes documentId no filter of a list of documents, and void and reminder act on the newest PDF document, whatever
+	// they name: so does a service that reads its inputs elsewhere and takes the first record when it finds none.
+	IgnoreIDs bool
+
+	// Deliveries.
+	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
+	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+
+	// Endpoints are operations that are elsewhere or have their inputs elsewhere, as in the client's Options.Endpoints.
+	// [Server.Client] knows of them.
+	Endpoints map[signforms.Operation]signforms.Endpoint
+}
+
+// UnknownStatus says what a list of documents does with a status filter that is no status.
+type UnknownStatus int
+
+// The readings of an unknown status.
+const (
+	UnknownStatusRefused UnknownStatus = iota // status 400
+	UnknownStatusIgnored                      // the list is not filtered
+	UnknownStatusEmpty                        // the list is empty
+)
+
+// DateFormat says which texts dateFrom and dateTo take.
+type DateFormat int
+
+// The formats of dates.
+const (
+	DateOrTime DateFormat = iota // an RFC 3339 time, or a date: dateFrom means its beginning in UTC, dateTo its end
+	TimeOnly                     // a date alone is refused
+	DateOnly                     // a time is refused
+)
+
+// DateEnd says what an end of a filter by date includes. A service that takes dateTo as excluded or cuts it to the day's
+// start loses records for a client that believes it included.
+type DateEnd int
+
+// The readings of an end. Those of a day look at the day of the given time, in UTC, and at nothing else of it.
+const (
+	EndIncluded   DateEnd = iota // records of that very millisecond too
+	EndExcluded                  // but not those
+	EndAtDayStart                // the first millisecond of the day, included
+	EndAtDayEnd                  // the last millisecond of the day, included
+)
+
+// NoneForm is how a list without records is written.
+type NoneForm int
+
+// The forms of a list without records.
+const (
+	NoneIsEmpty   NoneForm = iota // an empty array
+	NoneIsMissing                 // its key is not there
+	NoneIsNull
+)
+
+// ErrorLayout is how the body of an error is laid out.
+type ErrorLayout int
+
+// The layouts of error bodies.
+const (
+	LayoutMessage     ErrorLayout = iota // {"message","code"}
+	LayoutError                          // {"error"}
+	LayoutDataMessage                    // {"data":{"message","code"}}
+	LayoutDataError                      // {"data":{"error"}}
+	LayoutText                           // the message as plain text
+)
+
+// check refuses what no service can be.
+func (p Profile) check() error {
+	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
+		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {
+			return fmt.Errorf("Options.Profile: %w", err)
+		}
+	}
+	for _, r := range p.readings() {
+		if r.value < 0 || r.value > r.last {
+			return fmt.Errorf("Options.Profile.%s: %d is none of its constants, which end at %d", r.field, r.value, r.last)
+		}
+	}
+	switch _, err := json.Marshal(p.Extra); {
+	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
+		return fmt.Errorf("Options.Profile.Timestamps: %d is none of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
+	case p.PageSize < 0:
+		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
+	case p.MaxLimit < 0:
+		return fmt.Errorf("Options.Profile.MaxLimit: %d is not 1 or more, or 0 for the default", p.MaxLimit)
+	case !refusal4xx(p.RefusalStatus):
+		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not 400 to 499, or 0 for the default", p.RefusalStatus)
+	case !refusal4xx(p.KeyStatus):
+		return fmt.Errorf("Options.Profile.KeyStatus: %d is not 400 to 499, or 0 for the default", p.KeyStatus)
+	case err != nil:
+		return fmt.Errorf("Options.Profile.Extra: %w", err)
+	}
+	return nil
+}
+
+// reading is one choice among constants that begin at 0.
+type reading struct {
+	field       string
+	value, last int
+}
+
+func (p Profile) readings() []reading {
+	return []reading{
+		{"UnknownStatus", int(p.UnknownStatus), int(UnknownStatusEmpty)},
+		{"DateFormat", int(p.DateFormat), int(DateOnly)},
+		{"DateFrom", int(p.DateFrom), int(EndAtDayEnd)},
+		{"DateTo", int(p.DateTo), int(EndAtDayEnd)},
+		{"None", int(p.None), int(NoneIsNull)},
+		{"ErrorLayout", int(p.ErrorLayout), int(LayoutText)},
+	}
+}
+
+func refusal4xx(status int) bool { return status == 0 || 400 <= status && status <= 499 }
