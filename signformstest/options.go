@@ -1,7 +1,13 @@
 package signformstest
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
@@ -35,6 +41,41 @@ type Options struct {
 
 	// Profile chooses what the interface leaves open. The zero value is what the SDK's documentation assumes.
 	Profile Profile
+
+	// Addr is the host and port to listen on; default "127.0.0.1:0", a free port of loopback. It is not used with a Network.
+	Addr string
+
+	// PublicURL is what links and webhook payloads begin with, where clients and browsers reach the server by another URL
+	// than [Server.URL]: through a proxy, or under the name of a container. Default: the URL.
+	PublicURL string
+
+	// APIKey, WorkspaceID and WebhookSecret are those of the server's own workspace. Empty ones are what the Storage holds, and
+	// random at first. Another APIKey takes the place of the one that the Storage holds, and so does another WebhookSecret, also
+	// for webhooks that were using that; another WorkspaceID is refused.
+	APIKey        string
+	WorkspaceID   string
+	WebhookSecret string
+
+	// Storage, unless nil, keeps the server's state over restarts: all that was answered or returned was saved before. Requests
+	// that cannot be saved get 503, and methods an error that matches [ErrStorage]. The log of requests and faults are not
+	// kept. With nil all is gone when the server closes.
+	Storage Storage
+
+	// Keep bounds what grows with use.
+	Keep Keep
+
+	// Finish, unless nil, makes the file of a completed document, as a PDF with its signatures: the completed event waits for
+	// it, also over restarts. It is called at least once for each completed document, one call at a time, and may take its time;
+	// ctx ends with the server. When it has failed 5 times, the event goes out without a URL for the file.
+	Finish func(ctx context.Context, d Document) ([]byte, error)
+
+	// Middleware, unless nil, is given the server's handler and returns what takes its place: for pages and interfaces of a
+	// program's own beside the service's, or in front of them.
+	Middleware func(http.Handler) http.Handler
+
+	// Logger, unless nil, is told what a program's user should know: saves and finished files that failed. It is told no secret
+	// and no personal data.
+	Logger *slog.Logger
 }
 
 // ReminderLimit is a reading of "5 reminders in any 15 minutes per API key", or another limit.
@@ -72,7 +113,39 @@ func (o *Options) check() (api.Limit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkTexts(); err != nil {
+		return nil, err
+	}
+	if k := o.Keep; min(k.Requests, k.Deliveries, k.Messages, k.Audit) < 0 {
+		return nil, fmt.Errorf("Options.Keep: %+v must hold no negative number", k)
+	}
 	return limit, o.Profile.check()
+}
+
+// checkTexts looks at what ends up in headers and links.
+func (o *Options) checkTexts() error {
+	if o.PublicURL != "" {
+		u, err := url.Parse(o.PublicURL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+			return fmt.Errorf("Options.PublicURL: %q must be like https://sandbox.example.com", o.PublicURL)
+		}
+	}
+	for _, field := range [...]struct{ name, value string }{
+		{"APIKey", o.APIKey}, {"WorkspaceID", o.WorkspaceID}, {"WebhookSecret", o.WebhookSecret},
+	} {
+		if strings.ContainsFunc(field.value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return fmt.Errorf("Options.%s must hold visible ASCII characters and no spaces", field.name)
+		}
+	}
+	return nil
+}
+
+// withDefaults returns the bounds with the documented defaults in place of zeros.
+func (k Keep) withDefaults() Keep {
+	return Keep{
+		Requests: cmp.Or(k.Requests, 10_000), Deliveries: cmp.Or(k.Deliveries, 20_000),
+		Messages: cmp.Or(k.Messages, 100_000), Audit: cmp.Or(k.Audit, 1_000_000),
+	}
 }
 
 func (l ReminderLimit) internal() (api.Limit, error) {

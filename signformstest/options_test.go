@@ -2,7 +2,9 @@ package signformstest_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,6 +116,9 @@ func TestUnusedFaultsCanFailTheTest(t *testing.T) {
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]signformstest.Options{
 		"Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default": {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
+		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
+		"Options.WebhookSecret must hold visible ASCII characters and no spaces":                        {WebhookSecret: "a secret"},
+		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: signformstest.Keep{Deliveries: -1}},
 		"Options.ReminderLimit.Reading: 7 is none of SlidingWindow, FixedWindow and TokenBucket":        {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
 		"Options.Profile.Timestamps: 7 is none of UnixSeconds, UnixMilliseconds and RFC3339":            {Profile: signformstest.Profile{Timestamps: 7}},
 		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{PageSize: -1}},
@@ -190,4 +195,50 @@ func TestProfileReachesTheAPI(t *testing.T) {
 	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 	status, _ := call(t, srv, "POST", "/void-document?documentType=PDF&documentId="+doc, "")
 	require.Equal(t, 422, status)
+}
+
+func TestAServerOfAProgram(t *testing.T) {
+	endpoint := newReceiver(t)
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Addr: "localhost:0", PublicURL: "https://sandbox.example.com/", APIKey: "key", WorkspaceID: "workspace", WebhookSecret: "secret",
+		Middleware: func(service http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/hello" {
+					w.WriteHeader(http.StatusTeapot)
+					return
+				}
+				service.ServeHTTP(w, r)
+			})
+		},
+	})
+	require.Equal(t, []string{"https://sandbox.example.com", "key", "workspace", "secret"},
+		[]string{srv.PublicURL, srv.APIKey, srv.WorkspaceID, srv.WebhookSecret})
+	client, err := signforms.New(srv.URL, "key", &signforms.Options{WorkspaceID: "workspace"})
+	require.NoError(t, err)
+	srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.SignatureCompleted})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	require.NoError(t, srv.Settle(t.Context()))
+	got := endpoint.all()[0]
+	require.True(t, got.genuine("secret"))
+	require.Contains(t, string(got.body), `"documentUrl":"https://sandbox.example.com/documents/`)
+	page, err := client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, "https://sandbox.example.com/finished/"+doc+".pdf", page.Items[0].FinishedPDFURL)
+	require.Contains(t, srv.Messages()[0].Link, "https://sandbox.example.com/sign/")
+
+	resp, err := srv.HTTPClient().Get(srv.URL + "/hello")
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusTeapot, resp.StatusCode)
+}
+
+func TestAddrThatIsTaken(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	_, err := signformstest.Start(&signformstest.Options{Addr: strings.TrimPrefix(srv.URL, "http://")})
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	everywhere, err := signformstest.Start(&signformstest.Options{Addr: ":0"})
+	require.NoError(t, err)
+	defer everywhere.Close()
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, everywhere.URL)
 }

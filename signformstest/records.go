@@ -144,24 +144,28 @@ func (s *Server) addDocument(d signing.Document, draft bool) (string, error) {
 }
 
 // AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
-func (s *Server) AddAPIKey() string { return s.addKey(s.WorkspaceID) }
+func (s *Server) AddAPIKey() string {
+	key := s.ids.Token()
+	s.store.Update(func(tx *store.Tx) error {
+		tx.PutKey(key, s.WorkspaceID)
+		return nil
+	})
+	return key
+}
 
 // AddWorkspace adds another, empty workspace and returns its id and an API key of it, to which nothing of the server's
 // own workspace exists.
 func (s *Server) AddWorkspace() (workspaceID, apiKey string) {
-	id := s.ids.UUID()
-	s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: id, OwnerID: s.ids.UUID()})
-		return nil
-	})
-	return id, s.addKey(id)
+	w := store.Workspace{ID: s.ids.UUID(), OwnerID: s.ids.UUID()}
+	apiKey = s.ids.Token()
+	s.addWorkspace(w, apiKey)
+	return w.ID, apiKey
 }
 
-func (s *Server) addKey(workspaceID string) string {
-	key := s.ids.Token()
+func (s *Server) addWorkspace(w store.Workspace, apiKey string) {
 	s.store.Update(func(tx *store.Tx) error {
-		tx.PutKey(key, workspaceID)
+		tx.PutWorkspace(w)
+		tx.PutKey(apiKey, w.ID)
 		return nil
 	})
-	return key
 }

@@ -1,10 +1,13 @@
 package signformstest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +26,7 @@ import (
 // 100,000: a program that runs for days should start another one now and then.
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
+	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL
 	APIKey        string // for x-api-key
 	WorkspaceID   string // for the workspaceid header
 	WebhookSecret string // signs the deliveries of every webhook
@@ -92,20 +96,22 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, url, err := listen(opts.Network)
+	listener, url, err := listen(opts.Network, opts.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
+	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
 	ids := signing.NewIDs(opts.Seed)
 	s := &Server{
 		URL:           url,
-		WebhookSecret: ids.Token(),
+		PublicURL:     public,
+		WebhookSecret: cmp.Or(opts.WebhookSecret, ids.Token()),
 		options:       *opts,
 		t:             t,
 		clock:         clock{start: opts.Start},
 		ids:           ids,
 		faults:        newFaults(opts.Seed),
-		links:         signing.Links{Base: url},
+		links:         signing.Links{Base: public},
 		advancing:     make(chan struct{}, 1),
 		outgoing:      &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
 		transport:     &http.Transport{MaxIdleConnsPerHost: maxIdle},
@@ -114,7 +120,9 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if opts.Network != nil {
 		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
 	}
-	s.WorkspaceID, s.APIKey = s.AddWorkspace()
+	own := store.Workspace{ID: cmp.Or(opts.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
+	s.WorkspaceID, s.APIKey = own.ID, cmp.Or(opts.APIKey, s.ids.Token())
+	s.addWorkspace(own, s.APIKey)
 	s.run(listener, limit)
 	return s, nil
 }
@@ -129,17 +137,21 @@ func (s *Server) run(l net.Listener, limit api.Limit) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.running.Go(func() { s.sender.Run(ctx) })
-	s.http = serve(l, s.handler(limit))
+	handler := s.handler(limit)
+	if s.options.Middleware != nil {
+		handler = s.options.Middleware(handler)
+	}
+	s.http = serve(l, handler)
 }
 
-// listen returns a listener on a free loopback port, or under a free name of the network, and its URL.
-func listen(n *Network) (net.Listener, string, error) {
+// listen returns a listener on addr, or under a free name of the network, and its URL.
+func listen(n *Network, addr string) (net.Listener, string, error) {
 	if n == nil {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.Listen("tcp", cmp.Or(addr, "127.0.0.1:0"))
 		if err != nil {
 			return nil, "", err
 		}
-		return l, "http://" + l.Addr().String(), nil
+		return l, "http://" + reachable(l.Addr()), nil
 	}
 	for i := 1; ; i++ {
 		host := "service.test"
@@ -151,6 +163,15 @@ func listen(n *Network) (net.Listener, string, error) {
 			return l, "http://" + host, err
 		}
 	}
+}
+
+// reachable is the address by which this machine reaches a listener: one that listens on every address is on loopback too.
+func reachable(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return a.String()
 }
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It
