@@ -1,0 +1,31 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"crypto/rand"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// BenchmarkSave saves what a signature changes: a document, an audit entry, a delivery and the state of the whole.
+func BenchmarkSave(b *testing.B) {
+	for _, mode := range []sqlitestore.Sync{sqlitestore.Normal, sqlitestore.Full} {
+		b.Run(string(mode), func(b *testing.B) {
+			s, err := sqlitestore.Open(b.Context(), b.TempDir()+"/data.db", mode)
+			require.NoError(b, err)
+			defer s.Close()
+			document, small := strings.Repeat("d", 900), strings.Repeat("s", 200)
+			for i := 0; b.Loop(); i++ {
+				require.NoError(b, s.Save(b.Context(), []signformstest.Record{
+					record("document", rand.Text(), document), record("audit", fmt.Sprint(i), small),
+					record("delivery", fmt.Sprint(i), document), record("state", "state", small),
+				}))
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// breakWAL puts another file in the place of the WAL's descriptor. The store closes it after the failure that follows.
+func breakWAL(t *testing.T, path, instead string, flags int) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/self/fd/*")
+	require.NoError(t, err)
+	for _, link := range links {
+		if target, _ := os.Readlink(link); target != path+"-wal" {
+			continue
+		}
+		wal, err := strconv.Atoi(filepath.Base(link))
+		require.NoError(t, err)
+		broken, err := syscall.Open(instead, flags, 0)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Dup3(broken, wal, 0))
+		require.NoError(t, syscall.Close(broken))
+		return
+	}
+	t.Fatal("the WAL is not open")
+}
+
+func TestFullDiskUndoesTheSave(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	breakWAL(t, path, "/dev/full", syscall.O_RDWR)
+	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record("document", "2", "new")})
+	require.ErrorContains(t, err, "disk is full")
+	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "room again")}))
+	require.NoError(t, s.Close())
+	require.Equal(t, map[string]string{"document 1": "room again"}, contents(t, open(t, path)))
+}
+
+// A small file system of its own shows that the answer above is also that of a real one, with larger saves.
+func TestFullFileSystem(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	folder := t.TempDir()
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
+	s, err := sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Full)
+	require.NoError(t, err)
+	defer s.Close()
+	want := map[string]string{}
+	big := strings.Repeat("x", 30_000)
+	for i := 0; err == nil; i++ {
+		id := fmt.Sprint(i)
+		if err = s.Save(t.Context(), []signformstest.Record{record("document", id, big), record("audit", id, "created")}); err == nil {
+			want["document "+id], want["audit "+id] = big, "created"
+		}
+	}
+	require.ErrorContains(t, err, "full")
+	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.NotEmpty(t, want)
+	require.Equal(t, want, contents(t, s))
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=8m"))
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "more", big)}))
+}
+
+func TestDoubtfulCommitSaysSo(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	breakWAL(t, path, "/dev/null", syscall.O_RDONLY) // writes fail with EBADF
+	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after")})
+	require.ErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "later")}))
+	require.Equal(t, map[string]string{"document 1": "later"}, contents(t, s))
+}
+
+// A commit whose last write is there and whose error came after it would come to life when the process is killed; Load makes
+// sure that it cannot.
+func TestLoadEndsTheDoubt(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	s.Doubt()
+	before := query(t, path, `select value from _meta where name = 'resolved'`)
+	contents(t, s)
+	require.NotEqual(t, before, query(t, path, `select value from _meta where name = 'resolved'`))
+	contents(t, s)
+	require.Equal(t, []string{"1"}, query(t, path, `select value from _meta where name = 'resolved'`))
+}
+
+func TestFileThatCannotBeWrittenIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "data.db")
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=4m"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
+	require.NoError(t, open(t, path).Close())
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	require.ErrorContains(t, err, "read-only file system")
+}

@@ -1,0 +1,17 @@
+package sqlitestore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Synchronous is the setting of the connection that writes.
+func (s *Store) Synchronous(t *testing.T) (n int) {
+	t.Helper()
+	require.NoError(t, s.writer.conn.QueryRowContext(t.Context(), `pragma synchronous`).Scan(&n))
+	return n
+}
+
+// Doubt makes the store believe that its last commit may have stayed in the file.
+func (s *Store) Doubt() { s.doubt = true }

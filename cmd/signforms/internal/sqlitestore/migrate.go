@@ -1,0 +1,76 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// applicationID marks the file as one of this program: "SFms" in ASCII, where SQLite keeps room for that.
+const applicationID = 0x53466d73
+
+// migrations are the steps from an empty file to the current schema. The number of those done is the file's user_version.
+// Steps are added at the end and never changed.
+var migrations = []string{
+	`create table _meta (name text primary key not null, value not null);
+	 insert into _meta values ('resolved', 0);
+	 ` + createTable(signformstest.BlobKind),
+}
+
+// migrate checks whose file it is and brings its tables to the current schema.
+func migrate(ctx context.Context, db *sql.DB) error {
+	var id, version, objects int
+	err := db.QueryRowContext(ctx, `select (select application_id from pragma_application_id), (select user_version from pragma_user_version), (select count(*) from sqlite_schema)`).
+		Scan(&id, &version, &objects)
+	switch {
+	case err != nil:
+		return err
+	case id != applicationID && (id != 0 || version != 0 || objects != 0):
+		return fmt.Errorf("%w: it belongs to another; choose another file", ErrForeign)
+	case version > len(migrations):
+		return fmt.Errorf("%w: its schema is %d, this one knows %d; use that version, or another file", ErrNewer, version, len(migrations))
+	}
+	if _, err := db.ExecContext(ctx, `pragma journal_mode = wal`); err != nil {
+		return err
+	}
+	for n := version; n < len(migrations); n++ {
+		if err := step(ctx, db, n); err != nil {
+			return fmt.Errorf("bringing its schema to %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+// step does one migration, and notes it in the same transaction.
+func step(ctx context.Context, db *sql.DB, n int) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	text := fmt.Sprintf("%s; pragma user_version = %d; pragma application_id = %d", migrations[n], n+1, applicationID)
+	if _, err := tx.ExecContext(ctx, text); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// tables are the kinds that the file has.
+func tables(ctx context.Context, db *sql.DB) ([]string, error) {
+	rows, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table' and name not like '\_%' escape '\' and name not like 'sqlite\_%' escape '\' order by name`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var kinds []string
+	for rows.Next() {
+		var kind string
+		if err := rows.Scan(&kind); err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, rows.Err()
+}
