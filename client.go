@@ -60,6 +60,11 @@ type Options struct {
 	// OnAttempt is called after each attempt, with the call's context: for logs, metrics and traces. It runs in the goroutine
 	// of the call, or in the one in which All fetches ahead. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
+	// OnCall is called at the start of each operation, one page of a list and one reminder of many being operations of their
+	// own, and returns the context to go on with and a function for the end, neither of which may be nil. The function gets
+	// the operation's error; Get, Respondent and Response return ErrNotFound for an answer without the record, which is no
+	// error here. Both run in the goroutine in which OnAttempt does. They must be safe for concurrent use and return quickly.
+	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 
 // DocumentsService lists, voids and reminds documents. Its lists hold PDF documents alone: those made from templates come
@@ -201,7 +206,12 @@ func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
 }
 
 // carryOut does the same and returns the run, whose last outcome is a success.
-func (c *caller) carryOut(ctx context.Context, call call, out any) (*run, error) {
+func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err error) {
+	if c.options.OnCall != nil {
+		var end func(error)
+		ctx, end = c.options.OnCall(ctx, call.op)
+		defer func() { end(err) }()
+	}
 	run, err := c.newRun(call)
 	if err != nil {
 		return nil, err

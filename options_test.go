@@ -2,6 +2,8 @@ package signforms_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/cookiejar"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // unhashable is a LimitStore that cannot be the key of a map.
@@ -177,4 +180,29 @@ func TestOnAttempt(t *testing.T) {
 	require.NoError(t, got[0].Err, "a complete answer")
 	require.ErrorIs(t, got[1].Err, http.ErrHandlerTimeout)
 	require.NoError(t, got[2].Err)
+}
+
+func TestOnCallSeesEachOperation(t *testing.T) {
+	type key struct{}
+	var seen []string
+	service := signformstest.NewServer(t, nil)
+	options := service.ClientOptions()
+	options.OnCall = func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
+		return context.WithValue(ctx, key{}, "from OnCall"), func(err error) {
+			seen = append(seen, fmt.Sprintf("%s: refused %t", op, errors.Is(err, signforms.ErrNotFound)))
+		}
+	}
+	options.OnAttempt = func(ctx context.Context, a signforms.Attempt) {
+		seen = append(seen, fmt.Sprintf("attempt %d %v", a.Number, ctx.Value(key{})))
+	}
+	client, err := signforms.New(service.URL, service.APIKey, options)
+	require.NoError(t, err)
+	_, err = client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	_, err = client.Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
+	require.ErrorIs(t, err, signforms.ErrNotFound)
+	require.Equal(t, []string{
+		"attempt 1 from OnCall", "list documents: refused false",
+		"attempt 1 from OnCall", "void document: refused true",
+	}, seen)
 }

@@ -1,0 +1,264 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/signforms/signforms-go"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// The attributes of calls and attempts. Those of HTTP are named by OpenTelemetry's semantic conventions.
+const (
+	keyOperation  = attribute.Key("signforms.operation")
+	keyAttempts   = attribute.Key("signforms.attempts")
+	keyOutcome    = attribute.Key("signforms.outcome")
+	keyErrorType  = attribute.Key("error.type")
+	keyMethod     = attribute.Key("http.request.method")
+	keyResend     = attribute.Key("http.request.resend_count")
+	keyStatusCode = attribute.Key("http.response.status_code")
+	keyServer     = attribute.Key("server.address")
+	keyPort       = attribute.Key("server.port")
+	keyURL        = attribute.Key("url.full")
+)
+
+type clientInstruments struct {
+	attempts metric.Int64Counter
+	duration metric.Float64Histogram
+	slotWait metric.Float64Histogram
+}
+
+func (i *clientInstruments) make(meter metric.Meter) error {
+	var errs [3]error
+	i.attempts, errs[0] = meter.Int64Counter("signforms.client.attempts",
+		metric.WithDescription("Requests to the service, by operation and outcome."), metric.WithUnit("{request}"))
+	i.duration, errs[1] = meter.Float64Histogram("signforms.client.attempt.duration",
+		metric.WithDescription("Time from the start of a request to the end of its answer."), metric.WithUnit("s"))
+	i.slotWait, errs[2] = meter.Float64Histogram("signforms.client.slot_wait",
+		metric.WithDescription("Time for which a reminder waited for a slot of the reminder budget."), metric.WithUnit("s"))
+	return errors.Join(errs[:]...)
+}
+
+// Client returns a copy of opts, which may be nil, that reports every call and attempt. A call is a span such as
+// signforms.send, of kind internal; its error.type is the name of the sentinel that the error matches, such as ErrRefused.
+// Each attempt is a span of kind client below it, named by its method. Functions and a Transport that opts already has are
+// kept and run as before.
+func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
+	var o signforms.Options
+	if opts != nil {
+		o = *opts
+	}
+	o.OnCall = t.onCall(o.OnCall)
+	o.OnAttempt = t.onAttempt(o.OnAttempt)
+	client := http.Client{}
+	if o.HTTPClient != nil {
+		client = *o.HTTPClient
+	}
+	client.Transport = &transport{t: t, base: client.Transport}
+	o.HTTPClient = &client
+	return &o
+}
+
+// WatchBudget reports how many reminders the client could send at once, as signforms.client.reminder_budget.remaining, each
+// time metrics are collected. Call it once for all clients that share a budget; stop ends it.
+func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, err error) {
+	gauge, err := t.meter.Int64ObservableGauge("signforms.client.reminder_budget.remaining",
+		metric.WithDescription("Reminders that could be sent at once."), metric.WithUnit("{request}"))
+	if err != nil {
+		return nil, err
+	}
+	registration, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		budget, err := client.Documents.ReminderBudget(ctx)
+		if err != nil {
+			return err
+		}
+		o.ObserveInt64(gauge, int64(budget.Remaining))
+		return nil
+	}, gauge)
+	if err != nil {
+		return nil, err
+	}
+	return registration.Unregister, nil
+}
+
+// callState is what the parts of one call share, through its context. Attempts of a call follow each other, so that it
+// needs no lock.
+type callState struct {
+	span     trace.Span
+	attempts int
+	attempt  trace.Span // the one under way, or nil
+}
+
+type callKey struct{}
+
+func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (context.Context, func(error))) func(context.Context, signforms.Operation) (context.Context, func(error)) {
+	return func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
+		ctx, span := t.tracer.Start(ctx, spanName(op), trace.WithSpanKind(trace.SpanKindInternal))
+		state := &callState{span: span}
+		ctx = context.WithValue(ctx, callKey{}, state)
+		nextEnd := func(error) {}
+		if next != nil {
+			ctx, nextEnd = next(ctx, op)
+		}
+		return ctx, func(err error) {
+			nextEnd(err)
+			state.end(op, err)
+		}
+	}
+}
+
+// spanNames are made once: a call that nobody records should cost nothing for its name.
+var spanNames = map[signforms.Operation]string{
+	signforms.OpListDocuments:   "signforms.list_documents",
+	signforms.OpVoidDocument:    "signforms.void_document",
+	signforms.OpSendReminder:    "signforms.send_reminder",
+	signforms.OpSend:            "signforms.send",
+	signforms.OpListRespondents: "signforms.list_respondents",
+	signforms.OpListResponses:   "signforms.list_responses",
+}
+
+func spanName(op signforms.Operation) string {
+	if name, ok := spanNames[op]; ok {
+		return name
+	}
+	return "signforms.call"
+}
+
+func (s *callState) end(op signforms.Operation, err error) {
+	if s.span.IsRecording() {
+		s.span.SetAttributes(keyOperation.String(string(op)), keyAttempts.Int(s.attempts))
+		if err != nil {
+			name := sentinel(err)
+			s.span.SetAttributes(keyErrorType.String(name))
+			s.span.SetStatus(codes.Error, name)
+		}
+	}
+	s.span.End()
+}
+
+// transport starts the span of each attempt. onAttempt ends it, when the answer was read to its end.
+type transport struct {
+	t    *Telemetry
+	base http.RoundTripper // nil: http.DefaultTransport as it is at the call
+}
+
+func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	base := tr.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	state, ok := req.Context().Value(callKey{}).(*callState)
+	if !ok {
+		return base.RoundTrip(req)
+	}
+	ctx, span := tr.t.tracer.Start(req.Context(), req.Method, trace.WithSpanKind(trace.SpanKindClient))
+	if span.IsRecording() {
+		span.SetAttributes(requestAttributes(req, state.attempts)...)
+	}
+	state.attempts++
+	state.attempt = span
+	return base.RoundTrip(req.WithContext(ctx))
+}
+
+func requestAttributes(req *http.Request, resent int) []attribute.KeyValue {
+	// Queries hold ids and search text, so they are cut off.
+	address := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
+	attributes := []attribute.KeyValue{
+		keyMethod.String(req.Method), keyServer.String(req.URL.Hostname()), keyURL.String(address.String()),
+	}
+	if port, err := strconv.Atoi(req.URL.Port()); err == nil {
+		attributes = append(attributes, keyPort.Int(port))
+	}
+	if resent > 0 {
+		attributes = append(attributes, keyResend.Int(resent))
+	}
+	return attributes
+}
+
+func (t *Telemetry) onAttempt(next func(context.Context, signforms.Attempt)) func(context.Context, signforms.Attempt) {
+	return func(ctx context.Context, a signforms.Attempt) {
+		if state, ok := ctx.Value(callKey{}).(*callState); ok && state.attempt != nil {
+			endAttempt(state.attempt, a)
+			state.attempt = nil
+		}
+		t.measure(ctx, a)
+		if next != nil {
+			next(ctx, a)
+		}
+	}
+}
+
+func endAttempt(span trace.Span, a signforms.Attempt) {
+	if span.IsRecording() {
+		if a.StatusCode != 0 {
+			span.SetAttributes(keyStatusCode.Int(a.StatusCode))
+		}
+		if failed := attemptError(a); failed != "" {
+			span.SetAttributes(keyErrorType.String(failed))
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
+}
+
+func (t *Telemetry) measure(ctx context.Context, a signforms.Attempt) {
+	if !t.client.attempts.Enabled(ctx) && !t.client.duration.Enabled(ctx) && !t.client.slotWait.Enabled(ctx) {
+		return
+	}
+	outcome := attemptError(a)
+	if outcome == "" {
+		outcome = "ok"
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(keyOperation.String(string(a.Operation)), keyOutcome.String(outcome)))
+	t.client.attempts.Add(ctx, 1, set)
+	t.client.duration.Record(ctx, a.Duration.Seconds(), set)
+	if a.Operation == signforms.OpSendReminder {
+		t.client.slotWait.Record(ctx, a.SlotWait.Seconds())
+	}
+}
+
+// attemptError is the error.type of an attempt by the conventions of HTTP: the status from 400 on, or what went wrong.
+func attemptError(a signforms.Attempt) string {
+	switch {
+	case errors.Is(a.Err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(a.Err, context.Canceled):
+		return "canceled"
+	case a.Err != nil:
+		return "no_answer"
+	case a.StatusCode < 200 || a.StatusCode >= 300:
+		return strconv.Itoa(a.StatusCode)
+	}
+	return ""
+}
+
+// sentinels are what the errors of calls match, by name.
+var sentinels = []struct {
+	err  error
+	name string
+}{
+	{signforms.ErrOutcomeUnknown, "ErrOutcomeUnknown"},
+	{signforms.ErrRateLimited, "ErrRateLimited"},
+	{signforms.ErrRefused, "ErrRefused"},
+	{signforms.ErrInvalid, "ErrInvalid"},
+	{signforms.ErrForbidden, "ErrForbidden"},
+	{signforms.ErrNotFound, "ErrNotFound"},
+	{signforms.ErrUnavailable, "ErrUnavailable"},
+	{context.Canceled, "context.Canceled"},
+	{context.DeadlineExceeded, "context.DeadlineExceeded"},
+}
+
+func sentinel(err error) string {
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return s.name
+		}
+	}
+	return "_OTHER"
+}
