@@ -66,13 +66,13 @@ func send(d signing.Document, at time.Time) (signing.Change, error) { return d.S
 
 func viewBy(email string) signing.Command {
 	return func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.View(email, "203.0.113.7", at)
+		return d.View(email, signing.Origin{IP: "203.0.113.7"}, at)
 	}
 }
 
 func signBy(email, ip string) signing.Command {
 	return func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.Sign(email, signing.SignParams{IP: ip}, at)
+		return d.Sign(email, signing.SignParams{From: signing.Origin{IP: ip}}, at)
 	}
 }
 
@@ -123,7 +123,7 @@ func seedDocuments(t testing.TB, s *store.Store, ids *signing.IDs) {
 	play(t, s, ids, signing.Document{ID: declined, Name: "Non-disclosure agreement", Signers: []signing.Signer{ann, ben}}, "2026-11-15T08:00:00Z",
 		act{"2026-11-15T08:00:00Z", send}, act{"2026-11-15T18:00:00Z", viewBy(ann.Email)},
 		act{"2026-11-15T18:21:09.300Z", func(d signing.Document, at time.Time) (signing.Change, error) {
-			return d.Decline(ann.Email, "", "203.0.113.7", at)
+			return d.Decline(ann.Email, "", signing.Origin{IP: "203.0.113.7"}, at)
 		}})
 	play(t, s, ids, signing.Document{ID: paid, Name: "Invoice no. 0042", Signers: []signing.Signer{cy}}, "2026-11-16T08:00:00.001Z",
 		act{"2026-11-16T08:00:00.001Z", send}, act{"2026-11-16T09:00:00Z", signBy(cy.Email, "2001:db8::7")},

@@ -67,8 +67,10 @@ func payload(e signing.Event, links signing.Links) Object {
 		return append(o, Member{"isSigningOrder", d.Ordered}, Member{"signers", signers(d, true)}, Member{"signedBy", by})
 	}
 	o = append(o, Member{"finishedPdfUrl", links.Finished(d.ID)}, Member{"signers", signers(d, false)})
-	for _, f := range d.Fields {
-		o = append(o, Member{fmt.Sprintf("%s(page%d)[%s]", f.Kind, f.Page, f.Label), f.Value})
+	for _, v := range d.Values {
+		if !v.Drawn() {
+			o = append(o, Member{fmt.Sprintf("%s(page%d)[%s]", v.Kind, v.Page, v.Label), v.Value})
+		}
 	}
 	return o
 }

@@ -20,7 +20,7 @@ func document(kind signing.Kind) *signing.Document {
 			{ID: "s1", Token: "secret-token", Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer & Co", Order: 1, IP: "203.0.113.7", ViewedAt: at, SignedAt: at},
 			{ID: "s2", Token: "secret-token", Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller", Order: 2, DeclinedAt: at},
 		},
-		Fields: []signing.FieldValue{{Kind: "contact_field", Page: 1, Label: "Buyer & Co", Value: "+41 <0>"}, {Kind: "date", Page: 12, Label: "[1]", Value: ""}},
+		Values: []signing.FieldValue{{Kind: "contact_field", Page: 1, Label: "Buyer & Co", Value: "+41 <0>"}, {Kind: "date", Page: 12, Label: "[1]", Value: ""}},
 	}
 }
 
@@ -83,4 +83,18 @@ func TestBodiesCarrySeveralEvents(t *testing.T) {
 	one := string(delivery.Body(e, links, delivery.Form{Object: true}))
 	require.Equal(t, "["+one+","+one+"]", string(delivery.Bodies([]signing.Event{e, e}, links, delivery.Form{})))
 	require.Equal(t, "[]", string(delivery.Bodies(nil, links, delivery.Form{})))
+}
+
+// TestSignaturesStayOutOfEvents: what a signer drew or typed as a signature is in the finished PDF, and in no event.
+func TestSignaturesStayOutOfEvents(t *testing.T) {
+	d := document(signing.KindTemplate)
+	d.Values = []signing.FieldValue{
+		{Name: "Buyer signs", Kind: "signature", Page: 1, Label: "Buyer signs", Value: "Ann", Image: []byte("PNG")},
+		{Name: "Initials", Kind: "initials", Page: 1, Label: "Initials", Value: "A."},
+		{Name: "Company", Kind: "text", Page: 2, Label: "Company", Value: "A & B"},
+		{Kind: "signature", Page: 3, Label: "free", Value: "kept"},
+	}
+	body := string(delivery.Body(signing.Event{Type: signing.EventTemplateResponse, Signer: -1, Document: d}, links, delivery.Form{}))
+	require.Contains(t, body, `,"text(page2)[Company]":"A & B","signature(page3)[free]":"kept"}`)
+	require.NotContains(t, body, "page1")
 }

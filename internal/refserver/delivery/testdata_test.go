@@ -89,7 +89,7 @@ func (w wireEvent) event(t *testing.T, raw []byte) signing.Event {
 		require.NoError(t, err)
 		var value string
 		require.NoError(t, json.Unmarshal(m[4], &value))
-		d.Fields = append(d.Fields, signing.FieldValue{Kind: string(m[1]), Page: page, Label: string(m[3]), Value: value})
+		d.Values = append(d.Values, signing.FieldValue{Kind: string(m[1]), Page: page, Label: string(m[3]), Value: value})
 	}
 	e.Document = d
 	return e

@@ -1,6 +1,9 @@
 package signing
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
 // what changed. The signing order is enforced here, whatever invitations went out.
@@ -8,14 +11,29 @@ import "time"
 // Command is anything that is done to a document at a time.
 type Command func(d Document, at time.Time) (Change, error)
 
+// Origin is where an act came from; both may be empty.
+type Origin struct {
+	IP        string
+	UserAgent string
+}
+
+// maxUserAgent bounds what the audit trail keeps of a browser's name for itself, in bytes.
+const maxUserAgent = 512
+
+// from notes where the act came from that c is the change of.
+func (c *Change) from(o Origin) {
+	o.UserAgent = strings.ToValidUTF8(o.UserAgent[:min(len(o.UserAgent), maxUserAgent)], "")
+	c.Audit[0].Origin = o
+}
+
 // SignParams are the inputs of a signature.
 type SignParams struct {
-	IP     string
-	Fields []FieldValue // what the signer filled in
+	From   Origin
+	Values []FieldValue // what the signer filled in, by name; in a document without fields anything
 }
 
 // View records that a signer opened the document. Looking again, or after signing, changes nothing and tells nobody.
-func (d Document) View(signer, ip string, at time.Time) (Change, error) {
+func (d Document) View(signer string, from Origin, at time.Time) (Change, error) {
 	i, err := d.actor(ActionView, signer)
 	if err != nil {
 		return Change{}, err
@@ -28,13 +46,15 @@ func (d Document) View(signer, ip string, at time.Time) (Change, error) {
 		return Change{}, err
 	}
 	c.Document.Signers[i].ViewedAt = c.Document.UpdatedAt
-	c.Document.Signers[i].IP = ip
+	c.Document.Signers[i].IP = from.IP
+	c.from(from)
 	c.event(EventSignatureViewed, EventTemplateViewed, i)
 	return c, nil
 }
 
 // Sign records a signature. The last one completes the document: its Change then holds the signed event followed by the
-// completed event, and no other Change ever holds that completed event.
+// completed event, and no other Change ever holds that completed event. What the signer filled in is checked against the
+// document's fields: an unknown one, one that is missing and one of another kind are an [*Invalid].
 func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
 	i, err := d.actor(ActionSign, signer)
 	if err != nil {
@@ -42,6 +62,10 @@ func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error
 	}
 	if !d.Signers[i].SignedAt.IsZero() {
 		return Change{}, &Refusal{Action: ActionSign, Status: d.Status, Rule: RuleSigned}
+	}
+	values, err := d.fill(i, p.Values)
+	if err != nil {
+		return Change{}, err
 	}
 	action := ActionSign
 	if d.pending() == 1 {
@@ -52,8 +76,9 @@ func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error
 		return Change{}, err
 	}
 	c.Document.Signers[i].SignedAt = c.Document.UpdatedAt
-	c.Document.Signers[i].IP = p.IP
-	c.Document.Fields = append(c.Document.Fields, p.Fields...)
+	c.Document.Signers[i].IP = p.From.IP
+	c.Document.Values = append(c.Document.Values, values...)
+	c.from(p.From)
 	if action == ActionComplete {
 		c.Document.CompletedAt = c.Document.UpdatedAt
 	}
@@ -69,7 +94,7 @@ func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error
 
 // Decline records that a signer refuses to sign, which ends the document. The interface has no event for it; the author
 // is told by mail.
-func (d Document) Decline(signer, reason, ip string, at time.Time) (Change, error) {
+func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Change, error) {
 	i, err := d.actor(ActionDecline, signer)
 	if err != nil {
 		return Change{}, err
@@ -82,7 +107,8 @@ func (d Document) Decline(signer, reason, ip string, at time.Time) (Change, erro
 		return Change{}, err
 	}
 	s := &c.Document.Signers[i]
-	s.DeclinedAt, s.Reason, s.IP = c.Document.UpdatedAt, reason, ip
+	s.DeclinedAt, s.Reason, s.IP = c.Document.UpdatedAt, reason, from.IP
+	c.from(from)
 	c.notify(d.AuthorEmail, "Declined", "A signer declined to sign.")
 	return c, nil
 }

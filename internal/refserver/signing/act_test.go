@@ -53,11 +53,11 @@ func requireRefused(t *testing.T, err error, rule signing.Rule, signers ...strin
 
 func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
 	d := sent(t, true)
-	_, err := d.View("ben@example.com", "", noon)
+	_, err := d.View("ben@example.com", signing.Origin{}, noon)
 	requireRefused(t, err, signing.RuleTurn)
 	_, err = d.Sign("cy@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleTurn)
-	_, err = d.Decline("ben@example.com", "", "", noon)
+	_, err = d.Decline("ben@example.com", "", signing.Origin{}, noon)
 	requireRefused(t, err, signing.RuleTurn)
 
 	c, err := d.Sign("ann@example.com", signing.SignParams{}, noon)
@@ -69,20 +69,20 @@ func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
 	requireRefused(t, err, signing.RuleSigned)
 	_, err = c.Document.Sign("dan@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleSigner, "ann@example.com", "ben@example.com", "cy@example.com")
-	_, err = c.Document.Decline("ann@example.com", "", "", noon)
+	_, err = c.Document.Decline("ann@example.com", "", signing.Origin{}, noon)
 	requireRefused(t, err, signing.RuleSigned)
 }
 
 func TestWithoutOrderAnyoneMaySign(t *testing.T) {
 	d := sent(t, false)
 	for _, email := range []string{"cy@example.com", "ann@example.com"} {
-		c, err := d.Sign(email, signing.SignParams{IP: "192.0.2.1"}, noon)
+		c, err := d.Sign(email, signing.SignParams{From: signing.Origin{IP: "192.0.2.1"}}, noon)
 		require.NoError(t, err)
 		require.Equal(t, signing.StatusPending, c.Document.Status)
 		require.Equal(t, []signing.EventType{signing.EventSignatureSigned}, eventTypes(c))
 		d = *c.Document
 	}
-	c, err := d.Sign("ben@example.com", signing.SignParams{IP: "192.0.2.2"}, noon)
+	c, err := d.Sign("ben@example.com", signing.SignParams{From: signing.Origin{IP: "192.0.2.2"}}, noon)
 	require.NoError(t, err)
 	require.Equal(t, signing.StatusSigned, c.Document.Status)
 	require.Equal(t, []signing.EventType{signing.EventSignatureSigned, signing.EventSignatureCompleted}, eventTypes(c))
@@ -100,7 +100,7 @@ func TestActsOnOneDocumentAreApart(t *testing.T) {
 	d := sent(t, false)
 	fields := func(values ...string) (p signing.SignParams) {
 		for _, v := range values {
-			p.Fields = append(p.Fields, signing.FieldValue{Kind: "text", Page: 1, Label: "x", Value: v})
+			p.Values = append(p.Values, signing.FieldValue{Kind: "text", Page: 1, Label: "x", Value: v})
 		}
 		return p
 	}
@@ -109,38 +109,38 @@ func TestActsOnOneDocumentAreApart(t *testing.T) {
 	c, err = c.Document.Sign("ben@example.com", fields("4"), noon)
 	require.NoError(t, err)
 	d = *c.Document
-	require.Greater(t, cap(d.Fields), 4, "there is room that both could write to")
+	require.Greater(t, cap(d.Values), 4, "there is room that both could write to")
 	one, err := d.Sign("cy@example.com", fields("one"), noon)
 	require.NoError(t, err)
 	_, err = d.Sign("cy@example.com", fields("other"), noon)
 	require.NoError(t, err)
-	require.Equal(t, "one", one.Document.Fields[4].Value)
+	require.Equal(t, "one", one.Document.Values[4].Value)
 	require.False(t, signing.Document{}.AllSigned(), "a draft without signers")
 }
 
 func TestViewIsToldOnce(t *testing.T) {
 	d := sent(t, false)
-	c, err := d.View("ann@example.com", "192.0.2.1", noon)
+	c, err := d.View("ann@example.com", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)
 	require.Equal(t, []signing.EventType{signing.EventSignatureViewed}, eventTypes(c))
 	require.Equal(t, signing.SignerViewed, c.Document.Signers[0].Status())
 	require.Equal(t, signing.SignerPending, d.Signers[0].Status(), "the document it was called on stays as it was")
 
-	again, err := c.Document.View("ann@example.com", "192.0.2.1", noon)
+	again, err := c.Document.View("ann@example.com", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)
 	require.False(t, again.Changed())
 	require.Empty(t, again.Events)
 
 	signed, err := d.Sign("ann@example.com", signing.SignParams{}, noon)
 	require.NoError(t, err)
-	after, err := signed.Document.View("ann@example.com", "", noon)
+	after, err := signed.Document.View("ann@example.com", signing.Origin{}, noon)
 	require.NoError(t, err)
 	require.False(t, after.Changed(), "looking after signing tells nobody")
 }
 
 func TestDeclineEndsTheDocument(t *testing.T) {
 	d := sent(t, false)
-	c, err := d.Decline("ben@example.com", "wrong price", "192.0.2.1", noon)
+	c, err := d.Decline("ben@example.com", "wrong price", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)
 	require.Equal(t, signing.StatusDeclined, c.Document.Status)
 	require.True(t, c.Document.Signers[1].HasDeclined())

@@ -14,7 +14,8 @@ const (
 )
 
 // Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
-// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's signers may still lack their address.
+// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's
+// signers may still lack their address, and then have no fields.
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {
@@ -23,6 +24,11 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 		d.ID = ids.UUID()
 	}
 	d.Signers = slices.Clone(d.Signers)
+	if d.Kind == KindPDF {
+		if err := CheckFields(d.Fields, d.addresses(func(int) bool { return true })); err != nil {
+			return Change{}, err
+		}
+	}
 	for i := range d.Signers {
 		s := &d.Signers[i]
 		if s.ID == "" {

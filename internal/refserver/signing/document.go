@@ -30,9 +30,10 @@ type Document struct {
 	Archived    bool
 	Signers     []Signer
 	Variables   []Variable
-	Fields      []FieldValue  // what the signers filled in, in that order
+	Fields      []Field       // what signers fill in; none: they may enter anything
+	Values      []FieldValue  // what they filled in, in that order
 	Mail        Mail          // subject and message for signers that have none of their own
-	PDF         []byte        // replaces the template's PDF; nil: the template's
+	PDF         []byte        // nil: an empty page
 	ExpiresFor  time.Duration // how long after sending it expires; 0: never
 	ExpiresAt   time.Time     // zero: does not expire
 	CreatedAt   time.Time
@@ -147,15 +148,6 @@ type Variable struct {
 	Value string
 }
 
-// FieldValue is what a signer entered into one field of the PDF. Events carry it under a key such as
-// contact_field(page1)[Buyer].
-type FieldValue struct {
-	Kind  string // contact_field is documented; text, date and name were seen
-	Page  int    // from 1
-	Label string // usually the role title
-	Value string
-}
-
 // AuditEntry is one line of a record's audit trail. Entries are only ever added. From and To of a document's entries chain:
 // the last To is the document's status.
 type AuditEntry struct {
@@ -167,6 +159,7 @@ type AuditEntry struct {
 	From     Status // empty for the first entry, and for forms
 	To       Status
 	Note     string // a reason, a count; may be empty
+	Origin          // of a signer's or respondent's act
 }
 
 // MessageKind tells why a message was sent.

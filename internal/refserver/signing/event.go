@@ -75,6 +75,6 @@ func (c Change) Changed() bool { return len(c.Audit) > 0 }
 // Clone returns a copy whose signers and field values may be changed without touching d's.
 func (d Document) Clone() Document {
 	d.Signers = slices.Clone(d.Signers)
-	d.Fields = slices.Clip(d.Fields)
+	d.Values = slices.Clip(d.Values)
 	return d
 }

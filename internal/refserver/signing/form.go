@@ -15,7 +15,9 @@ type Form struct {
 type FormField struct {
 	ID       string
 	Question string
+	Kind     QuestionKind // empty: text
 	Required bool
+	Choices  []string // of a choice
 }
 
 // FormAnswer is the answer to one question.
@@ -40,4 +42,5 @@ type FormResponse struct {
 type SubmitParams struct {
 	RespondentEmail string
 	Answers         []FormAnswer // Question is filled in from the form
+	From            Origin
 }

@@ -24,7 +24,10 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 	d := Document{
 		Kind: KindTemplate, WorkspaceID: t.WorkspaceID, TemplateID: t.ID, OwnerID: t.OwnerID,
 		Name: t.Name, AuthorEmail: t.AuthorEmail, Ordered: t.Ordered,
-		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: p.PDF, ExpiresFor: t.ExpiresFor,
+		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: p.PDF, Fields: t.Fields, ExpiresFor: t.ExpiresFor,
+	}
+	if d.PDF == nil {
+		d.PDF = t.PDF
 	}
 	for i, r := range p.Receivers {
 		role := slices.IndexFunc(t.Roles, func(role Role) bool { return role.Title == r.RoleTitle })
@@ -134,8 +137,8 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field and a required
-// field without an answer are an [*Invalid]; a field without an answer is an empty one.
+// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field, one of another
+// kind and a required field without an answer are an [*Invalid]; a field without an answer is an empty one.
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {
@@ -152,16 +155,18 @@ func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 		if i := slices.IndexFunc(p.Answers, func(a FormAnswer) bool { return a.FieldID == field.ID }); i >= 0 {
 			answer.Answer = p.Answers[i].Answer
 		}
-		if field.Required && answer.Answer == "" {
-			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the question %q (field %s) needs an answer", field.Question, field.ID)}
+		if err := field.check(answer.Answer); err != nil {
+			return Change{}, err
 		}
 		r.Answers = append(r.Answers, answer)
 	}
-	return Change{
+	c := Change{
 		Response: &r,
 		Audit:    []AuditEntry{{RecordID: f.ID, At: at, Action: ActionSubmit, Actor: ActorRespondent, Note: r.ID}},
 		Events: []Event{{
 			Type: EventFormResponse, At: at, WorkspaceID: f.WorkspaceID, SourceID: f.ID, Signer: -1, Form: &f, Response: &r,
 		}},
-	}, nil
+	}
+	c.from(p.From)
+	return c, nil
 }

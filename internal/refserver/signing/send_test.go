@@ -41,14 +41,15 @@ func TestInstantiate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []signing.EventType{signing.EventTemplateSigned}, eventTypes(c))
 	require.Equal(t, "For Ann", c.Messages[0].Subject, "the receiver's own subject comes first")
-	c, err = c.Document.View("ann@example.com", "", noon)
+	c, err = c.Document.View("ann@example.com", signing.Origin{}, noon)
 	require.NoError(t, err)
 	require.Equal(t, []signing.EventType{signing.EventTemplateViewed}, eventTypes(c))
 	field := signing.FieldValue{Kind: "text", Page: 1, Label: "Tenant", Value: "Ann"}
-	c, err = c.Document.Sign("ann@example.com", signing.SignParams{Fields: []signing.FieldValue{field}}, noon)
+	c, err = c.Document.Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{field}}, noon)
 	require.NoError(t, err)
 	require.Equal(t, []signing.EventType{signing.EventTemplateSigned, signing.EventTemplateResponse}, eventTypes(c))
-	require.Equal(t, []signing.FieldValue{field}, c.Events[1].Document.Fields)
+	field.Signer = c.Document.Signers[0].ID
+	require.Equal(t, []signing.FieldValue{field}, c.Events[1].Document.Values)
 }
 
 func TestInstantiateRefuses(t *testing.T) {

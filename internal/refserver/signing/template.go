@@ -12,6 +12,8 @@ type Template struct {
 	Roles       []Role
 	Ordered     bool     // documents made from it have the signing order of the roles
 	Variables   []string // names of its custom variables, with their square brackets
+	PDF         []byte   // nil: an empty page
+	Fields      []Field  // what signers fill in; documents made from it have the same
 	Archived    bool
 	ExpiresFor  time.Duration // how long after sending its documents expire; 0: never
 	CreatedAt   time.Time
@@ -39,5 +41,5 @@ type SendParams struct {
 	Receivers []Receiver
 	Mail      Mail
 	Variables []Variable
-	PDF       []byte // only for templates
+	PDF       []byte // replaces the template's; nil: the template's own
 }

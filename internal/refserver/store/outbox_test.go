@@ -26,7 +26,7 @@ func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
 		}
 	})
 	_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
-		return d.View("ann@example.com", "", noon)
+		return d.View("ann@example.com", signing.Origin{}, noon)
 	})
 	require.NoError(t, err)
 	select {

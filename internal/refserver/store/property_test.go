@@ -117,7 +117,7 @@ func (w *world) act(d signing.Document) (signing.Change, error) {
 	case 2:
 		return d.Archive(w.now)
 	case 3:
-		return d.Decline(signer, "no", "", w.now)
+		return d.Decline(signer, "no", signing.Origin{}, w.now)
 	case 4, 5:
 		return d.Pay(w.now)
 	case 6:
@@ -125,7 +125,7 @@ func (w *world) act(d signing.Document) (signing.Change, error) {
 	case 7, 8, 9:
 		return d.Send(w.now)
 	case 10, 11, 12, 13:
-		return d.View(signer, "", w.now)
+		return d.View(signer, signing.Origin{}, w.now)
 	}
 	i := d.SignerIndex(signer)
 	c, err := d.Sign(signer, signing.SignParams{}, w.now)

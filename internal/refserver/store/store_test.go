@@ -86,7 +86,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 	update(t, s, func(tx *store.Tx) { tx.PutWebhook(hook) })
 	d := add(t, s, ids, signing.Document{Name: "Lease", ExpiresFor: time.Hour}, noon)
 	_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
-		return d.View("ann@example.com", "", noon)
+		return d.View("ann@example.com", signing.Origin{}, noon)
 	})
 	require.NoError(t, err)
 	before := dump(t, s, d.ID, "f")

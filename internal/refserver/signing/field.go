@@ -1,0 +1,173 @@
+package signing
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Field is a place in a document's PDF that one signer fills in when signing.
+type Field struct {
+	Name     string // its own in the document
+	Role     string // title of the role that fills it in; in a PDF document the signer's e-mail address
+	Kind     FieldKind
+	Required bool
+
+	Page                int     // from 1
+	X, Y, Width, Height float64 // fractions of the visible page, from its top left
+}
+
+// FieldKind says what goes into a field.
+type FieldKind string
+
+// The kinds of fields. Which of them the service has is not documented.
+const (
+	FieldSignature FieldKind = "signature" // a name as text, or a picture
+	FieldInitials  FieldKind = "initials"  // the same, shorter
+	FieldText      FieldKind = "text"
+	FieldDate      FieldKind = "date"     // as in 2006-01-02
+	FieldCheckbox  FieldKind = "checkbox" // "true" or "false"
+)
+
+// FieldKinds lists them.
+var FieldKinds = [...]FieldKind{FieldSignature, FieldInitials, FieldText, FieldDate, FieldCheckbox}
+
+// drawn reports whether the field may hold a picture.
+func (k FieldKind) drawn() bool { return k == FieldSignature || k == FieldInitials }
+
+// Bounds of what a signer may enter into one field.
+const (
+	maxText  = 10_000  // bytes
+	maxImage = 1 << 20 // bytes
+)
+
+// FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
+// without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
+type FieldValue struct {
+	Signer string // id of who entered it, given by [Document.Sign]
+	Name   string
+	Kind   string // contact_field is documented; text, date and name were seen
+	Page   int    // from 1
+	Label  string // usually the role title; of a Field its name
+	Value  string
+	Image  []byte // a PNG, for a signature or initials
+}
+
+// Drawn reports whether the value is a signature or initials of a field, which events do not carry.
+func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).drawn() }
+
+// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses.
+func CheckFields(fields []Field, roles []string) error {
+	for i, f := range fields {
+		wrong := func(name, format string, args ...any) error {
+			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
+		}
+		sameName := func(other Field) bool { return other.Name == f.Name }
+		switch {
+		case f.Name == "":
+			return wrong("Name", "is empty")
+		case slices.ContainsFunc(fields[:i], sameName):
+			return wrong("Name", "is %q like that of another field: each needs its own", f.Name)
+		case !slices.Contains(roles, f.Role):
+			return wrong("Role", "is %q, which is none of %q", f.Role, roles)
+		case !slices.Contains(FieldKinds[:], f.Kind):
+			return wrong("Kind", "is %q, which is none of %q", f.Kind, FieldKinds)
+		case f.Page < 1:
+			return wrong("Page", "is %d: the first page is 1", f.Page)
+		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
+			return wrong("X", "Y, Width and Height are fractions of the page: the field must have a size and be on it")
+		}
+	}
+	return nil
+}
+
+// FieldsOf returns the fields that the signer at index i fills in, in the document's order.
+func (d Document) FieldsOf(i int) (own []Field) {
+	for _, f := range d.Fields {
+		if f.Role == d.place(i) {
+			own = append(own, f)
+		}
+	}
+	return own
+}
+
+// place is what fields name the signer at index i by.
+func (d Document) place(i int) string {
+	if d.Kind == KindTemplate {
+		return d.Signers[i].RoleTitle
+	}
+	return d.Signers[i].Email
+}
+
+// fill checks what the signer at index i entered against the fields, and returns it in the fields' order.
+func (d Document) fill(i int, entered []FieldValue) ([]FieldValue, error) {
+	own, values := d.FieldsOf(i), []FieldValue(nil)
+	for j, v := range entered {
+		if slices.ContainsFunc(entered[:j], func(other FieldValue) bool { return v.Name != "" && other.Name == v.Name }) {
+			return nil, invalidValue(v.Name, "is filled in twice")
+		}
+		if len(d.Fields) == 0 && v.Name == "" {
+			v.Signer = d.Signers[i].ID
+			values = append(values, v)
+		} else if !slices.ContainsFunc(own, func(f Field) bool { return f.Name == v.Name }) {
+			return nil, d.noField(i, v.Name)
+		}
+	}
+	for _, f := range own {
+		j := slices.IndexFunc(entered, func(v FieldValue) bool { return v.Name == f.Name })
+		v := FieldValue{}
+		if j >= 0 {
+			v = entered[j]
+		}
+		if err := f.check(v); err != nil {
+			return nil, err
+		}
+		if j >= 0 {
+			values = append(values, FieldValue{
+				Signer: d.Signers[i].ID, Name: f.Name, Kind: string(f.Kind), Page: f.Page, Label: f.Name, Value: v.Value, Image: v.Image,
+			})
+		}
+	}
+	return values, nil
+}
+
+// noField says which names the signer could have used.
+func (d Document) noField(i int, name string) error {
+	var own []string
+	for _, f := range d.FieldsOf(i) {
+		own = append(own, f.Name)
+	}
+	if slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Name == name }) {
+		return invalidValue(name, "is for another signer; this one fills in %q", own)
+	}
+	return invalidValue(name, "is no field of the document; this signer fills in %q", own)
+}
+
+// check compares what was entered with the field's kind. Nothing entered is a zero value.
+func (f Field) check(v FieldValue) error {
+	empty := strings.TrimSpace(v.Value) == "" && len(v.Image) == 0
+	_, noDate := time.Parse(time.DateOnly, v.Value)
+	switch {
+	case f.Required && (empty || f.Kind == FieldCheckbox && v.Value == "false"):
+		return invalidValue(f.Name, "must be filled in")
+	case len(v.Value) > maxText || !utf8.ValidString(v.Value):
+		return invalidValue(f.Name, "must be UTF-8 text of at most %d bytes", maxText)
+	case len(v.Image) > 0 && (!f.Kind.drawn() || len(v.Image) > maxImage || !bytes.HasPrefix(v.Image, []byte("\x89PNG\r\n\x1a\n"))):
+		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes, and only as a signature or initials", maxImage)
+	case empty:
+		return nil
+	case f.Kind == FieldDate && noDate != nil:
+		return invalidValue(f.Name, "must be a date as in 2006-01-02")
+	case f.Kind == FieldCheckbox && v.Value != "true" && v.Value != "false":
+		return invalidValue(f.Name, `must be "true" or "false"`)
+	}
+	return nil
+}
+
+// invalidValue is the error for one field, without what was entered.
+func invalidValue(name, format string, args ...any) error {
+	return &Invalid{Field: "fields", Message: fmt.Sprintf("%.64q ", name) + fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,212 @@
+package signing_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+const png = "\x89PNG\r\n\x1a\n…"
+
+// contract has fields of every kind for Ann, who must fill in three, and one for Ben.
+func contract(t *testing.T) signing.Document {
+	t.Helper()
+	place := signing.Field{Role: "ann@example.com", Page: 1, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.05}
+	field := func(name string, kind signing.FieldKind, required bool) signing.Field {
+		f := place
+		f.Name, f.Kind, f.Required = name, kind, required
+		return f
+	}
+	fields := []signing.Field{
+		field("Ann signs", signing.FieldSignature, true), field("Ann's initials", signing.FieldInitials, false),
+		field("Company", signing.FieldText, true), field("Day", signing.FieldDate, false), field("I agree", signing.FieldCheckbox, true),
+		field("Ben's note", signing.FieldText, false),
+	}
+	fields[5].Role, fields[5].Page = "ben@example.com", 2
+	c, err := signing.Create(signing.Document{
+		Kind: signing.KindPDF, Name: "Contract", Fields: fields,
+		Signers: []signing.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
+	}, signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	c, err = c.Document.Send(noon)
+	require.NoError(t, err)
+	return *c.Document
+}
+
+// filled are Ann's required values, with changes by name; an empty one takes the field out.
+func filled(changes map[string]string) (values []signing.FieldValue) {
+	all := map[string]string{"Ann signs": "Ann", "Company": "A & B", "I agree": "true"}
+	for name, value := range changes {
+		all[name] = value
+	}
+	for _, name := range []string{"I agree", "Company", "Ann signs", "Ann's initials", "Day", "Ben's note", "Fax"} {
+		if v := all[name]; v != "" {
+			values = append(values, signing.FieldValue{Name: name, Value: v})
+		}
+	}
+	return values
+}
+
+func TestValuesAreKeptWithTheirField(t *testing.T) {
+	d := contract(t)
+	require.Len(t, d.FieldsOf(0), 5)
+	require.Len(t, d.FieldsOf(1), 1)
+	values := append(filled(map[string]string{"Day": "2026-11-18"}), signing.FieldValue{Name: "Ann's initials", Image: []byte(png)})
+	c, err := d.Sign("ann@example.com", signing.SignParams{Values: values}, noon)
+	require.NoError(t, err)
+	ann := d.Signers[0].ID
+	require.Equal(t, []signing.FieldValue{
+		{Signer: ann, Name: "Ann signs", Kind: "signature", Page: 1, Label: "Ann signs", Value: "Ann"},
+		{Signer: ann, Name: "Ann's initials", Kind: "initials", Page: 1, Label: "Ann's initials", Image: []byte(png)},
+		{Signer: ann, Name: "Company", Kind: "text", Page: 1, Label: "Company", Value: "A & B"},
+		{Signer: ann, Name: "Day", Kind: "date", Page: 1, Label: "Day", Value: "2026-11-18"},
+		{Signer: ann, Name: "I agree", Kind: "checkbox", Page: 1, Label: "I agree", Value: "true"},
+	}, c.Document.Values, "in the document's order")
+	require.Empty(t, d.Values, "the record before is as it was")
+	c, err = c.Document.Sign("ben@example.com", signing.SignParams{}, noon)
+	require.NoError(t, err, "what is not required may stay empty")
+	require.Len(t, c.Document.Values, 5)
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	all := `["Ann signs" "Ann's initials" "Company" "Day" "I agree"]`
+	for _, c := range []struct {
+		name   string
+		values []signing.FieldValue
+		want   string
+	}{
+		{"nothing", nil, `fields: "Ann signs" must be filled in`},
+		{"blank", filled(map[string]string{"Company": " \n"}), `fields: "Company" must be filled in`},
+		{"not agreed", filled(map[string]string{"I agree": "false"}), `fields: "I agree" must be filled in`},
+		{"unknown", filled(map[string]string{"Fax": "1"}), `fields: "Fax" is no field of the document; this signer fills in ` + all},
+		{"unnamed", append(filled(nil), signing.FieldValue{Kind: "text", Label: "x"}), `fields: "" is no field of the document; this signer fills in ` + all},
+		{"another's", filled(map[string]string{"Ben's note": "x"}), `fields: "Ben's note" is for another signer; this one fills in ` + all},
+		{"twice", append(filled(nil), signing.FieldValue{Name: "Company", Value: "C"}), `fields: "Company" is filled in twice`},
+		{"date", filled(map[string]string{"Day": "18.11.2026"}), `fields: "Day" must be a date as in 2006-01-02`},
+		{"checkbox", filled(map[string]string{"I agree": "on"}), `fields: "I agree" must be "true" or "false"`},
+		{"long", filled(map[string]string{"Company": strings.Repeat("x", 10_001)}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
+		{"not UTF-8", filled(map[string]string{"Company": "a\xff"}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
+		{"no PNG", append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: []byte("GIF89a")}),
+			`fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+		{"picture of a date", append(filled(nil), signing.FieldValue{Name: "Day", Image: []byte(png)}),
+			`fields: "Day" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := contract(t).Sign("ann@example.com", signing.SignParams{Values: c.values}, noon)
+			require.EqualError(t, err, c.want)
+		})
+	}
+	_, err := sent(t, false).Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{{Name: "Fax"}}}, noon)
+	require.EqualError(t, err, `fields: "Fax" is no field of the document; this signer fills in []`)
+}
+
+func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
+	template := lease
+	template.PDF = []byte("%PDF-1.4 template")
+	template.Fields = []signing.Field{{Name: "Rent", Role: "Tenant", Kind: signing.FieldText, Required: true, Page: 1, Width: 1, Height: 1}}
+	c, err := template.Instantiate(params(), signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	require.Equal(t, template.PDF, c.Document.PDF)
+	require.Equal(t, template.Fields, c.Document.FieldsOf(0), "Ann is the tenant")
+	require.Empty(t, c.Document.FieldsOf(1))
+	p := params()
+	p.PDF = []byte("%PDF-1.4 this one")
+	c, err = template.Instantiate(p, signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	require.Equal(t, p.PDF, c.Document.PDF)
+}
+
+func TestFieldsAreChecked(t *testing.T) {
+	ok := signing.Field{Name: "x", Role: "ann@example.com", Kind: signing.FieldText, Page: 1, X: 0.5, Y: 0.5, Width: 0.5, Height: 0.5}
+	for _, c := range []struct {
+		name   string
+		change func(*signing.Field)
+		want   string
+	}{
+		{"name", func(f *signing.Field) { f.Name = "" }, "Fields[1].Name: is empty"},
+		{"same name", func(f *signing.Field) { f.Name = "x" }, `Fields[1].Name: is "x" like that of another field: each needs its own`},
+		{"role", func(f *signing.Field) { f.Role = "Ann" }, `Fields[1].Role: is "Ann", which is none of ["ann@example.com"]`},
+		{"kind", func(f *signing.Field) { f.Kind = "stamp" }, `Fields[1].Kind: is "stamp", which is none of ["signature" "initials" "text" "date" "checkbox"]`},
+		{"page", func(f *signing.Field) { f.Page = 0 }, "Fields[1].Page: is 0: the first page is 1"},
+		{"left", func(f *signing.Field) { f.X = -0.1 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{"right", func(f *signing.Field) { f.Width = 0.51 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{"flat", func(f *signing.Field) { f.Height = 0 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{"not a number", func(f *signing.Field) { f.Y = math.NaN() }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+	} {
+		second := ok
+		second.Name = "y"
+		c.change(&second)
+		d := signing.Document{Kind: signing.KindPDF, Fields: []signing.Field{ok, second}, Signers: []signing.Signer{{Email: "ann@example.com"}}}
+		_, err := signing.Create(d, signing.NewIDs(1), noon)
+		require.EqualError(t, err, c.want, c.name)
+	}
+}
+
+func TestQuestionsAreAnsweredByKind(t *testing.T) {
+	f := signing.Form{Fields: []signing.FormField{
+		{ID: "q1", Question: "Name", Required: true}, {ID: "q2", Question: "Story", Kind: signing.QuestionLongText},
+		{ID: "q3", Question: "Size", Kind: signing.QuestionChoice, Choices: []string{"S", "L"}},
+		{ID: "q4", Question: "Born", Kind: signing.QuestionDate}, {ID: "q5", Question: "Agreed", Kind: signing.QuestionCheckbox, Required: true},
+	}}
+	require.NoError(t, f.Check())
+	submit := func(changes map[string]string) error {
+		p := signing.SubmitParams{From: signing.Origin{IP: "192.0.2.9", UserAgent: "browser"}}
+		for id, answer := range map[string]string{"q1": "Ann", "q3": "L", "q4": "1990-02-28", "q5": "true"} {
+			if changed, ok := changes[id]; ok {
+				answer = changed
+			}
+			p.Answers = append(p.Answers, signing.FormAnswer{FieldID: id, Answer: answer})
+		}
+		c, err := f.Submit(p, signing.NewIDs(1), noon)
+		if err == nil {
+			require.Equal(t, p.From, c.Audit[0].Origin)
+		}
+		return err
+	}
+	require.NoError(t, submit(nil))
+	require.NoError(t, submit(map[string]string{"q3": "", "q4": ""}), "what is not required may stay empty")
+	for _, c := range []struct{ id, answer, want string }{
+		{"q1", " ", `answers: the question "Name" (field q1) needs an answer`},
+		{"q3", "M", `answers: the question "Size" (field q3) is answered by one of ["S" "L"]`},
+		{"q4", "yesterday", `answers: the question "Born" (field q4) is answered by a date as in 2006-01-02`},
+		{"q5", "false", `answers: the question "Agreed" (field q5) needs an answer`},
+		{"q5", "on", `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
+		{"q1", "\xff", `answers: the question "Name" (field q1) takes UTF-8 text of at most 10000 bytes`},
+	} {
+		require.EqualError(t, submit(map[string]string{c.id: c.answer}), c.want)
+	}
+}
+
+func TestFormsAreChecked(t *testing.T) {
+	for want, second := range map[string]signing.FormField{
+		"Fields[1].Question: is empty": {},
+		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                 {Question: "Name"},
+		`Fields[1].Kind: is "stars", which is none of ["text" "long_text" "choice" "date" "checkbox"]`: {Question: "x", Kind: "stars"},
+		"Fields[1].Choices: must be there for a choice, and for nothing else":                          {Question: "x", Kind: signing.QuestionChoice},
+	} {
+		require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, second}}.Check(), want)
+	}
+	require.Error(t, signing.Form{Fields: []signing.FormField{{Question: "x", Choices: []string{"a"}}}}.Check())
+}
+
+func TestTheTrailTellsWhereActsCameFrom(t *testing.T) {
+	from := signing.Origin{IP: "203.0.113.7", UserAgent: strings.Repeat("browser ", 100)}
+	kept := signing.Origin{IP: from.IP, UserAgent: from.UserAgent[:512]}
+	d := sent(t, false)
+	viewed, err := d.View("ann@example.com", from, noon)
+	require.NoError(t, err)
+	signed, err := d.Sign("ann@example.com", signing.SignParams{From: from}, noon)
+	require.NoError(t, err)
+	declined, err := d.Decline("ann@example.com", "too late", from, noon)
+	require.NoError(t, err)
+	for _, c := range []signing.Change{viewed, signed, declined} {
+		require.Equal(t, kept, c.Audit[0].Origin)
+		require.Equal(t, from.IP, c.Document.Signers[0].IP)
+	}
+	require.Equal(t, "too late", declined.Audit[0].Note)
+	require.Equal(t, "too late", declined.Document.Signers[0].Reason)
+}

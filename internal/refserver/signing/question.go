@@ -1,0 +1,68 @@
+package signing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// QuestionKind says how a question is answered.
+type QuestionKind string
+
+// The kinds of questions. Which of them the service has is not documented.
+const (
+	QuestionText     QuestionKind = "text"      // one line; the default
+	QuestionLongText QuestionKind = "long_text" // any number of lines
+	QuestionChoice   QuestionKind = "choice"    // one of Choices
+	QuestionDate     QuestionKind = "date"      // as in 2006-01-02
+	QuestionCheckbox QuestionKind = "checkbox"  // "true" or "false"
+)
+
+// QuestionKinds lists them.
+var QuestionKinds = [...]QuestionKind{QuestionText, QuestionLongText, QuestionChoice, QuestionDate, QuestionCheckbox}
+
+// Check returns an [*Invalid] unless every question of the form can be answered.
+func (f Form) Check() error {
+	for i, q := range f.Fields {
+		sameQuestion := func(other FormField) bool { return other.Question == q.Question }
+		wrong := func(name, format string, args ...any) error {
+			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
+		}
+		switch {
+		case q.Question == "":
+			return wrong("Question", "is empty")
+		case slices.ContainsFunc(f.Fields[:i], sameQuestion):
+			return wrong("Question", "is %q like that of another field: each needs its own", q.Question)
+		case q.Kind != "" && !slices.Contains(QuestionKinds[:], q.Kind):
+			return wrong("Kind", "is %q, which is none of %q", q.Kind, QuestionKinds)
+		case (q.Kind == QuestionChoice) != (len(q.Choices) > 0):
+			return wrong("Choices", "must be there for a choice, and for nothing else")
+		}
+	}
+	return nil
+}
+
+// check compares an answer with the question. No answer is an empty one.
+func (q FormField) check(answer string) error {
+	wrong := func(format string, args ...any) error {
+		return &Invalid{Field: "answers", Message: fmt.Sprintf("the question %q (field %s) ", q.Question, q.ID) + fmt.Sprintf(format, args...)}
+	}
+	_, noDate := time.Parse(time.DateOnly, answer)
+	switch {
+	case q.Required && (strings.TrimSpace(answer) == "" || q.Kind == QuestionCheckbox && answer == "false"):
+		return wrong("needs an answer")
+	case len(answer) > maxText || !utf8.ValidString(answer):
+		return wrong("takes UTF-8 text of at most %d bytes", maxText)
+	case answer == "":
+		return nil
+	case q.Kind == QuestionChoice && !slices.Contains(q.Choices, answer):
+		return wrong("is answered by one of %q", q.Choices)
+	case q.Kind == QuestionDate && noDate != nil:
+		return wrong("is answered by a date as in 2006-01-02")
+	case q.Kind == QuestionCheckbox && answer != "true" && answer != "false":
+		return wrong(`is answered by "true" or "false"`)
+	}
+	return nil
+}
