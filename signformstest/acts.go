@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// signerIP is the address from which signers act that do not come through their signing link.
+// signerIP is the address from which people act who do not come through their link.
 const signerIP = "192.0.2.1"
 
 // ErrRefused is what an act's error matches, by errors.Is, when the service's rules forbid it: the document's status, the
@@ -40,35 +40,32 @@ type Actor struct {
 	server   *Server
 	document string
 	signer   string
+	from     Origin
 }
 
 // Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
 // createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
 func (s *Server) Signer(documentID, emailOrID string) Actor {
-	return Actor{server: s, document: documentID, signer: emailOrID}
+	return Actor{server: s, document: documentID, signer: emailOrID, from: Origin{IP: signerIP}}
 }
 
-// FieldValue is what a signer filled in. Completed events carry it under a key such as contact_field(page1)[Buyer].
-type FieldValue struct {
-	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
-	Page  int    // from 1
-	Label string // usually the role's title
-	Value string
+// From returns the signer acting from elsewhere than 192.0.2.1. Audit entries and events tell.
+func (a Actor) From(o Origin) Actor {
+	a.from = o
+	return a
 }
 
 // View opens the document. A second time it changes nothing and tells nobody.
 func (a Actor) View() error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.View(a.signer, signerIP, at)
+		return d.View(a.signer, signing.Origin(a.from), at)
 	})
 }
 
-// Sign signs the document, filling in the fields on the way. The last signature completes it.
+// Sign signs the document, filling in the fields on the way. The last signature completes it. It is an error when a required
+// field of the signer is missing, when a value names none of the signer's fields, and when it is not of the field's kind.
 func (a Actor) Sign(fields ...FieldValue) error {
-	p := signing.SignParams{IP: signerIP}
-	for _, f := range fields {
-		p.Fields = append(p.Fields, internalFieldValue(f))
-	}
+	p := signing.SignParams{From: signing.Origin(a.from), Values: convertAll(fields, internalFieldValue)}
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Sign(a.signer, p, at)
 	})
@@ -77,7 +74,7 @@ func (a Actor) Sign(fields ...FieldValue) error {
 // Decline refuses to sign, which ends the document. The reason may be empty.
 func (a Actor) Decline(reason string) error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.Decline(a.signer, reason, signerIP, at)
+		return d.Decline(a.signer, reason, signing.Origin(a.from), at)
 	})
 }
 
@@ -97,10 +94,12 @@ func (s *Server) Archive(documentID string) error { return s.act(documentID, sig
 type Submission struct {
 	RespondentEmail string            // may be empty
 	Answers         map[string]string // by question
+	From            Origin            // default IP 192.0.2.1
 }
 
 // SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
-// when an answer is missing that the form requires, or when one is to a question that the form does not ask.
+// when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a question that
+// the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
 	var c signing.Change
 	err = s.store.Update(func(tx *store.Tx) error {
@@ -108,7 +107,10 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 		if err != nil {
 			return err
 		}
-		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail}
+		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail, From: signing.Origin(answers.From)}
+		if p.From == (signing.Origin{}) {
+			p.From.IP = signerIP
+		}
 		if p.Answers, err = byField(form, answers.Answers); err != nil {
 			return err
 		}

@@ -17,6 +17,9 @@ type AuditEntry struct {
 	From     string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
 	To       string // status after it
 	Note     string // the reason of a decline, how many were reminded; may be empty
+
+	IP        string // from which a signer or respondent acted; empty for others
+	UserAgent string // with which they did; may be empty
 }
 
 // String describes the entry in one line without personal data.

@@ -25,7 +25,14 @@ func convertAll[From, To any](all []From, convert func(From) To) []To {
 func internalTemplate(t Template) signing.Template {
 	return signing.Template{
 		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),
-		Ordered: t.SigningOrder, Variables: t.Variables, ExpiresFor: t.ExpiresFor,
+		Ordered: t.SigningOrder, Variables: t.Variables, PDF: t.PDF, Fields: convertAll(t.Fields, internalField), ExpiresFor: t.ExpiresFor,
+	}
+}
+
+func internalField(f TemplateField) signing.Field {
+	return signing.Field{
+		Name: f.Name, Role: f.Role, Kind: signing.FieldKind(f.Kind), Required: f.Required,
+		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
 	}
 }
 
@@ -36,7 +43,8 @@ func internalForm(f Form) signing.Form {
 	out := signing.Form{Title: f.Title}
 	for i, field := range f.Fields {
 		out.Fields = append(out.Fields, signing.FormField{
-			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Required: field.Required,
+			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Kind: signing.QuestionKind(field.Kind), Required: field.Required,
+			Choices: field.Choices,
 		})
 	}
 	return out
@@ -46,14 +54,14 @@ func internalForm(f Form) signing.Form {
 func internalDocument(d Document) signing.Document {
 	return signing.Document{
 		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
-		Ordered: d.SigningOrder, ExpiresFor: d.ExpiresFor,
+		Ordered: d.SigningOrder, PDF: d.PDF, Fields: convertAll(d.Fields, internalField), ExpiresFor: d.ExpiresFor,
 	}
 }
 
 func internalSigner(s Signer) signing.Signer { return signing.Signer{Name: s.Name, Email: s.Email} }
 
 func internalFieldValue(v FieldValue) signing.FieldValue {
-	return signing.FieldValue{Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value}
+	return signing.FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image}
 }
 
 func internalWebhook(w Webhook) store.Webhook {
@@ -109,6 +117,7 @@ func publicAuditEntry(e signing.AuditEntry, d signing.Document) AuditEntry {
 	}
 	return AuditEntry{
 		ID: e.Seq, RecordID: e.RecordID, At: e.At, Action: string(e.Action), Actor: actor, From: string(e.From), To: string(e.To), Note: e.Note,
+		IP: e.IP, UserAgent: e.UserAgent,
 	}
 }
 

@@ -25,11 +25,12 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	}{
 		{convert: internalTemplate, unset: "ID WorkspaceID OwnerID Archived CreatedAt UpdatedAt"},
 		{convert: internalRole},
+		{convert: internalField},
 		{convert: internalForm, unset: "ID WorkspaceID CreatedAt"},
 		{convert: internalDocument, unread: "Draft",
-			unset: "ID Kind WorkspaceID TemplateID OwnerID Status Archived Variables Fields Mail PDF ExpiresAt CreatedAt UpdatedAt SentAt CompletedAt"},
+			unset: "ID Kind WorkspaceID TemplateID OwnerID Status Archived Variables Values Mail ExpiresAt CreatedAt UpdatedAt SentAt CompletedAt"},
 		{convert: internalSigner, unset: "ID Token RoleTitle RoleColour Order Subject Message IP InvitedAt ViewedAt SignedAt DeclinedAt Reason"},
-		{convert: internalFieldValue},
+		{convert: internalFieldValue, unset: "Signer"},
 		{convert: internalWebhook, unset: "ID WorkspaceID Secret Disabled CreatedAt"},
 		{convert: Profile.internal, unread: "Timestamps UntypedSamples"},
 		{convert: internalEndpoint},
@@ -113,6 +114,8 @@ func fill(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.7)
 	case reflect.Uint8:
 		v.SetUint(7)
 	case reflect.Slice:

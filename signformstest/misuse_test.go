@@ -42,12 +42,15 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 		"AddTemplate: ExpiresFor is -1ns: it must be positive, or 0 for never": func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, ExpiresFor: -1})
 		},
+		`AddTemplate: Fields[0].Role: is "Seller", which is none of ["Buyer"]`: func(s *server) {
+			s.AddTemplate(template{Name: "Offer", Roles: roles, Fields: []signformstest.TemplateField{{Name: "x", Role: "Seller"}}})
+		},
 		"AddForm: Title is empty":                    func(s *server) { s.AddForm(signformstest.Form{Fields: []signformstest.Field{question}}) },
 		"AddForm: Fields is empty: a form needs one": func(s *server) { s.AddForm(signformstest.Form{Title: "Intake"}) },
-		"AddForm: Fields[0].Question is empty": func(s *server) {
+		"AddForm: Fields[0].Question: is empty": func(s *server) {
 			s.AddForm(signformstest.Form{Title: "Intake", Fields: make([]signformstest.Field, 1)})
 		},
-		`AddForm: two Fields have the Question "Name?": each needs its own`: func(s *server) {
+		`AddForm: Fields[1].Question: is "Name?" like that of another field: each needs its own`: func(s *server) {
 			s.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{question, question}})
 		},
 		"AddDocument: Name is empty": func(s *server) { s.AddDocument(document{Signers: ann}) },

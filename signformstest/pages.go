@@ -58,27 +58,59 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 		noSuchPage(w)
 		return
 	}
-	ip, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		ip = signerIP // the network in memory has no addresses
-	}
-	id, text, button := d.Signers[signer].ID, "For the signature of "+d.Signers[signer].Name+".", signButton
-	err = s.act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
+	id, from := d.Signers[signer].ID, originOf(r)
+	text, form := "For the signature of "+d.Signers[signer].Name+".", signForm(d.FieldsOf(signer))
+	err := s.act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
 		if r.Method == http.MethodPost {
-			text, button = "Signed by "+d.Signers[signer].Name+".", ""
-			return d.Sign(id, signing.SignParams{IP: ip}, at)
+			text, form = "Signed by "+d.Signers[signer].Name+".", ""
+			return d.Sign(id, signing.SignParams{From: from, Values: posted(r, d.FieldsOf(signer))}, at)
 		}
-		return d.View(id, ip, at)
+		return d.View(id, from, at)
 	})
 	if err != nil {
 		page(w, http.StatusConflict, d.Name, err.Error())
 		return
 	}
 	page(w, http.StatusOK, d.Name, text)
-	io.WriteString(w, button)
+	io.WriteString(w, form)
 }
 
-const signButton = "<form method=post><button>Sign</button></form>\n"
+// originOf tells where a person's request came from.
+func originOf(r *http.Request) signing.Origin {
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		ip = signerIP // the network in memory has no addresses
+	}
+	return signing.Origin{IP: ip, UserAgent: r.UserAgent()}
+}
+
+// signForm asks for the fields and has the button that signs.
+func signForm(fields []signing.Field) string {
+	var b strings.Builder
+	b.WriteString("<form method=post>")
+	for _, f := range fields {
+		attributes := map[signing.FieldKind]string{signing.FieldDate: " type=date", signing.FieldCheckbox: " type=checkbox value=true"}[f.Kind]
+		if f.Required {
+			attributes += " required"
+		}
+		name := html.EscapeString(f.Name)
+		fmt.Fprintf(&b, `<p><label>%s <input name="%s"%s></label></p>`, name, name, attributes)
+	}
+	b.WriteString("<button>Sign</button></form>\n")
+	return b.String()
+}
+
+// posted reads what the form of [signForm] asked for.
+func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValue) {
+	r.Body = http.MaxBytesReader(nil, r.Body, 1<<20)
+	r.ParseForm() // what cannot be read is not there, and missed if it is required
+	for _, f := range fields {
+		if r.PostForm.Has(f.Name) {
+			values = append(values, signing.FieldValue{Name: f.Name, Value: r.PostForm.Get(f.Name)})
+		}
+	}
+	return values
+}
 
 // openFormLink shows a receiver what the form asks.
 func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token string) {
@@ -103,12 +135,14 @@ func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token stri
 	page(w, http.StatusOK, form.Title, strings.Join(questions, " · "))
 }
 
-// showDocument serves the PDF of a document or template: the one that was sent with the document, or an empty page.
+// showDocument serves the PDF of a document or template: its own, or an empty page.
 func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name string) {
 	d, ok := s.documentNamed(name)
+	content := d.PDF
 	if !ok {
 		err := s.store.View(func(tx *store.Tx) error {
-			_, err := tx.Template(strings.TrimSuffix(name, ".pdf"))
+			t, err := tx.Template(strings.TrimSuffix(name, ".pdf"))
+			content = t.PDF
 			return err
 		})
 		if err != nil {
@@ -116,7 +150,7 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 			return
 		}
 	}
-	pdf(w, r, d.PDF)
+	pdf(w, r, content)
 }
 
 // showFinished serves the signed PDF of a completed document, or that of a form response.

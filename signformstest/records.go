@@ -13,12 +13,14 @@ const authorEmail = "author@example.com"
 
 // Template is a PDF with roles instead of people, to be sent with the client's Templates.Send.
 type Template struct {
-	Name         string        // not empty
-	Roles        []Role        // at least one
-	SigningOrder bool          // roles sign in the order of Roles; default: in any
-	Variables    []string      // names of its custom variables in square brackets, as in [v1]
-	AuthorEmail  string        // default "author@example.com"
-	ExpiresFor   time.Duration // how long after sending its documents expire; default 0: never
+	Name         string          // not empty
+	Roles        []Role          // at least one
+	SigningOrder bool            // roles sign in the order of Roles; default: in any
+	PDF          []byte          // default: an empty page
+	Fields       []TemplateField // what signers fill in; default: nothing that is asked for
+	Variables    []string        // names of its custom variables in square brackets, as in [v1]
+	AuthorEmail  string          // default "author@example.com"
+	ExpiresFor   time.Duration   // how long after sending its documents expire; default 0: never
 }
 
 // Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give it
@@ -37,18 +39,22 @@ type Form struct {
 
 // Field is one question of a [Form].
 type Field struct {
-	Question string // not empty, and not that of another field
-	Required bool   // a submission without an answer to it is refused
+	Question string       // not empty, and not that of another field
+	Kind     QuestionKind // default TextQuestion
+	Required bool         // a submission without an answer to it is refused
+	Choices  []string     // of a ChoiceQuestion
 }
 
 // Document is a PDF that is out for signing.
 type Document struct {
-	Name         string        // not empty
-	Signers      []Signer      // at least one, unless Draft
-	SigningOrder bool          // signers sign in the order of Signers; default: in any
-	AuthorEmail  string        // default "author@example.com"
-	ExpiresFor   time.Duration // how long from now until it expires; default 0: never
-	Draft        bool          // not sent yet: nobody can sign it
+	Name         string          // not empty
+	Signers      []Signer        // at least one, unless Draft
+	SigningOrder bool            // signers sign in the order of Signers; default: in any
+	PDF          []byte          // default: an empty page
+	Fields       []TemplateField // what signers fill in; default: nothing that is asked for
+	AuthorEmail  string          // default "author@example.com"
+	ExpiresFor   time.Duration   // how long from now until it expires; default 0: never
+	Draft        bool            // not sent yet: nobody can sign it
 }
 
 // Signer is one person who has to sign a [Document].
@@ -73,6 +79,8 @@ func (s *Server) AddTemplate(t Template) string {
 	s.require(len(t.Roles) > 0, "AddTemplate: Roles is empty: a template needs one")
 	s.require(t.ExpiresFor >= 0, "AddTemplate: ExpiresFor is %v: it must be positive, or 0 for never", t.ExpiresFor)
 	record := internalTemplate(t)
+	err := record.Check()
+	s.require(err == nil, "AddTemplate: %v", err)
 	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
 	s.store.Update(func(tx *store.Tx) error {
 		record.CreatedAt, record.UpdatedAt = tx.Now, tx.Now
@@ -87,15 +95,11 @@ func (s *Server) AddTemplate(t Template) string {
 // AddForm adds a form and returns its id. A form that cannot be fails the test.
 func (s *Server) AddForm(f Form) string {
 	s.t.Helper()
-	for i, field := range f.Fields {
-		s.require(field.Question != "", "AddForm: Fields[%d].Question is empty", i)
-		for _, earlier := range f.Fields[:i] {
-			s.require(earlier.Question != field.Question, "AddForm: two Fields have the Question %q: each needs its own", field.Question)
-		}
-	}
 	s.require(f.Title != "", "AddForm: Title is empty")
 	s.require(len(f.Fields) > 0, "AddForm: Fields is empty: a form needs one")
 	record := internalForm(f)
+	err := record.Check()
+	s.require(err == nil, "AddForm: %v", err)
 	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
 	s.store.Update(func(tx *store.Tx) error {
 		record.CreatedAt = tx.Now

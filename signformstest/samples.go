@@ -77,7 +77,7 @@ func sampleFromTemplate(tx *store.Tx, id string) *signing.Document {
 	}
 	for i, role := range t.Roles {
 		d.Signers = append(d.Signers, signing.Signer{ID: sampleID(role.Title), RoleTitle: role.Title, Order: i + 1})
-		d.Fields = append(d.Fields, signing.FieldValue{Kind: "contact_field", Page: 1, Label: role.Title, Value: "Sample value"})
+		d.Values = append(d.Values, signing.FieldValue{Kind: "contact_field", Page: 1, Label: role.Title, Value: "Sample value"})
 	}
 	signAll(d)
 	return d

@@ -129,7 +129,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	require.Equal(t, []signformstest.AuditEntry{
 		{ID: 1, RecordID: doc, At: start, Action: "create", Actor: "author", To: "DRAFT"},
 		{ID: 2, RecordID: doc, At: start, Action: "send", Actor: "author", From: "DRAFT", To: "PENDING"},
-		{ID: 3, RecordID: doc, At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING"},
+		{ID: 3, RecordID: doc, At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING", IP: "192.0.2.1"},
 		{ID: 4, RecordID: doc, At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
 		{ID: 5, RecordID: doc, At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
 	}, srv.Audit(doc))
@@ -143,7 +143,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	response, err := srv.SubmitForm(form, signformstest.Submission{})
 	require.NoError(t, err)
 	require.Equal(t, []signformstest.AuditEntry{
-		{ID: 6, RecordID: form, At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response},
+		{ID: 6, RecordID: form, At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response, IP: "192.0.2.1"},
 	}, srv.Audit(form))
 	require.Equal(t, "2026-11-21T12:01:00Z submit", srv.Audit(form)[0].String())
 	require.Empty(t, srv.Audit("x"))

@@ -59,6 +59,15 @@ type FieldValue struct {
 // Drawn reports whether the value is a signature or initials of a field, which events do not carry.
 func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).drawn() }
 
+// Check returns an [*Invalid] unless the template's fields can stand in its PDF.
+func (t Template) Check() error {
+	var titles []string
+	for _, role := range t.Roles {
+		titles = append(titles, role.Title)
+	}
+	return CheckFields(t.Fields, titles)
+}
+
 // CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses.
 func CheckFields(fields []Field, roles []string) error {
 	for i, f := range fields {

@@ -175,7 +175,7 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 		{"q4", "yesterday", `answers: the question "Born" (field q4) is answered by a date as in 2006-01-02`},
 		{"q5", "false", `answers: the question "Agreed" (field q5) needs an answer`},
 		{"q5", "on", `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
-		{"q1", "\xff", `answers: the question "Name" (field q1) takes UTF-8 text of at most 10000 bytes`},
+		{"q1", "\xff", `answers: the question "Name" (field q1) takes UTF-8 text`},
 	} {
 		require.EqualError(t, submit(map[string]string{c.id: c.answer}), c.want)
 	}

@@ -53,8 +53,8 @@ func (q FormField) check(answer string) error {
 	switch {
 	case q.Required && (strings.TrimSpace(answer) == "" || q.Kind == QuestionCheckbox && answer == "false"):
 		return wrong("needs an answer")
-	case len(answer) > maxText || !utf8.ValidString(answer):
-		return wrong("takes UTF-8 text of at most %d bytes", maxText)
+	case !utf8.ValidString(answer):
+		return wrong("takes UTF-8 text")
 	case answer == "":
 		return nil
 	case q.Kind == QuestionChoice && !slices.Contains(q.Choices, answer):

@@ -1,0 +1,58 @@
+package signformstest
+
+// TemplateField is a place in the PDF of a [Template] or [Document] that a signer fills in when signing. The service's own
+// fields are not documented.
+type TemplateField struct {
+	Name     string    // not empty, and not that of another field; in completed events it is the label of the field's key
+	Role     string    // title of the role that fills it in; in a Document the signer's e-mail address
+	Kind     FieldKind // what goes into it
+	Required bool      // nobody of the role can sign without it
+
+	Page int // from 1
+
+	// X and Y are the field's top left corner and Width and Height its size, as fractions of the visible page (cropped and
+	// rotated, as a reader shows it), from the page's top left.
+	X, Y, Width, Height float64
+}
+
+// FieldKind says what goes into a [TemplateField].
+type FieldKind string
+
+// The kinds of fields. Completed events carry all but signatures and initials.
+const (
+	SignatureField FieldKind = "signature" // a name as text, or a picture
+	InitialsField  FieldKind = "initials"  // the same, shorter
+	TextField      FieldKind = "text"
+	DateField      FieldKind = "date"     // as in "2006-01-02"
+	CheckboxField  FieldKind = "checkbox" // "true" or "false"; a required one must be "true"
+)
+
+// FieldValue is what a signer filled in. Where the document has fields, Name is that of one of the signer's own, and Kind, Page
+// and Label are the field's. Where it has none, Name is empty and the rest is free. Completed events carry the value under a
+// key such as contact_field(page1)[Buyer].
+type FieldValue struct {
+	Name  string
+	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
+	Page  int    // from 1
+	Label string // usually the role's title
+	Value string // at most 10,000 bytes
+	Image []byte // a PNG of at most 1 MiB, for a signature or initials
+}
+
+// QuestionKind says how a [Field] of a form is answered.
+type QuestionKind string
+
+// The kinds of questions; which of them the service has is not documented. Answers to all are text.
+const (
+	TextQuestion     QuestionKind = "text"      // one line; the default
+	LongTextQuestion QuestionKind = "long_text" // any number of lines
+	ChoiceQuestion   QuestionKind = "choice"    // one of Choices
+	DateQuestion     QuestionKind = "date"      // as in "2006-01-02"
+	CheckboxQuestion QuestionKind = "checkbox"  // "true" or "false"; a required one must be "true"
+)
+
+// Origin is where an act came from, for the audit trail.
+type Origin struct {
+	IP        string
+	UserAgent string // at most 512 bytes are kept
+}
