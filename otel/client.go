@@ -97,9 +97,15 @@ type callState struct {
 
 type callKey struct{}
 
+// The kinds of spans, made once.
+var (
+	internalSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindInternal)}
+	clientSpan   = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
+)
+
 func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (context.Context, func(error))) func(context.Context, signforms.Operation) (context.Context, func(error)) {
 	return func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
-		ctx, span := t.tracer.Start(ctx, spanName(op), trace.WithSpanKind(trace.SpanKindInternal))
+		ctx, span := t.tracer.Start(ctx, spanName(op), internalSpan...)
 		state := &callState{span: span}
 		ctx = context.WithValue(ctx, callKey{}, state)
 		nextEnd := func(error) {}
@@ -157,12 +163,15 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return base.RoundTrip(req)
 	}
-	ctx, span := tr.t.tracer.Start(req.Context(), req.Method, trace.WithSpanKind(trace.SpanKindClient))
-	if span.IsRecording() {
-		span.SetAttributes(requestAttributes(req, state.attempts)...)
-	}
-	state.attempts++
+	ctx, span := tr.t.tracer.Start(req.Context(), req.Method, clientSpan...)
 	state.attempt = span
+	state.attempts++
+	if !span.IsRecording() && !span.SpanContext().IsValid() {
+		return base.RoundTrip(req) // nobody records: save the copy of the request
+	}
+	if span.IsRecording() {
+		span.SetAttributes(requestAttributes(req, state.attempts-1)...)
+	}
 	return base.RoundTrip(req.WithContext(ctx))
 }
 
