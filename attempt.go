@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -56,12 +57,18 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 	out := outcome{err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
 	if out.err == nil {
 		var trace writeTrace
-		traced := req.WithContext(ctx)
+		sent := req.WithContext(ctx)
+		sent.Header = r.c.header(r)
+		sendOnce(sent)
 		if r.class == notRepeatable {
-			traced = trace.watch(traced)
+			sent = trace.watch(sent)
+			defer trace.stop(nil)
 		}
-		out = r.exchange(traced)
+		out = r.exchange(sent)
 		out.unwritten = out.err != nil && out.status == 0 && trace.nothingWritten(ctx, out.err)
+		if cause := context.Cause(sent.Context()); out.err != nil && cause == errRepeated {
+			out.err = cause
+		}
 	}
 	if out.err != nil {
 		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
@@ -73,7 +80,6 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 }
 
 func (r *run) exchange(req *http.Request) outcome {
-	req.Header = r.c.header(r)
 	resp, err := r.c.transport.RoundTrip(req)
 	if err == nil && (resp == nil || resp.StatusCode == 0) { // easily written in a scripted one
 		err = errors.New("the Transport returned neither an answer with a status nor an error")
@@ -82,7 +88,7 @@ func (r *run) exchange(req *http.Request) outcome {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
 			err = urlErr.Err // its text holds the URL with the query
 		}
-		return outcome{err: err}
+		return outcome{err: withoutAdvice(err)}
 	}
 	out := outcome{status: resp.StatusCode, header: resp.Header}
 	if resp.Body == nil { // as http.Client, be kind to scripted transports
@@ -108,6 +114,15 @@ func (r *run) exchange(req *http.Request) outcome {
 	return out
 }
 
+// withoutAdvice takes the reset or GOAWAY out of HTTP/2's advice to set Request.GetBody, which would let it repeat requests.
+func withoutAdvice(err error) error {
+	text := strings.TrimPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if text, _, found := strings.Cut(text, "] after Request.Body was written"); found {
+		return errors.New(text)
+	}
+	return err
+}
+
 // readBody reads up to limit+1 bytes, drains a little more so that the connection can be used again, and closes the body.
 func readBody(resp *http.Response, limit int64) ([]byte, error) {
 	defer resp.Body.Close()
@@ -122,21 +137,30 @@ func readBody(resp *http.Response, limit int64) ([]byte, error) {
 
 // writeTrace finds out whether anything of a request was written: from net/http, and from the request's body. Its hooks
 // may run while and after the transport returns.
-type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
+type writeTrace struct {
+	gettingConn, gotConn, wrote atomic.Bool
+	stop                        context.CancelCauseFunc
+}
+
+// errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
+var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped")
 
 // watch returns the request with the trace in it, for a transport to send.
 func (t *writeTrace) watch(req *http.Request) *http.Request {
-	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GetConn:          func(string) { t.gettingConn.Store(true) },
-		GotConn:          func(httptrace.GotConnInfo) { t.gotConn.Store(true) },
+	ctx, stop := context.WithCancelCause(req.Context())
+	t.stop = stop
+	req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { t.gettingConn.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) {
+			if t.gotConn.Store(true); t.wrote.Load() {
+				stop(errRepeated) // HTTP/2 looks at the context before it writes, HTTP/1.1 does not
+			}
+		},
 		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
 		WroteHeaders:     func() { t.wrote.Store(true) },
 		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
 	}))
-	forbidReplay(req)
-	if req.Body != nil {
-		req.Body = watchedBody{req.Body, t}
-	}
+	req.Body = watchedBody{req.Body, t}
 	return req
 }
 
@@ -154,15 +178,27 @@ func (b watchedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// forbidReplay keeps net/http from repeating the request on its own after a lost connection, which it does for a GET (to
-// which Options.Endpoints may turn a reminder) unless there is a body that it cannot rewind. An empty one will do: of a GET
-// it looks for the first byte, and then sends none.
-func forbidReplay(req *http.Request) {
+// sendOnce keeps net/http from repeating the request on its own, which the retry policy would not see: on a connection that
+// was lost (HTTP/1.1), and after a reset stream or GOAWAY (HTTP/2, without end where the code is PROTOCOL_ERROR). It
+// repeats no request with a body that it cannot rewind, and an empty body is one.
+func sendOnce(req *http.Request) {
 	req.GetBody = nil
-	if req.Method == http.MethodGet {
-		req.Body = io.NopCloser(io.MultiReader())
+	if req.Body != nil {
+		return
+	}
+	req.Body = emptyBody{}
+	// Otherwise HTTP/1.1 would announce a body in chunks.
+	req.TransferEncoding = []string{"identity"}
+	switch req.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		req.Header["content-length"] = []string{"0"} // net/http writes its own only for a length that it knows; HTTP/2 drops this one
 	}
 }
+
+type emptyBody struct{}
+
+func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
+func (emptyBody) Close() error             { return nil }
 
 // nothingWritten is true only on positive proof: the transport told of looking for a connection, so it reports what it
 // does, and either never got one (resolving, dialling or the TLS handshake came to nothing) or got one and wrote nothing.

@@ -175,7 +175,7 @@ func (want wireRequest) require(t *testing.T, got sent) {
 	require.Equal(t, header, got.Header)
 	if want.Body == nil {
 		require.Empty(t, got.body)
-		require.Nil(t, got.Body)
+		require.Zero(t, got.ContentLength)
 		return
 	}
 	require.Equal(t, int64(len(got.body)), got.ContentLength)
