@@ -42,9 +42,10 @@ type Options struct {
 	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4. What is tried again, and after
 	// what, depends on the operation: see the package documentation.
 	MaxAttempts int
-	// RetryWaitMin and RetryWaitMax bound the wait before a retry: before the n-th it is random between 0 and
-	// RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax (full jitter). A Retry-After is obeyed up to RetryWaitMax; beyond, the call
-	// returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry. Before the n-th retry it is random between half of
+	// RetryWaitMin and RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax. A Retry-After of up to RetryWaitMax is obeyed instead, and
+	// never less than half of RetryWaitMin; after a longer one the call returns at once.
+	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0, the default, not at
 	// all; negative as long as its context allows.

@@ -44,8 +44,8 @@
 // transport that does not report to it, as scripted ones, proves nothing.
 //
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
-// Before the n-th repetition it waits between 0 and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says; where that is
-// more than [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that
+// Before the n-th repetition it waits between 250 ms and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says, but never
+// less than 250 ms; where that is more than [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that
 // was answered 429 waits for a slot of the reminder budget instead. A certificate that does not verify and an answer over 32 MiB
 // are not tried again. Redirects are never followed.
 //

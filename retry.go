@@ -123,22 +123,25 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	return !ok || time.Until(deadline) > r.nextWait, nil
 }
 
-// wait is Retry-After, or full jitter. A reminder after 429 waits in the budget instead, if the answer has closed it.
+// wait is Retry-After or full jitter, and never less than half of RetryWaitMin. A reminder after 429 waits in the budget
+// instead, where the answer has closed it for longer than that.
 func (r *run) wait() time.Duration {
+	least, most := r.c.options.RetryWaitMin/2, r.c.options.RetryWaitMax
 	if r.call.op == OpSendReminder && r.last.status == http.StatusTooManyRequests {
-		if r.closed {
+		closed := closedFor(r.last.header)
+		if r.closed && closed >= least {
 			return 0
 		}
-		return closedFor(r.last.header)
+		return max(closed, least)
 	}
 	if d, ok := retryAfter(r.last.header); ok {
-		return d
+		return max(d, least)
 	}
-	ceiling, most := r.c.options.RetryWaitMin, r.c.options.RetryWaitMax
+	ceiling := r.c.options.RetryWaitMin
 	for i := 1; i < r.attempts && ceiling < most; i++ {
 		ceiling += min(ceiling, most-ceiling) // doubled without overflow
 	}
-	return rand.N(ceiling)
+	return least + rand.N(ceiling-least)
 }
 
 // retryAfter reads both forms of Retry-After. A date counts from the answer's own Date, whatever the local clock says.

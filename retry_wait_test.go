@@ -59,6 +59,11 @@ func seconds(n ...int) (d []time.Duration) {
 	return d
 }
 
+func after(d ...time.Duration) []time.Duration { return d }
+
+// least passes before any repeat: half of the default RetryWaitMin.
+const least = 250 * time.Millisecond
+
 // The clock of a bubble starts at midnight of the first of January 2000, a Saturday.
 const (
 	midnight   = "Sat, 01 Jan 2000 00:00:00 GMT"
@@ -78,16 +83,16 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		"as long as RetryWaitMax":       {"30", "", 0, seconds(0, 30, 60, 90), 30 * time.Second},
 		"beyond RetryWaitMax":           {"31", "", 0, seconds(0), 31 * time.Second},
 		"beyond what can be counted":    {"99999999999999999999", "", 0, seconds(0), (1<<31 - 1) * time.Second},
-		"no wait":                       {"0", "", 0, seconds(0, 0, 0, 0), 0},
+		"no wait":                       {"0", "", 0, after(0, least, 2*least, 3*least), 0},
 		"within the deadline":           {"20", "", 50 * time.Second, seconds(0, 20, 40), 20 * time.Second},
 		"beyond the deadline":           {"20", "", 20 * time.Second, seconds(0), 20 * time.Second},
 		"date":                          {atTwenty, midnight, 30 * time.Second, seconds(0, 20), 20 * time.Second},
 		"date, by the service's clock":  {inJuneAt20, inJune, 0, seconds(0, 20, 40, 60), 20 * time.Second},
-		"date without a Date":           {atTwenty, "", 0, seconds(0, 20, 20, 20), 0},
-		"date in the past":              {midnight, inJune, 0, seconds(0, 0, 0, 0), 0},
+		"date without a Date":           {atTwenty, "", 0, after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least), 0},
+		"date in the past":              {midnight, inJune, 0, after(0, least, 2*least, 3*least), 0},
 		"date of another form":          {"Thursday, 01-Jun-00 12:00:20 GMT", inJune, 0, seconds(0, 20, 40, 60), 20 * time.Second},
 		"date beyond RetryWaitMax":      {inJuneAt20, midnight, 0, seconds(0), 152*24*time.Hour + 12*time.Hour + 20*time.Second},
-		"date of an unreadable Date":    {atTwenty, "today", 0, seconds(0, 20, 20, 20), 0},
+		"date of an unreadable Date":    {atTwenty, "today", 0, after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least), 0},
 		"leading zeros are still a ten": {"0010", "", 0, seconds(0, 10, 20, 30), 10 * time.Second},
 	} {
 		for method, status := range map[string]int{"Documents.List": 503, "Documents.Void": 429, "Templates.Send": 429} {
@@ -150,18 +155,34 @@ func TestRemindersWaitInTheBudget(t *testing.T) {
 	requireMatches(t, err, signforms.ErrRateLimited)
 }
 
-// TestFullJitter: before the n-th retry the wait is anything from 0 to RetryWaitMin doubled n-1 times, at most RetryWaitMax.
+// TestNoReminderIsRepeatedAtOnce: a 429 that asks for no wait costs a slot each time.
+func TestNoReminderIsRepeatedAtOnce(t *testing.T) {
+	for _, value := range []string{"0", "Fri, 31 Dec 1999 23:00:00 GMT"} {
+		for _, maxWait := range []time.Duration{0, -1} {
+			attempts, _, err := waits(t, callOf(t, "Documents.Remind"), 0, retryAfter(429, value, ""), func(o *signforms.Options) { o.ReminderMaxWait = maxWait })
+			require.Equal(t, after(0, least, 2*least, 3*least), attempts, value)
+			requireMatches(t, err, signforms.ErrRateLimited)
+		}
+	}
+	attempts, _, _ := waits(t, callOf(t, "Documents.Remind"), 0, retryAfter(429, "1", ""), func(o *signforms.Options) {
+		o.ReminderMaxWait, o.RetryWaitMin = -1, 10*time.Second
+	})
+	require.Equal(t, seconds(0, 5, 10, 15), attempts, "the budget opens before half of RetryWaitMin has passed")
+}
+
+// TestFullJitter: before the n-th retry the wait is anything from half of RetryWaitMin to RetryWaitMin doubled n-1 times, at
+// most RetryWaitMax.
 func TestFullJitter(t *testing.T) {
 	const calls, retries = 300, 9
-	var least, most [retries]time.Duration
+	var shortest, most [retries]time.Duration
 	for i := range calls {
 		attempts, _, _ := waits(t, callOf(t, "Documents.List"), 0, func(req *http.Request) *http.Response { return reply(req, 503, "") },
 			func(o *signforms.Options) { o.MaxAttempts, o.RetryWaitMax = retries+1, 20*time.Second })
 		require.Len(t, attempts, retries+1)
 		for n := range retries {
 			wait := attempts[n+1] - attempts[n]
-			if i == 0 || wait < least[n] {
-				least[n] = wait
+			if i == 0 || wait < shortest[n] {
+				shortest[n] = wait
 			}
 			most[n] = max(most[n], wait)
 		}
@@ -170,8 +191,9 @@ func TestFullJitter(t *testing.T) {
 		bound := min(500*time.Millisecond<<n, 20*time.Second)
 		require.LessOrEqual(t, most[n], bound, "retry %d", n+1)
 		// Of 300 draws none in the upper, or none in the lower, tenth: once in 10¹³ runs.
-		require.Greater(t, most[n], bound*9/10, "retry %d", n+1)
-		require.Less(t, least[n], bound/10, "retry %d", n+1)
+		require.GreaterOrEqual(t, shortest[n], least, "retry %d", n+1)
+		require.Greater(t, most[n], bound-(bound-least)/10, "retry %d", n+1)
+		require.Less(t, shortest[n], least+(bound-least)/10, "retry %d", n+1)
 	}
 }
 
