@@ -80,7 +80,11 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 }
 
 func (r *run) exchange(req *http.Request) outcome {
-	resp, err := r.c.transport.RoundTrip(req)
+	transport := r.c.transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err := transport.RoundTrip(req)
 	if err == nil && (resp == nil || resp.StatusCode == 0) { // easily written in a scripted one
 		err = errors.New("the Transport returned neither an answer with a status nor an error")
 	}

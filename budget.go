@@ -21,8 +21,11 @@ const (
 	stragglerTime = time.Minute
 	// maxClosed bounds what a Retry-After can do.
 	maxClosed = 24 * time.Hour
-	// storeTimeout bounds each question to a store, also after an attempt, when the call's context may have ended.
+	// storeTimeout bounds each question to a store, also one that outlives its call.
 	storeTimeout = 3 * time.Second
+	// endGrace is how long a call waits for its store once its context has ended. Mostly that is enough to have the slot given
+	// back before the call returns, and with it perhaps the process.
+	endGrace = 100 * time.Millisecond
 	// recheck is how often the first in line asks again: other processes give slots back without a word to this one.
 	recheck = 10 * time.Second
 )
@@ -54,14 +57,18 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 	start := time.Now()
 	until := newPatience(ctx, start, maxWait, waited)
 	t := lines.join(b.lineKey)
-	defer lines.leave(t)
+	defer func() {
+		if !t.gaveUp { // else it leaves when the store has answered
+			lines.leave(t)
+		}
+	}()
 	for at := start; ; at = time.Now() {
 		first := lines.asks(t)
 		var s slot
 		var wait time.Duration
 		var err error
 		if first {
-			s, wait, err = b.ask(ctx, at)
+			s, wait, err = b.ask(ctx, t, at)
 		} else {
 			wait, err = b.forecast(ctx, t)
 		}
@@ -84,21 +91,78 @@ func (b *budget) take(ctx context.Context, maxWait, waited time.Duration) (slot,
 }
 
 // ask takes a slot for the first in line, or tells how long until one frees.
-func (b *budget) ask(ctx context.Context, at time.Time) (s slot, wait time.Duration, err error) {
-	s.at = at
-	bounded, cancel := b.bound(ctx)
-	defer cancel()
-	s.id, wait, err = b.store.Take(bounded, b.key, reminderLimit, b.hold)
+func (b *budget) ask(ctx context.Context, t *turn, at time.Time) (s slot, wait time.Duration, err error) {
+	answer, err := b.askStore(ctx, t)
+	s.id, s.at = answer.slot, at
 	switch {
 	case err != nil:
-		return slot{}, 0, unlessEnded(ctx, storeError(err))
-	case wait <= 0 && s.id == "":
+		return slot{}, 0, err
+	case answer.err != nil:
+		return slot{}, 0, unlessEnded(ctx, storeError(answer.err))
+	case answer.wait <= 0 && s.id == "":
 		return slot{}, 0, storeError(errors.New("Take returned neither a slot nor a wait"))
-	case wait <= 0 && ctx.Err() != nil:
+	case answer.wait <= 0 && ctx.Err() != nil:
 		b.settle(ctx, s, outcome{unwritten: true})
 		return slot{}, 0, ctx.Err()
 	}
-	return s, wait, nil
+	return s, answer.wait, nil
+}
+
+// taken is what the store's Take returned.
+type taken struct {
+	slot string
+	wait time.Duration
+	err  error
+}
+
+// askStore lets Take run to its end whatever becomes of ctx: the store may have given a slot to a call that is gone. When ctx
+// ends first, askStore returns its error; t then stays the first in line until the store has answered and the slot was
+// given back, for at most twice storeTimeout.
+func (b *budget) askStore(ctx context.Context, t *turn) (taken, error) {
+	take := func() (answer taken) {
+		ctx, cancel := b.bound(context.WithoutCancel(ctx))
+		defer cancel()
+		answer.slot, answer.wait, answer.err = b.store.Take(ctx, b.key, reminderLimit, b.hold)
+		return answer
+	}
+	if b.immediate() {
+		return take(), nil
+	}
+	answers, gaveUp := make(chan taken), make(chan struct{})
+	go func() {
+		answer := take()
+		select {
+		case answers <- answer:
+		case <-gaveUp:
+			if answer.slot != "" {
+				b.report(context.WithoutCancel(ctx), slot{id: answer.slot}, outcome{unwritten: true})
+			}
+			lines.leave(t)
+		}
+	}()
+	answer, err := await(ctx, answers)
+	if err != nil {
+		lines.giveUp(t)
+		close(gaveUp)
+	}
+	return answer, err
+}
+
+// await receives from a channel until endGrace after ctx has ended, whose error it then returns.
+func await[T any](ctx context.Context, from <-chan T) (v T, err error) {
+	select {
+	case v = <-from:
+		return v, nil
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case v = <-from:
+		return v, nil
+	case <-grace.C:
+		return v, ctx.Err()
+	}
 }
 
 // forecast tells one behind the first how long until its slot: at least, while it is not known whether the first has one.
@@ -111,6 +175,8 @@ func (b *budget) forecast(ctx context.Context, t *turn) (time.Duration, error) {
 	ahead, known := lines.ahead(t)
 	switch {
 	case ahead == 0: // it is first by now, and asks
+		return 0, nil
+	case !known && lines.firstGaveUp(t): // whatever it gets it gives back
 		return 0, nil
 	case !known: // the first alone may have its slot already
 		return slotIn(waits, ahead-1), nil
@@ -133,9 +199,15 @@ func nap(first bool, wait time.Duration) time.Duration {
 	return wait
 }
 
-// bound bounds what a store may take to answer; the in-memory one always does at once.
+// immediate tells the in-memory store, which always answers at once.
+func (b *budget) immediate() bool {
+	_, ok := b.store.(*MemoryLimitStore)
+	return ok
+}
+
+// bound bounds what a store may take to answer.
 func (b *budget) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := b.store.(*MemoryLimitStore); ok {
+	if b.immediate() {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, storeTimeout)
@@ -169,15 +241,24 @@ func (b *budget) takes(ctx context.Context, n int) time.Duration {
 	return slotIn(waits, lines.length(b.lineKey)+n-1)
 }
 
-// settle says how long the slot stays taken, from what is known of its request, also when ctx has ended, and reports
-// whether a 429 has closed the key. Were the store not to hear of the slot, it would stay taken for its whole hold: that
-// error is safe to drop.
+// settle reports what is known of the slot's request to the store, also when ctx has ended: then the report goes on for at
+// most twice storeTimeout after settle has returned. closed tells whether a 429 has closed the key.
 func (b *budget) settle(ctx context.Context, s slot, o outcome) (closed bool) {
-	ctx, cancel := b.bound(context.WithoutCancel(ctx))
-	defer cancel()
+	if b.immediate() {
+		return b.report(ctx, s, o)
+	}
+	done := make(chan bool, 1)
+	go func() { done <- b.report(context.WithoutCancel(ctx), s, o) }()
+	closed, _ = await(ctx, done)
+	return closed
+}
+
+// report says how long the slot stays taken. Were the store not to hear of it, the slot would stay taken for its whole hold:
+// that error is safe to drop.
+func (b *budget) report(ctx context.Context, s slot, o outcome) (closed bool) {
 	limited := o.status == http.StatusTooManyRequests
 	if limited {
-		closed = b.store.Close(ctx, b.key, closedFor(o.header)) == nil
+		closed = b.tell(ctx, func(ctx context.Context) error { return b.store.Close(ctx, b.key, closedFor(o.header)) }) == nil
 	}
 	keep := reminderWindow + slotMargin // from now: it arrived some time before its answer
 	switch {
@@ -186,9 +267,15 @@ func (b *budget) settle(ctx context.Context, s slot, o outcome) (closed bool) {
 	case o.mayBeDone() && !o.success(): // no answer, or one that a gateway may have given before the request arrived
 		keep += stragglerTime
 	}
-	_ = b.store.Settle(ctx, b.key, s.id, keep)
+	_ = b.tell(ctx, func(ctx context.Context) error { return b.store.Settle(ctx, b.key, s.id, keep) })
 	lines.wake(b.lineKey, limited)
 	return closed
+}
+
+func (b *budget) tell(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	return do(ctx)
 }
 
 func closedFor(h http.Header) time.Duration {
@@ -236,8 +323,11 @@ func (p patience) outlastedBy(wait time.Duration) error {
 	return e
 }
 
+// errStoreAway is a cause when the store did not answer.
+var errStoreAway = errors.New("the limit store did not answer")
+
 func storeError(err error) error {
-	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: err,
+	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: errors.Join(errStoreAway, err),
 		Message: fmt.Sprintf("the limit store did not answer, so nothing was sent: %v", cleanText(err.Error(), ""))}
 }
 

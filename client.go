@@ -29,9 +29,10 @@ type Client struct {
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
-	// HTTPClient lends its Transport; the client itself is neither changed nor used for anything else: its Timeout, Jar and
-	// CheckRedirect do not apply. Default: http.DefaultTransport. A Transport that retries by itself, or returns while one
-	// that it wraps is still at work, voids the guarantees about reminders and sends.
+	// HTTPClient lends its Transport. Nothing else of it is used: its Timeout, Jar and CheckRedirect do not apply. Without a
+	// client, or with one without a Transport, requests go through http.DefaultTransport as it is when they are sent. A
+	// Transport that repeats requests, or returns while one that it wraps is still at work, voids the guarantees about
+	// reminders and sends.
 	HTTPClient *http.Client
 	// UserAgent is put before the SDK's own token, signforms-go/Version.
 	UserAgent string
@@ -98,9 +99,6 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 		transport: o.HTTPClient.Transport,
 		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version),
 		budget:    newBudget(o, base, apiKey),
-	}
-	if c.transport == nil {
-		c.transport = http.DefaultTransport
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}}, nil
 }
@@ -184,7 +182,7 @@ type caller struct {
 	key        secret
 	options    Options
 	operations map[Operation]operation
-	transport  http.RoundTripper
+	transport  http.RoundTripper // nil: http.DefaultTransport
 	userAgent  string
 	budget     *budget
 }

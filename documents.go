@@ -134,6 +134,8 @@ func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
 	if p.SortOrder != "" && p.SortOrder != OldestFirst && p.SortOrder != NewestFirst {
 		c.add("SortOrder", "must be OldestFirst or NewestFirst")
 	}
+	c.text("Status", string(p.Status))
+	c.text("Query", p.Query)
 	c.page(p.Page, p.Limit, 100)
 	if len(c) > 0 {
 		return nil, c.err(OpListDocuments)

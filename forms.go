@@ -91,6 +91,7 @@ func (p ResponseListParams) inputs() (inputs, error) {
 	if p.FormID == "" && p.ResponseID == "" {
 		c.add("FormID", "or ResponseID must be given")
 	}
+	c.text("FormID", p.FormID)
 	if p.ResponseID != "" {
 		c.responseID("ResponseID", p.ResponseID)
 	}

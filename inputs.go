@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -79,6 +80,22 @@ func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, 
 func (c *checks) required(field, v string) {
 	if strings.TrimSpace(v) == "" {
 		c.add(field, "must not be empty")
+	}
+	c.text(field, v)
+}
+
+// text refuses what JSON cannot carry: encoding/json would send U+FFFD instead.
+func (c *checks) text(field, v string) {
+	if !utf8.ValidString(v) {
+		c.add(field, "must be valid UTF-8")
+	}
+}
+
+// email refuses what is certainly no mail address. The rest is for the service to judge.
+func (c *checks) email(field, v string) {
+	c.required(field, v)
+	if strings.TrimSpace(v) != "" && !strings.Contains(v, "@") {
+		c.add(field, "must be a mail address, with an @")
 	}
 }
 

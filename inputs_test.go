@@ -23,6 +23,9 @@ func silent(t *testing.T) transportFunc {
 // personal stands in every wrong input, and must not be in any error.
 const personal = "Pia-Personal"
 
+// notUTF8 is what JSON cannot carry.
+const notUTF8 = personal + "\xff"
+
 var manyReceivers = make([]signforms.Receiver, 101)
 
 // wrongInputs lists calls with everything wrong that can be, and the fields that the error must name, in this order.
@@ -72,6 +75,26 @@ var wrongInputs = []struct {
 	{"Forms.Send", func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: " ", Receivers: []signforms.Receiver{{Name: personal}}}))
 	}, []string{"FormID", "Receivers[0].Email"}},
+	{"Forms.Send with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: notUTF8, Mail: signforms.Mail{Subject: notUTF8, Message: notUTF8},
+			Receivers: []signforms.Receiver{{Name: notUTF8, Email: "a@b.c" + notUTF8, RoleTitle: notUTF8, RoleColour: notUTF8,
+				Subject: notUTF8, Message: notUTF8}},
+			Variables: []signforms.CustomVariable{{Name: "[" + notUTF8 + "]", Value: notUTF8}}}))
+	}, []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColour",
+		"Receivers[0].Subject", "Receivers[0].Message", "Mail.Subject", "Mail.Message", "Variables[0].Name", "Variables[0].Value"}},
+	{"Templates.Send to a role that is no UTF-8, by an address without an @", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID,
+			Receivers: []signforms.Receiver{{Name: personal, Email: personal, RoleTitle: notUTF8}}}))
+	}, []string{"Receivers[0].Email", "Receivers[0].RoleTitle"}},
+	{"Documents.List with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Documents.List(ctx, signforms.DocumentListParams{Status: notUTF8, Query: notUTF8}))
+	}, []string{"Status", "Query"}},
+	{"Templates.List with a text that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Templates.List(ctx, signforms.TemplateListParams{Query: notUTF8}))
+	}, []string{"Query"}},
+	{"Forms.Responses of a form that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: notUTF8}))
+	}, []string{"FormID"}},
 	{"Forms.Send to too many", func(ctx context.Context, c *signforms.Client) error {
 		for i := range manyReceivers {
 			manyReceivers[i] = oneReceiver[0]

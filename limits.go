@@ -14,7 +14,9 @@ import (
 // decides.
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is), and each method must be atomic. They fail
-// closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key.
+// closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key. Methods
+// are given at most 3 seconds. Take, Settle and Close run in goroutines of their own and with contexts that do not end with
+// the call's: what they began they finish, although the call is gone.
 // limitstoretest.Run checks an implementation.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or

@@ -37,6 +37,8 @@ type turn struct {
 	// clock moved. It is made when the call first sleeps and belongs to it, so that a call that need not wait makes none.
 	poke  chan struct{}
 	woken bool // before there was a poke
+	// gaveUp is true when the call has returned while the store was about to answer it.
+	gaveUp bool
 }
 
 // join puts a call at the end of a line.
@@ -97,6 +99,20 @@ func (s *lineSet) ahead(t *turn) (n int, known bool) {
 	defer s.mu.Unlock()
 	t.told = t.line.waits
 	return slices.Index(t.line.turns, t), t.told
+}
+
+// giveUp marks t, the first, which leaves when the store has answered.
+func (s *lineSet) giveUp(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.gaveUp = true
+}
+
+// firstGaveUp reports whether the first in t's line will leave without a slot.
+func (s *lineSet) firstGaveUp(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.line.turns[0].gaveUp
 }
 
 // length tells how many stand in line.

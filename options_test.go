@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -205,4 +206,71 @@ func TestOnCallSeesEachOperation(t *testing.T) {
 		"attempt 1 from OnCall", "list documents: refused false",
 		"attempt 1 from OnCall", "void document: refused true",
 	}, seen)
+}
+
+// TestDefaultTransportAtTheCall: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
+func TestDefaultTransportAtTheCall(t *testing.T) {
+	for name, httpClient := range map[string]*http.Client{"none": nil, "without a Transport": {}} {
+		c, err := signforms.New("https://service.invalid", exampleKey, &signforms.Options{HTTPClient: httpClient, MaxAttempts: 1})
+		require.NoError(t, err)
+		before := http.DefaultTransport
+		http.DefaultTransport = answers(200, `{"message":"Voided"}`)
+		err = callOf(t, "Documents.Void").do(t.Context(), c)
+		http.DefaultTransport = before
+		require.NoError(t, err, name)
+	}
+}
+
+// TestPanicInOnAttempt reaches the goroutine that made the call, in All too, where a page may be fetched in another.
+func TestPanicInOnAttempt(t *testing.T) {
+	for _, page := range []int{1, 2} {
+		attempts := 0
+		c := scriptedClient(t, numberedPages(), func(o *signforms.Options) {
+			o.OnAttempt = func(context.Context, signforms.Attempt) {
+				if attempts++; attempts == page {
+					panic("in the hook")
+				}
+			}
+		})
+		seen := 0
+		require.PanicsWithValue(t, "in the hook", func() {
+			for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+				seen++
+			}
+		})
+		require.Equal(t, 100*(page-1), seen)
+	}
+	c := scriptedClient(t, numberedPages(), func(o *signforms.Options) {
+		o.OnAttempt = func(context.Context, signforms.Attempt) { panic("in the hook") }
+	})
+	require.PanicsWithValue(t, "in the hook", func() { c.Documents.List(t.Context(), signforms.DocumentListParams{}) })
+}
+
+// TestGoexitInOnAttempt: a failed assertion there ends the test, and not with a panic about something else.
+func TestGoexitInOnAttempt(t *testing.T) {
+	c := scriptedClient(t, numberedPages(), func(o *signforms.Options) {
+		o.OnAttempt = func(context.Context, signforms.Attempt) { runtime.Goexit() }
+	})
+	returned := make(chan bool)
+	go func() {
+		normally := false
+		defer func() { returned <- normally }()
+		for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+		}
+		normally = true
+	}()
+	require.False(t, <-returned)
+}
+
+// numberedPages answers with two pages of 100 documents.
+func numberedPages() transportFunc {
+	return func(req *http.Request) (*http.Response, error) {
+		page := max(req.URL.Query().Get("page"), "1")
+		documents := make([]string, 100)
+		for i := range documents {
+			documents[i] = fmt.Sprintf(`{"documentId":"%s-%d"}`, page, i)
+		}
+		return reply(req, 200, fmt.Sprintf(`{"documents":[%s],"pagination":{"currentPage":%s,"totalPages":2,"totalDocuments":200}}`,
+			strings.Join(documents, ","), page)), nil
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 
 	"github.com/google/uuid"
@@ -131,16 +132,36 @@ type lister[T any] struct {
 
 // fetched is a page on its way.
 type fetched[T any] struct {
-	done chan struct{}
-	page *Page[T]
-	err  error
+	done     chan struct{}
+	page     *Page[T]
+	err      error
+	returned bool // else fetch panicked, or ended its goroutine as t.FailNow does
+	panicked any
+}
+
+// wait returns when the page is there. The first time, it hands a panic in Options.OnAttempt over to the caller's goroutine.
+func (f *fetched[T]) wait() {
+	if <-f.done; f.returned {
+		return
+	}
+	f.returned = true
+	if f.panicked != nil {
+		panic(f.panicked)
+	}
+	runtime.Goexit()
 }
 
 func (l lister[T]) start(ctx context.Context, number int) *fetched[T] {
 	f := &fetched[T]{done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
+		defer func() {
+			if !f.returned {
+				f.panicked = recover()
+			}
+		}()
 		f.page, f.err = l.fetch(ctx, number)
+		f.returned = true
 	}()
 	return f
 }
@@ -151,11 +172,11 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		next := l.start(ctx, 1)
-		defer func() { cancel(); <-next.done }()
+		defer func() { cancel(); next.wait() }()
 		var read coverage
 		seen := seenIDs{}
 		for number := 1; number > 0; {
-			<-next.done
+			next.wait()
 			if next.err != nil {
 				yield(nil, next.err)
 				return

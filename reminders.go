@@ -56,21 +56,31 @@ type RemindOutcome struct {
 
 // RemindAll reminds any number of documents, in order and one at a time, and yields an outcome for each. It waits for
 // slots as long as ctx allows, whatever Options.ReminderMaxWait says: beyond the first five, about three minutes a
-// document. A refused or failed reminder is that document's own error and does not stop the rest. When ctx ends, or its
-// deadline comes before the next slot, that error is yielded once and the sequence ends; to resume after outcome i
-// failed so, pass refs[i:] (refs[i+1:] if it is ErrOutcomeUnknown: that one was under way, so look first).
+// document. A refused or failed reminder is that document's own error and does not stop the rest.
+//
+// An error that the rest would meet too is yielded once, and the sequence ends: ctx has ended, or its deadline comes before
+// the next slot; ErrForbidden; or the LimitStore does not answer (ErrUnavailable and Local, where nothing was sent). To
+// resume after outcome i failed so, pass refs[i:], or refs[i+1:] if it is ErrOutcomeUnknown: that one was under way, so look
+// first.
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
-			ended := errors.Is(err, errPastDeadline) || ctx.Err() != nil && errors.Is(err, ctx.Err())
 			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
-			out.RestTakes = s.c.budget.takes(ctx, out.Remaining)
-			if !yield(out, err) || ended {
+			if !errors.Is(err, errStoreAway) { // which would not answer this either
+				out.RestTakes = s.c.budget.takes(ctx, out.Remaining)
+			}
+			if !yield(out, err) || meetsTheRest(ctx, err) {
 				return
 			}
 		}
 	}
+}
+
+// meetsTheRest tells an error of one reminder that all after it would meet.
+func meetsTheRest(ctx context.Context, err error) bool {
+	return errors.Is(err, errPastDeadline) || errors.Is(err, ErrForbidden) || errors.Is(err, errStoreAway) ||
+		ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // Budget is how much of the reminder budget is left.

@@ -191,3 +191,48 @@ func TestRestTakesCountsThoseWhoWait(t *testing.T) {
 		others.Wait()
 	})
 }
+
+// What every later reminder would meet ends the sequence, so that the rest can be resumed.
+func TestRemindAllEndsWhereTheRestWouldFailToo(t *testing.T) {
+	away := newOddStore()
+	away.beforeTake = func(context.Context) error { return errors.New("connection refused") }
+	awayLater := newOddStore()
+	taken := 0
+	awayLater.beforeTake = func(context.Context) error {
+		if taken++; taken > 1 {
+			return errors.New("connection refused")
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		name   string
+		store  signforms.LimitStore
+		status int
+		kind   error
+		sent   int
+	}{
+		{"wrong key", signforms.NewMemoryLimitStore(nil), 401, signforms.ErrForbidden, 1},
+		{"wrong workspace", signforms.NewMemoryLimitStore(nil), 403, signforms.ErrForbidden, 1},
+		{"store away", away, 200, signforms.ErrUnavailable, 0},
+		{"store away before a repeat", awayLater, 429, signforms.ErrRateLimited, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+					resp := httpmock.NewStringResponse(c.status, `{"message":"as it is"}`)
+					resp.Header.Set("Retry-After", "1")
+					return resp, nil
+				}}
+				documents := budgetClient(t, service, signforms.Options{LimitStore: c.store})
+				outcomes := 0
+				for out, err := range documents.RemindAll(t.Context(), docNumbers(146)) {
+					require.ErrorIs(t, err, c.kind)
+					require.Equal(t, 145, out.Remaining)
+					outcomes++
+				}
+				require.Equal(t, 1, outcomes)
+				require.Equal(t, c.sent, service.count())
+			})
+		})
+	}
+}

@@ -141,7 +141,7 @@ func TestServiceRefusesInputs(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"a role that the template has not": change(func(p *signforms.TemplateSendParams) { p.Receivers[0].RoleTitle = "buyer" }),
-		"no mail address":                  change(func(p *signforms.TemplateSendParams) { p.Receivers[0].Email = "ann" }),
+		"no mail address":                  change(func(p *signforms.TemplateSendParams) { p.Receivers[0].Email = "ann@" }),
 	} {
 		requireMatches(t, err, signforms.ErrInvalid)
 		e := asError(t, err)

@@ -49,7 +49,7 @@ func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Documen
 // Receiver is somebody to whom a template or form is sent.
 type Receiver struct {
 	Name  string `json:"name"`  // required
-	Email string `json:"email"` // required
+	Email string `json:"email"` // required, with an @
 	// RoleTitle must equal a role of the template exactly. Required for templates, not used for forms.
 	RoleTitle  string `json:"roleTitle,omitempty"`
 	RoleColour string `json:"roleColour,omitempty"`
@@ -127,15 +127,24 @@ func (b sendBody) check(c *checks) {
 	for i, r := range b.Receivers {
 		field := fmt.Sprintf("Receivers[%d].", i)
 		c.required(field+"Name", r.Name)
-		c.required(field+"Email", r.Email)
+		c.email(field+"Email", r.Email)
 		if b.SigningType == TypePDFTemplate {
 			c.required(field+"RoleTitle", r.RoleTitle)
+		} else {
+			c.text(field+"RoleTitle", r.RoleTitle)
 		}
+		c.text(field+"RoleColour", r.RoleColour)
+		c.text(field+"Subject", r.Subject)
+		c.text(field+"Message", r.Message)
 	}
+	c.text("Mail.Subject", b.Mail.Subject)
+	c.text("Mail.Message", b.Mail.Message)
 	for i, v := range b.Variables {
 		if len(v.Name) < 3 || !strings.HasPrefix(v.Name, "[") || !strings.HasSuffix(v.Name, "]") {
 			c.add(fmt.Sprintf("Variables[%d].Name", i), "must be in square brackets: [name]")
 		}
+		c.text(fmt.Sprintf("Variables[%d].Name", i), v.Name)
+		c.text(fmt.Sprintf("Variables[%d].Value", i), v.Value)
 	}
 }
 

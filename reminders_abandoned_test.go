@@ -1,0 +1,148 @@
+package signforms_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// grace is how long a call waits for its store once its context has ended, at most twice.
+const grace = 100 * time.Millisecond
+
+// A call that gives up while the store takes its time has sent nothing, and leaves no slot taken.
+func TestAbandonedTakesLeaveTheBudgetUnchanged(t *testing.T) {
+	for _, delay := range []time.Duration{80 * time.Millisecond, time.Second, 2900 * time.Millisecond} {
+		for name, slow := range map[string]func(*oddStore){
+			"before": func(s *oddStore) { s.beforeTake = func(context.Context) error { time.Sleep(delay); return nil } },
+			"after":  func(s *oddStore) { s.afterTake = func() { time.Sleep(delay) } },
+		} {
+			t.Run(fmt.Sprintf("%v %s", delay, name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					service, store := &trips{}, newOddStore()
+					slow(store)
+					documents := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+					for range 5 {
+						ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+						start := time.Now()
+						_, err := documents.Remind(ctx, docNumber(0))
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+						require.True(t, asError(t, err).Local)
+						require.LessOrEqual(t, time.Since(start), 50*time.Millisecond+2*grace)
+						cancel()
+					}
+					time.Sleep(5 * delay)
+					requireBudget(t, documents, signforms.Budget{Remaining: 5})
+					require.Zero(t, service.count())
+				})
+			})
+		}
+	}
+}
+
+// farStore does what it was asked after a while, also for callers that are gone by then, as a server behind a network does.
+type farStore struct {
+	*signforms.MemoryLimitStore
+	delay time.Duration
+}
+
+func (s *farStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	var slot string
+	var wait time.Duration
+	var err error
+	done := make(chan struct{})
+	time.AfterFunc(s.delay, func() {
+		defer close(done)
+		slot, wait, err = s.MemoryLimitStore.Take(ctx, key, limit, hold)
+	})
+	select {
+	case <-done:
+		return slot, wait, err
+	case <-ctx.Done():
+		return "", 0, ctx.Err()
+	}
+}
+
+func TestAbandonedTakesOfAStoreBehindANetwork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &trips{}
+		documents := budgetClient(t, service, signforms.Options{LimitStore: &farStore{signforms.NewMemoryLimitStore(nil), 80 * time.Millisecond}})
+		for range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			_, err := documents.Remind(ctx, docNumber(0))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+		}
+		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		require.Zero(t, service.count())
+	})
+}
+
+// Those behind a call that gave up are not refused because of the slot that it is about to give back.
+func TestAbandonedTakeIsNotInTheWayOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newOddStore()
+		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		for range 4 {
+			_, err := hasty.Remind(t.Context(), docNumber(0))
+			require.NoError(t, err)
+		}
+		store.afterTake = func() { time.Sleep(2 * time.Second); store.afterTake = func() {} }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := hasty.Remind(ctx, docNumber(1))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		_, err = hasty.Remind(t.Context(), docNumber(2))
+		require.NoError(t, err, "the fifth slot was given back")
+	})
+}
+
+// lossyStore takes a slot and says that it did not.
+type lossyStore struct{ *signforms.MemoryLimitStore }
+
+func (s *lossyStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	_, _, _ = s.MemoryLimitStore.Take(ctx, key, limit, hold)
+	return "", 0, errors.New("connection lost")
+}
+
+// A slot of which nobody knows is held as long as a process that died would hold it.
+func TestSlotWhoseAnswerIsLostIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
+		_, err := documents.Remind(t.Context(), docNumber(0))
+		requireLocal(t, err, signforms.ErrUnavailable, 0)
+		time.Sleep(16*time.Minute + 31*time.Second - 1)
+		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		time.Sleep(1)
+		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+	})
+}
+
+// A call whose context ends does not wait until a slow store has heard what became of its slot. The store hears it all the
+// same.
+func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
+	for _, delay := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			service, store := &trips{answer: func(_ int, req *http.Request) (*http.Response, error) {
+				cancel()
+				return nil, req.Context().Err()
+			}}, newOddStore()
+			store.beforeSettle = func(context.Context) error { time.Sleep(delay); return nil }
+			documents := budgetClient(t, service, signforms.Options{LimitStore: store})
+			start := time.Now()
+			_, err := documents.Remind(ctx, docNumber(0))
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, min(delay, grace), time.Since(start))
+			time.Sleep(cycle + time.Minute + delay)
+			requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		})
+	}
+}
