@@ -19,7 +19,8 @@ const (
 	maxError  = 64 << 10 // of any other body, and of what is read past either to keep the connection
 )
 
-// Attempt is what [Options.OnAttempt] gets: one request and what came of it. It holds no input, body or secret.
+// Attempt is what [Options.OnAttempt] gets: one request and what came of it. It holds no input and no body, and
+// printing it shows no secret.
 type Attempt struct {
 	Operation Operation
 	// RequestID is the x-request-id, the same for all attempts of a call.
@@ -28,6 +29,9 @@ type Attempt struct {
 	Number int
 	// StatusCode is 0 when there was no answer.
 	StatusCode int
+	// Header is the answer's: it may tell the service's own request id, or what is left of a limit. It is nil when there was
+	// no answer. It is shared with the call and must not be changed.
+	Header RawHeader
 	// Err tells why there was no answer, or why a success could not be read to its end: an [*Error] that matches its cause
 	// and no sentinel. It is nil for any complete answer, also one that the call makes an error of.
 	Err error

@@ -23,6 +23,8 @@ type Client struct {
 	Documents *DocumentsService
 	Templates *TemplatesService
 	Forms     *FormsService
+
+	caller *caller
 }
 
 // Options are the settings of a [Client]. The zero value, like nil, means the documented defaults.
@@ -100,7 +102,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version),
 		budget:    newBudget(o, base, apiKey),
 	}
-	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}}, nil
+	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
 
 func (o Options) withDefaults() Options {

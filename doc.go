@@ -44,10 +44,11 @@
 // transport that does not report to it, as scripted ones, proves nothing.
 //
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
-// Before the n-th repetition it waits between 250 ms and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says, but never
-// less than 250 ms; where that is more than [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that
-// was answered 429 waits for a slot of the reminder budget instead. A certificate that does not verify and an answer over 32 MiB
-// are not tried again. Redirects are never followed.
+// Each attempt is one request on the wire: net/http's own repetition is off. Before the n-th repetition the call waits between
+// 250 ms and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says, but never less than 250 ms. Where that is more than
+// [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that was answered
+// 429 waits for a slot of the reminder budget instead. A certificate that does not verify and an answer over 32 MiB are not
+// tried again. Redirects are never followed.
 //
 // # Reminders
 //
@@ -70,6 +71,11 @@
 // service reports no total, or others enter the list as some leave it (with OldestFirst every new one does), it cannot know:
 // collect a filtered list before acting on its documents. Respondents and responses have no date filter, so those made
 // meanwhile may or may not be yielded.
+//
+// # What is missing
+//
+// The description of the service is incomplete. [Client.Do] sends a request that has no method here: a GET is repeated like a
+// list, anything else like a send.
 //
 // # What is assumed
 //

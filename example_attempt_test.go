@@ -2,8 +2,10 @@ package signforms_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"log/slog"
+	"net/url"
 	"os"
 
 	"github.com/signforms/signforms-go"
@@ -64,4 +66,22 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 		return slog.Attr{}
 	}
 	return a
+}
+
+// Call what this package has no method for.
+func ExampleClient_Do() {
+	srv, client := startExample()
+	defer srv.Close()
+
+	var counts struct {
+		Documents int `json:"documentsCount"`
+	}
+	_, err := client.Do(context.Background(), signforms.Request{
+		Path: "/get-documents", Query: url.Values{"documentType": {"PDF"}, "limit": {"1"}},
+	}, &counts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(counts.Documents)
+	// Output: 0
 }

@@ -79,6 +79,8 @@ var operations = map[Operation]operation{
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
 // overrideEndpoints returns the operations with the caller's endpoints in place, and what is wrong with them.
 func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operation, []error) {
 	ops := maps.Clone(operations)
@@ -109,7 +111,6 @@ func (o operation) with(e Endpoint) operation {
 
 // problems says what is wrong with an operation that has e in place.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
-	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	if !slices.Contains(methods, o.Method) {
 		problems = append(problems, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", ")))
 	}
@@ -131,17 +132,26 @@ func (o operation) pathProblems() (problems []string) {
 		}
 	}
 	rest := placeholder.ReplaceAllString(o.Path, "x")
-	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
-	u, err := url.ParseRequestURI(rest)
-	switch {
-	case strings.ContainsAny(rest, "{}"):
-		problems = append(problems, fmt.Sprintf("Path %q has an unpaired brace", o.Path))
-	case !strings.HasPrefix(rest, "/") || strings.ContainsAny(rest, "?# \t\r\n\\"):
-		problems = append(problems, fmt.Sprintf("Path %q must begin with a slash and hold no query, fragment or blank", o.Path))
-	case err != nil || u.EscapedPath() != rest || hasDots(rest):
-		problems = append(problems, fmt.Sprintf("Path %q is not escaped as in a URL, or has a . or .. segment", o.Path))
+	if strings.ContainsAny(rest, "{}") {
+		return append(problems, fmt.Sprintf("Path %q has an unpaired brace", o.Path))
+	}
+	if problem := pathProblem(rest); problem != "" {
+		problems = append(problems, fmt.Sprintf("Path %q %s", o.Path, problem))
 	}
 	return problems
+}
+
+// pathProblem says why a path cannot hang below the base URL, if so.
+func pathProblem(path string) string {
+	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
+	u, err := url.ParseRequestURI(path)
+	switch {
+	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# \t\r\n\\"):
+		return "must begin with a slash and hold no query, fragment or blank"
+	case err != nil || u.EscapedPath() != path || hasDots(path):
+		return "is not escaped as in a URL, or has a . or .. segment"
+	}
+	return ""
 }
 
 // hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.

@@ -83,7 +83,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if hook := r.c.options.OnAttempt; hook != nil {
 		hook(ctx, Attempt{Operation: r.call.op, RequestID: r.id, Number: r.attempts, StatusCode: r.last.status,
-			Err: r.attemptErr(), SlotWait: taken.waited, Duration: time.Since(start)})
+			Header: RawHeader(r.last.header), Err: r.attemptErr(), SlotWait: taken.waited, Duration: time.Since(start)})
 	}
 	if r.last.err != nil {
 		return nil, r.last.err

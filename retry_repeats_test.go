@@ -68,7 +68,32 @@ func placements(t *testing.T) (all []placement) {
 			}
 		}
 	}
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		for _, body := range []any{nil, []int{1}} {
+			if method == "GET" && body != nil {
+				continue
+			}
+			all = append(all, placement{aCall{"Do", signforms.OpRequest, func(ctx context.Context, c *signforms.Client) error {
+				return second(c.Do(ctx, signforms.Request{Method: method, Path: "/folders", Body: body}, nil))
+			}}, signforms.Endpoint{Method: method}})
+		}
+	}
 	return all
+}
+
+// repeats tells whether the call may be tried again.
+func (p placement) repeats() bool {
+	if p.call.op == signforms.OpRequest {
+		return p.endpoint.Method == "GET"
+	}
+	return !notRepeatable(p.call.op)
+}
+
+func (p placement) endpoints() map[signforms.Operation]signforms.Endpoint {
+	if p.call.op == signforms.OpRequest {
+		return nil
+	}
+	return map[signforms.Operation]signforms.Endpoint{p.call.op: p.endpoint}
 }
 
 // tally counts what a call did, by everybody who counts.
@@ -94,7 +119,7 @@ func (n *tally) client(t *testing.T, scheme string, p placement, transport *http
 	store.afterTake = func() { n.slots.Add(1) } // five are more than are taken here
 	client, err := signforms.New(scheme+"://example.com", exampleKey, &signforms.Options{
 		HTTPClient: &http.Client{Transport: transport}, LimitStore: store, MaxAttempts: maxTries,
-		Endpoints: map[signforms.Operation]signforms.Endpoint{p.call.op: p.endpoint},
+		Endpoints: p.endpoints(),
 		OnAttempt: func(context.Context, signforms.Attempt) { n.attempts.Add(1) },
 	})
 	require.NoError(t, err)
@@ -192,7 +217,7 @@ func (b breakage) run(t *testing.T, scheme string, p placement, used bool, trans
 		n.warmUp(t, p, client)
 	}
 	err := p.call.do(t.Context(), client)
-	if notRepeatable(p.call.op) {
+	if !p.repeats() {
 		requireMatches(t, err, signforms.ErrOutcomeUnknown)
 		n.requireEqual(t, p, 1, err)
 		return
@@ -220,7 +245,7 @@ func TestNoRequestIsRepeatedUnseenOverHTTP1(t *testing.T) {
 			})
 			n.warmUp(t, p, client)
 			err := p.call.do(t.Context(), client)
-			if notRepeatable(p.call.op) {
+			if !p.repeats() {
 				requireMatches(t, err, signforms.ErrOutcomeUnknown)
 				n.requireEqual(t, p, 1, err)
 				return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 )
 
 const redacted = "[redacted]"
@@ -53,3 +54,21 @@ func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
 func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
 
 func (a RawAnswer) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }
+
+// A RawHeader is an answer's header as it came. It may hold what identifies a session or a link, so fmt, slog and json.Marshal
+// print only how many fields it has. Read a field with Get, or convert it to an http.Header for all of them.
+type RawHeader http.Header
+
+// Get returns the first value of a field, whatever the case of its name; empty when there is none.
+func (h RawHeader) Get(name string) string { return http.Header(h).Get(name) }
+
+// Format prints the number of fields for every verb.
+func (h RawHeader) Format(w fmt.State, _ rune) { io.WriteString(w, h.size()) }
+
+// LogValue returns the number of fields.
+func (h RawHeader) LogValue() slog.Value { return slog.StringValue(h.size()) }
+
+// MarshalText returns the number of fields.
+func (h RawHeader) MarshalText() ([]byte, error) { return []byte(h.size()), nil }
+
+func (h RawHeader) size() string { return fmt.Sprintf("[%d header fields]", len(h)) }

@@ -1,0 +1,189 @@
+package signforms_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+func TestDoSendsAsOtherMethodsDo(t *testing.T) {
+	rec := &recorder{answer: `{"name":"Lease","pages":3}`}
+	var attempts []signforms.Attempt
+	c := scriptedClient(t, rec, func(o *signforms.Options) {
+		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { attempts = append(attempts, a) }
+	})
+	var out struct {
+		Name  string
+		Pages int
+	}
+	raw, err := c.Do(t.Context(), signforms.Request{
+		Method: "PATCH", Path: "/folders/a%2Fb", Query: url.Values{"deep": {"1", "2"}}, Body: map[string]any{"title": "<Ann>"},
+	}, &out)
+	require.NoError(t, err)
+	require.Equal(t, "Lease", out.Name)
+	require.Equal(t, 3, out.Pages)
+	require.Equal(t, rec.answer, string(raw))
+	require.Len(t, rec.sent, 1)
+	got := rec.sent[0]
+	require.Equal(t, "PATCH https://api.example.com/base/folders/a%2Fb?deep=1&deep=2", got.Method+" "+got.URL.String())
+	require.JSONEq(t, `{"title":"<Ann>"}`, string(got.body))
+	require.Equal(t, exampleKey, got.Header.Get("X-Api-Key"))
+	require.Equal(t, workspaceID, got.Header.Get("Workspaceid"))
+	require.Equal(t, "application/json", got.Header.Get("Content-Type"))
+	require.Equal(t, "signforms-go/"+signforms.Version, got.Header.Get("User-Agent"))
+	require.Len(t, attempts, 1)
+	require.Equal(t, signforms.OpRequest, attempts[0].Operation)
+	require.Equal(t, got.Header.Get("X-Request-Id"), attempts[0].RequestID)
+
+	_, err = c.Do(t.Context(), signforms.Request{Path: "/folders"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "GET https://api.example.com/base/folders", rec.sent[1].Method+" "+rec.sent[1].URL.String())
+	require.Empty(t, rec.sent[1].Header.Get("Content-Type"))
+}
+
+func TestDoRepeatsOnlyAGet(t *testing.T) {
+	for method, want := range map[string]struct {
+		attempts int
+		kind     error
+	}{
+		"":       {4, signforms.ErrUnavailable},
+		"GET":    {4, signforms.ErrUnavailable},
+		"POST":   {1, signforms.ErrOutcomeUnknown},
+		"PUT":    {1, signforms.ErrOutcomeUnknown},
+		"PATCH":  {1, signforms.ErrOutcomeUnknown},
+		"DELETE": {1, signforms.ErrOutcomeUnknown},
+	} {
+		_, err := scriptedClient(t, answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
+		requireMatches(t, err, want.kind)
+		require.Equal(t, want.attempts, asError(t, err).Attempts, method)
+		require.Equal(t, signforms.OpRequest, asError(t, err).Operation)
+		_, err = scriptedClient(t, answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
+		requireMatches(t, err, signforms.ErrNotFound)
+		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and Options.Endpoints)")
+	}
+}
+
+func TestAnswersOfDo(t *testing.T) {
+	get, post := signforms.Request{Path: "/x"}, signforms.Request{Method: "POST", Path: "/x"}
+	for _, body := range []string{"", " \n"} {
+		out := 7
+		_, err := scriptedClient(t, answers(200, body)).Do(t.Context(), post, &out)
+		require.NoError(t, err, "an empty answer is a success")
+		require.Equal(t, 7, out)
+	}
+	raw, err := scriptedClient(t, answers(200, "<html>")).Do(t.Context(), get, nil)
+	require.NoError(t, err)
+	require.Equal(t, "<html>", string(raw))
+	var list []string
+	_, err = scriptedClient(t, answers(200, `["a","b"]`)).Do(t.Context(), get, &list)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, list)
+	_, err = scriptedClient(t, answers(200, `{}`)).Do(t.Context(), get, &list)
+	requireMatches(t, err, signforms.ErrUnavailable)
+	_, err = scriptedClient(t, answers(200, `{}`)).Do(t.Context(), post, &list)
+	requireMatches(t, err, signforms.ErrOutcomeUnknown)
+}
+
+func TestDoRefuses(t *testing.T) {
+	c := scriptedClient(t, silent(t))
+	var nowhere *int
+	for name, r := range map[string]struct {
+		request signforms.Request
+		out     any
+		field   string
+	}{
+		"method":                       {signforms.Request{Method: "HEAD", Path: "/x"}, nil, "Method"},
+		"method in lower case":         {signforms.Request{Method: "get", Path: "/x"}, nil, "Method"},
+		"no path":                      {signforms.Request{}, nil, "Path"},
+		"path without a slash":         {signforms.Request{Path: "x"}, nil, "Path"},
+		"another host":                 {signforms.Request{Path: "https://evil.example.com/x"}, nil, "Path"},
+		"user info":                    {signforms.Request{Path: "@evil.example.com/x"}, nil, "Path"},
+		"query in the path":            {signforms.Request{Path: "/x?y=z"}, nil, "Path"},
+		"fragment":                     {signforms.Request{Path: "/x#y"}, nil, "Path"},
+		"blank":                        {signforms.Request{Path: "/x y"}, nil, "Path"},
+		"line break":                   {signforms.Request{Path: "/x\r\nX-Evil: 1"}, nil, "Path"},
+		"backslash":                    {signforms.Request{Path: `/x\y`}, nil, "Path"},
+		"step up":                      {signforms.Request{Path: "/x/../../y"}, nil, "Path"},
+		"escaped step up":              {signforms.Request{Path: "/x/%2e%2E/y"}, nil, "Path"},
+		"step up behind escaped slash": {signforms.Request{Path: "/x%2f..%2fy"}, nil, "Path"},
+		"step up behind backslash":     {signforms.Request{Path: "/x%5c..%5cy"}, nil, "Path"},
+		"step up escaped twice":        {signforms.Request{Path: "/x/%252e%252e/y"}, nil, "Path"},
+		"not escaped":                  {signforms.Request{Path: "/{x}"}, nil, "Path"},
+		"half an escape":               {signforms.Request{Path: "/x%2"}, nil, "Path"},
+		"query that is no UTF-8":       {signforms.Request{Path: "/x", Query: url.Values{"a": {"b", "\xff"}}}, nil, "Query"},
+		"body of a GET":                {signforms.Request{Path: "/x", Body: 1}, nil, "Body"},
+		"body that is no JSON":         {signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, nil, "Body"},
+		"body that is no UTF-8":        {signforms.Request{Method: "POST", Path: "/x", Body: json.RawMessage("\"\xff\"")}, nil, "Body"},
+		"out by value":                 {signforms.Request{Path: "/x"}, 1, "out"},
+		"nil pointer":                  {signforms.Request{Path: "/x"}, nowhere, "out"},
+	} {
+		_, err := c.Do(t.Context(), r.request, r.out)
+		requireMatches(t, err, signforms.ErrInvalid)
+		e := asError(t, err)
+		require.True(t, e.Local, name)
+		require.Len(t, e.Fields, 1, name)
+		require.Equal(t, r.field, e.Fields[0].Field, name)
+	}
+}
+
+// TestDoSendsNoReminder: a reminder needs a slot of the budget.
+func TestDoSendsNoReminder(t *testing.T) {
+	overridden := signforms.Endpoint{Path: "/documents/{documentId}/Remind"}
+	for _, c := range []struct {
+		endpoint signforms.Endpoint
+		path     string
+		refused  bool
+	}{
+		{signforms.Endpoint{}, "/send-reminder", true},
+		{signforms.Endpoint{}, "/send-reminder/", true},
+		{signforms.Endpoint{}, "//send-reminder", true},
+		{signforms.Endpoint{}, "/Send-Reminder", true},
+		{signforms.Endpoint{}, "/send%2Dreminder", true},
+		{signforms.Endpoint{}, "/send%252Dreminder", true},
+		{signforms.Endpoint{}, "/send-reminder;v=1", true},
+		{signforms.Endpoint{}, "/send-reminder%2F", true},
+		{signforms.Endpoint{}, "/send-reminders", false},
+		{signforms.Endpoint{}, "/send-reminder/settings", false},
+		{overridden, "/documents/" + pdfID + "/remind", true},
+		{overridden, "/documents/" + pdfID, false},
+		{overridden, "/documents/" + pdfID + "/remind/again", false},
+		{overridden, "/send-reminder", false},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			client := scriptedClient(t, answers(200, `{}`), func(o *signforms.Options) {
+				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: c.endpoint}
+			})
+			_, err := client.Do(t.Context(), signforms.Request{Method: method, Path: c.path}, nil)
+			if !c.refused {
+				require.NoError(t, err, c.path)
+				continue
+			}
+			requireMatches(t, err, signforms.ErrInvalid)
+			require.ErrorContains(t, err, "use Documents.Remind", c.path)
+		}
+	}
+}
+
+func TestAttemptHoldsTheAnswersHeader(t *testing.T) {
+	var got []signforms.Attempt
+	c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+		if len(got) == 0 {
+			return nil, http.ErrHandlerTimeout
+		}
+		resp := reply(req, 200, `{"message":"Voided"}`)
+		resp.Header.Set("X-Amzn-Requestid", "abc")
+		return resp, nil
+	}), func(o *signforms.Options) {
+		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { got = append(got, a) }
+	})
+	require.NoError(t, callOf(t, "Documents.Void").do(t.Context(), c))
+	require.Len(t, got, 2)
+	require.Nil(t, got[0].Header)
+	require.Equal(t, "abc", got[1].Header.Get("x-amzn-requestid"))
+}
