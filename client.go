@@ -208,11 +208,8 @@ func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
 
 // carryOut does the same and returns the run, whose last outcome is a success.
 func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err error) {
-	if c.options.OnCall != nil {
-		var end func(error)
-		ctx, end = c.options.OnCall(ctx, call.op)
-		defer func() { end(err) }()
-	}
+	ctx, end := c.begin(ctx, call.op)
+	defer func() { end(err) }()
 	run, err := c.newRun(call)
 	if err != nil {
 		return nil, err
@@ -225,6 +222,14 @@ func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err 
 		return nil, run.unreadable(err)
 	}
 	return run, nil
+}
+
+// begin tells Options.OnCall of an operation. It returns the context to go on with and what is to be told of the end.
+func (c *caller) begin(ctx context.Context, op Operation) (context.Context, func(error)) {
+	if c.options.OnCall == nil {
+		return ctx, func(error) {}
+	}
+	return c.options.OnCall(ctx, op)
 }
 
 func (c *caller) newRun(call call) (*run, error) {

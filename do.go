@@ -37,11 +37,13 @@ type Request struct {
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
 // leaves out as it is. ErrInvalid: nothing was sent, because the request is malformed, its path leaves the base URL, or it
 // is that of reminders, which need a slot of the budget: use [DocumentsService.Remind].
-func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
+func (c *Client) Do(ctx context.Context, r Request, out any) (_ RawAnswer, err error) {
 	run, err := c.caller.requestRun(r, out)
 	if err != nil {
 		return nil, err
 	}
+	ctx, end := c.caller.begin(ctx, OpRequest)
+	defer func() { end(err) }()
 	answer, err := run.send(ctx)
 	if err != nil {
 		return nil, err

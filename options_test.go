@@ -202,9 +202,12 @@ func TestOnCallSeesEachOperation(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
 	require.ErrorIs(t, err, signforms.ErrNotFound)
+	_, err = client.Do(t.Context(), signforms.Request{Path: "/no-such-path"}, nil)
+	require.ErrorIs(t, err, signforms.ErrNotFound)
 	require.Equal(t, []string{
 		"attempt 1 from OnCall", "list documents: refused false",
 		"attempt 1 from OnCall", "void document: refused true",
+		"attempt 1 from OnCall", "request: refused true",
 	}, seen)
 }
 
