@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,17 +86,46 @@ func BenchmarkLoopback(b *testing.B) {
 	})
 }
 
+// BenchmarkListRatio alternates lists of 100 documents with requests to a handler that knows the answer already, and reports how
+// many requests a second the service answers for each of the handler's, by the medians.
+func BenchmarkListRatio(b *testing.B) {
+	srv := signformstest.NewServer(b, nil)
+	addDocuments(srv, 1_000)
+	list := wireRequest{"GET", "/get-documents?limit=100", "", ""}
+	bare := fixedAnswer(roundTrip(b, srv, srv.URL, list))
+	defer bare.Close()
+	var service, fixed []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		roundTrip(b, srv, srv.URL, list)
+		middle := time.Now()
+		roundTrip(b, srv, bare.URL, list)
+		service, fixed = append(service, middle.Sub(start)), append(fixed, time.Since(middle))
+	}
+	b.ReportMetric(float64(median(fixed))/float64(median(service)), "of-fixed")
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// fixedAnswer is a server that reads a request and writes the body.
+func fixedAnswer(body []byte) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		w.Write(body)
+	}))
+}
+
 // beside runs requests against the service, and as many against a handler that has read them and knows the answer already.
 // Those for the service are made before, for n rounds: some work only once.
 func beside(b *testing.B, srv *signformstest.Server, name string, requests func(n int) []wireRequest) {
 	example := requests(1)[0]
 	fixed := roundTrip(b, srv, srv.URL, example)
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(fixed)))
-		w.Write(fixed)
-	}))
+	bare := fixedAnswer(fixed)
 	defer bare.Close()
 	run := func(b *testing.B, url string, all []wireRequest) {
 		b.ResetTimer()

@@ -45,6 +45,7 @@ type API struct {
 	Options
 	routes   []route
 	arrivals sync.Mutex // orders the arrivals of reminders
+	encoded  encoded
 }
 
 // New returns the handler.
@@ -199,7 +200,7 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		a.fail(c, w, err)
 		return
 	}
-	body, err := marshal(answer)
+	body, err := encode(answer)
 	if err == nil && a.Profile.rewrites() {
 		body, err = a.Profile.rewrite(c.Operation, body)
 	}
@@ -208,6 +209,13 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		return
 	}
 	write(w, http.StatusOK, mediaJSON, body)
+}
+
+func encode(answer any) ([]byte, error) {
+	if list, ok := answer.(documentsBody); ok {
+		return list.encode()
+	}
+	return marshal(answer)
 }
 
 // fail answers with an error.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"time"
@@ -24,21 +25,23 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		return nil, err
 	}
 	body := documentsBody{Message: "Documents fetched successfully"}
-	err := a.Store.View(func(tx *store.Tx) error {
+	err := a.Store.View(func(tx *store.Tx) (err error) {
 		body.FormCount = tx.CountForms(c.workspaceID)
 		if documentType == typeTemplate {
 			templates, total := oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
-			body.Documents, body.DocumentsCount = a.templateBodies(tx, templates), total
-			return nil
+			body.DocumentsCount = total
+			body.documents, err = a.templateBodies(tx, templates)
+			return err
 		}
 		documents, total := oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
-		body.Documents, body.DocumentsCount = a.documentBodies(documents), total
-		return nil
+		body.DocumentsCount = total
+		body.documents, err = a.documentBodies(documents, id == "")
+		return err
 	})
 	body.Pagination = pagination(q.Page, body.DocumentsCount)
 	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
-		body.DocumentsCount = len(body.Documents)
+		body.DocumentsCount = len(body.documents)
 	}
 	return body, err
 }
@@ -124,7 +127,7 @@ func pagination(p store.Page, total int) *paginationBody {
 }
 
 // oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.
-func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) ([]T, int), matches func(*T, store.Query) bool) ([]T, int) {
+func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) ([]*T, int), matches func(*T, store.Query) bool) ([]*T, int) {
 	if id == "" {
 		return list(q)
 	}
@@ -135,7 +138,7 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 	if q.Offset > 0 {
 		return nil, 1
 	}
-	return []T{v}, 1
+	return []*T{&v}, 1
 }
 
 // documentMatches need not look at the kind: the id of a document from a template is no UUID.
@@ -147,18 +150,31 @@ func templateMatches(t *signing.Template, q store.Query) bool {
 	return q.Matches(t.WorkspaceID, t.Name, "", t.Archived, t.CreatedAt)
 }
 
-func (a *API) documentBodies(documents []signing.Document) []documentBody {
-	out := make([]documentBody, len(documents))
-	for i := range documents {
-		d := &documents[i]
-		out[i] = documentBody{
-			DocumentID: d.ID, DocumentName: d.Name, DocumentURL: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
-			AuthorEmail: d.AuthorEmail, Status: a.statusText(d.Status), SigningType: typePDF,
-			IsSigningOrder: d.Ordered, IsArchived: d.Archived, IsAllSigned: d.AllSigned(), Signers: signerBodies(d),
-			CreatedAt: timeText(d.CreatedAt), UpdatedAt: timeText(d.UpdatedAt),
-		}
+// documentBodies are PDF documents as entries of a list. Those that come from a list of the store are encoded once for each
+// version.
+func (a *API) documentBodies(documents []*signing.Document, listed bool) ([]json.RawMessage, error) {
+	encode := a.encodeDocument
+	if listed {
+		encode = func(d *signing.Document) ([]byte, error) { return a.encoded.of(d, a.encodeDocument) }
 	}
-	return out
+	out := make([]json.RawMessage, len(documents))
+	for i, d := range documents {
+		body, err := encode(d)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = body
+	}
+	return out, nil
+}
+
+func (a *API) encodeDocument(d *signing.Document) ([]byte, error) {
+	return marshal(documentBody{
+		DocumentID: d.ID, DocumentName: d.Name, DocumentURL: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
+		AuthorEmail: d.AuthorEmail, Status: a.statusText(d.Status), SigningType: typePDF,
+		IsSigningOrder: d.Ordered, IsArchived: d.Archived, IsAllSigned: d.AllSigned(), Signers: signerBodies(d),
+		CreatedAt: timeText(d.CreatedAt), UpdatedAt: timeText(d.UpdatedAt),
+	})
 }
 
 // finishedURL is empty until the document is completed.

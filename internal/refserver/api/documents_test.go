@@ -174,3 +174,35 @@ func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
 	require.Equal(t, 1.0, got["totalSignedRespondants"])
 	require.Equal(t, 2.0, got["totalRespondants"])
 }
+
+// TestListsShowEveryChange compares the entry in a list, which is encoded once for each version, with the document alone, after
+// each act.
+func TestListsShowEveryChange(t *testing.T) {
+	srv := newServer(t, nil)
+	same := func(id string) string {
+		t.Helper()
+		one := load(t, "get_document").with(query("documentId", id)).send(srv)
+		all := load(t, "list_documents").with(func(r *request) { r.Query = nil }).send(srv)
+		alone := parse(t, one.Body.Bytes()).(map[string]any)["documents"].([]any)[0].(map[string]any)
+		for _, d := range parse(t, all.Body.Bytes()).(map[string]any)["documents"].([]any) {
+			if d.(map[string]any)["documentId"] == id {
+				require.Equal(t, alone, d)
+			}
+		}
+		return alone["status"].(string)
+	}
+	require.Equal(t, "PENDING", same(inProgress))
+	ben := "ben.o'neil+legal@example.com"
+	for _, step := range []struct {
+		act  signing.Command
+		want string
+	}{
+		{viewBy(ben), "PENDING"}, {signing.Document.Archive, "PENDING"}, {signBy(ben, "203.0.113.9"), "SIGNED"}, {signing.Document.Pay, "PAID"},
+	} {
+		_, err := srv.store.Act(inProgress, step.act)
+		require.NoError(t, err)
+		require.Equal(t, step.want, same(inProgress))
+	}
+	require.Equal(t, http.StatusOK, load(t, "void_document").with(both("documentId", draft)).send(srv).Code)
+	require.Equal(t, "VOID", same(draft))
+}

@@ -45,7 +45,7 @@ func (a *API) responseQuery(in *input) (formID, responseID string, page store.Pa
 }
 
 // formResponses finds the one response asked for, whatever the page, or a page of the form's responses.
-func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *store.Page) ([]signing.FormResponse, int, error) {
+func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *store.Page) ([]*signing.FormResponse, int, error) {
 	if formID != "" {
 		if f, err := tx.Form(formID); err != nil || f.WorkspaceID != workspaceID {
 			return nil, 0, &store.Missing{What: "form", ID: formID}
@@ -60,10 +60,10 @@ func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *s
 	if err != nil || r.WorkspaceID != workspaceID || formID != "" && r.FormID != formID {
 		return nil, 0, &store.Missing{What: "response", ID: responseID}
 	}
-	return []signing.FormResponse{r}, 1, nil
+	return []*signing.FormResponse{&r}, 1, nil
 }
 
-func (a *API) responseBodies(responses []signing.FormResponse) []responseBody {
+func (a *API) responseBodies(responses []*signing.FormResponse) []responseBody {
 	out := make([]responseBody, len(responses))
 	for i, r := range responses {
 		out[i] = responseBody{

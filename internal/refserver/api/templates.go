@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"time"
@@ -14,25 +15,28 @@ import (
 const maxOverview = 100
 
 // templateBodies are the templates as entries of a list of documents.
-func (a *API) templateBodies(tx *store.Tx, templates []signing.Template) []documentBody {
-	out := make([]documentBody, len(templates))
-	for i := range templates {
-		t := &templates[i]
+func (a *API) templateBodies(tx *store.Tx, templates []*signing.Template) ([]json.RawMessage, error) {
+	out := make([]json.RawMessage, len(templates))
+	for i, t := range templates {
 		respondents, total := tx.Respondents(t.ID, store.Page{Limit: maxOverview})
 		signed := tx.CountRespondents(t.ID, signing.StatusSigned) + tx.CountRespondents(t.ID, signing.StatusPaid)
 		status, updated := signing.StatusDraft, t.UpdatedAt
 		if total > 0 {
 			status, updated = signing.StatusPending, latest(updated, respondents[0].CreatedAt)
 		}
-		out[i] = documentBody{
+		var err error
+		out[i], err = marshal(documentBody{
 			DocumentID: t.ID, DocumentName: t.Name, DocumentURL: a.Links.Document(t.ID), AuthorEmail: t.AuthorEmail,
 			Status: a.statusText(status), SigningType: typeTemplate, IsSigningOrder: t.Ordered, IsArchived: t.Archived,
 			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(respondents)),
 			TotalRespondants: &total, TotalSignedRespondants: &signed,
 			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(updated),
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	return out
+	return out, nil
 }
 
 func latest(a, b time.Time) time.Time {
@@ -50,10 +54,9 @@ func roleBodies(t *signing.Template) []roleBody {
 	return out
 }
 
-func (a *API) overviews(documents []signing.Document) []respondentOverview {
+func (a *API) overviews(documents []*signing.Document) []respondentOverview {
 	out := make([]respondentOverview, len(documents))
-	for i := range documents {
-		d := &documents[i]
+	for i, d := range documents {
 		out[i] = respondentOverview{
 			RespondentDocumentID: d.ID, Status: a.statusText(d.Status), CreatedAt: timeText(d.CreatedAt), Signers: signerBodies(d),
 		}
@@ -95,7 +98,7 @@ func (a *API) foundNone(err error) error {
 
 // respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at
 // the kind: the id of a PDF is no ObjectId.
-func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]signing.Document, int, error) {
+func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
 	if templateID != "" {
 		if t, err := tx.Template(templateID); err != nil || t.WorkspaceID != workspaceID {
 			return nil, 0, &store.Missing{What: "template", ID: templateID}
@@ -110,13 +113,12 @@ func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page 
 	if err != nil || d.WorkspaceID != workspaceID || templateID != "" && d.TemplateID != templateID {
 		return nil, 0, &store.Missing{What: "document", ID: documentID}
 	}
-	return []signing.Document{d}, 1, nil
+	return []*signing.Document{&d}, 1, nil
 }
 
-func (a *API) respondentBodies(tx *store.Tx, documents []signing.Document) []respondentBody {
+func (a *API) respondentBodies(tx *store.Tx, documents []*signing.Document) []respondentBody {
 	out := make([]respondentBody, len(documents))
-	for i := range documents {
-		d := &documents[i]
+	for i, d := range documents {
 		out[i] = respondentBody{
 			RespondentDocumentID: d.ID, TemplateID: d.TemplateID, OwnerID: d.OwnerID, Status: a.statusText(d.Status),
 			CreatedAt: timeText(d.CreatedAt), PDFLink: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),

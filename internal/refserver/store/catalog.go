@@ -89,7 +89,7 @@ func (tx *Tx) Template(id string) (signing.Template, error) {
 }
 
 // Templates returns a page of the templates that match, and how many match in all.
-func (tx *Tx) Templates(q Query) ([]signing.Template, int) {
+func (tx *Tx) Templates(q Query) ([]*signing.Template, int) {
 	l := tx.s.templates.lists[docList{owner: q.WorkspaceID, archived: tristateOf(q.Archived)}]
 	return search(l, q, func(t *signing.Template) string { return t.Name })
 }
@@ -144,6 +144,6 @@ func (tx *Tx) Response(id string) (signing.FormResponse, error) {
 }
 
 // Responses returns a page of a form's responses, and how many there are in all.
-func (tx *Tx) Responses(formID string, p Page) ([]signing.FormResponse, int) {
+func (tx *Tx) Responses(formID string, p Page) ([]*signing.FormResponse, int) {
 	return search(tx.s.forms.byForm[formID], Query{Page: p}, nil)
 }

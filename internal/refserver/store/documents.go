@@ -150,14 +150,15 @@ type Query struct {
 	Page
 }
 
-// Documents returns a page of the PDF documents that match, and how many match in all.
-func (tx *Tx) Documents(q Query) ([]signing.Document, int) {
+// Documents returns a page of the PDF documents that match, and how many match in all. As in all lists, what is pointed to is
+// never changed: a record that changes is replaced, so that a pointer tells a version of it.
+func (tx *Tx) Documents(q Query) ([]*signing.Document, int) {
 	l := tx.s.documents.lists[docList{q.WorkspaceID, q.Status, tristateOf(q.Archived)}]
 	return search(l, q, func(d *signing.Document) string { return d.Name })
 }
 
 // Respondents returns a page of the documents made from the template, and how many there are in all.
-func (tx *Tx) Respondents(templateID string, p Page) ([]signing.Document, int) {
+func (tx *Tx) Respondents(templateID string, p Page) ([]*signing.Document, int) {
 	l := tx.s.documents.lists[docList{owner: templateID}]
 	return search(l, Query{Page: p}, nil)
 }
@@ -173,7 +174,7 @@ func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
 
 // search returns the page of l that q selects by time and text, and how many it selects in all. A text makes it look at every
 // record between the times; without one it looks at the page's only.
-func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
+func search[T any](l *list[T], q Query, name func(*T) string) ([]*T, int) {
 	if l == nil {
 		return nil, 0
 	}
@@ -187,12 +188,12 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]T, int) {
 	if q.Text == "" {
 		return l.page(lo, hi, q.Page), max(hi-lo, 0)
 	}
-	out := make([]T, 0, min(q.Limit, 100))
+	out := make([]*T, 0, min(q.Limit, 100))
 	total, text := 0, strings.ToLower(q.Text)
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
 		if containsFold(name(v), text) {
 			if total >= q.Offset && len(out) < q.Limit {
-				out = append(out, *v)
+				out = append(out, v)
 			}
 			total++
 		}

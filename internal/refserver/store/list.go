@@ -136,7 +136,7 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 }
 
 // page returns up to limit records between the places lo and hi, after skipping offset of them.
-func (l *list[T]) page(lo, hi int, p Page) []T {
+func (l *list[T]) page(lo, hi int, p Page) []*T {
 	if p.Ascending {
 		lo += p.Offset
 		hi = min(hi, lo+p.Limit)
@@ -147,9 +147,9 @@ func (l *list[T]) page(lo, hi int, p Page) []T {
 	if hi <= lo {
 		return nil
 	}
-	out := make([]T, 0, hi-lo)
+	out := make([]*T, 0, hi-lo)
 	l.each(lo, hi, p.Ascending, func(v *T) bool {
-		out = append(out, *v)
+		out = append(out, v)
 		return true
 	})
 	return out

@@ -184,7 +184,7 @@ func (tx *Tx) cancelPending(webhookID string) {
 // Due returns up to limit pending deliveries whose time has come by now, in the order of their times.
 func (tx *Tx) Due(now time.Time, limit int) []Delivery {
 	due := tx.s.outbox.due
-	return due.page(0, due.rank(keyOf(now.Add(1), "")), Page{Ascending: true, Limit: limit})
+	return values(due.page(0, due.rank(keyOf(now.Add(1), "")), Page{Ascending: true, Limit: limit}))
 }
 
 // NextDeliveryAt returns when the next pending delivery falls due, if there is one.
