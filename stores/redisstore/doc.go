@@ -6,6 +6,9 @@
 //	client, err := signforms.New(baseURL, apiKey, &signforms.Options{LimitStore: redisstore.NewLimitStore(rdb, "")})
 //	handler := webhook.NewHandler(verifier, funcs, &webhook.HandlerOptions{ReplayStore: redisstore.NewReplayStore(rdb, "")})
 //
+// A single Redis, with or without a password and TLS, and a cluster will do. A redis.Ring will not: when a shard is away it
+// asks another, which knows nothing of the slots that are taken and the events that were done.
+//
 // Set ContextTimeoutEnabled: without it go-redis waits for its own time-outs, and for its retries, whatever the deadline
 // of a call's context. Tested with Redis 7.0. Its user needs the keys below the prefixes and the commands EVAL, EVALSHA, TIME,
 // GET, SET, DEL, PEXPIREAT, ZADD, ZREM, ZSCORE, ZRANGEBYSCORE, ZREVRANGE and ZREMRANGEBYSCORE.
@@ -27,7 +30,9 @@
 //
 //   - Redis restarts without having written everything to disk: use appendonly yes with appendfsync always; with everysec a
 //     crash of the machine loses up to two seconds;
-//   - it fails over to a replica that had not received everything yet: Redis replicates after it confirms;
+//   - it fails over to a replica that had not received everything yet (Redis replicates after it confirms), or whose wall
+//     clock is ahead by more than a second;
+//   - it is a redis.Ring and a shard is away;
 //   - it evicts keys because memory is full: use maxmemory-policy noeviction. Keys have an expiry, so the volatile policies
 //     evict them too;
 //   - someone deletes the keys, or FLUSHALL;

@@ -21,7 +21,7 @@ type LimitStore struct {
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
 // NewLimitStore returns a store in Redis. Processes that are to share budgets must give the same prefix for its keys; empty
-// means "signforms:limit:". client is a *redis.Client, *redis.ClusterClient or *redis.Ring, which the caller closes.
+// means "signforms:limit:". client is a *redis.Client or *redis.ClusterClient, which the caller closes, and no *redis.Ring.
 func NewLimitStore(client redis.Scripter, prefix string) *LimitStore {
 	return &LimitStore{client, cmp.Or(prefix, "signforms:limit:")}
 }

@@ -11,42 +11,67 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is a redis-server that writes everything to disk before it answers.
+// server is a redis-server.
 type server struct {
-	addr string
-	dir  string
-	cmd  *exec.Cmd
+	addr     string
+	dir      string
+	settings []string
+	options  *redis.Options // of its clients, beside the address
+	cmd      *exec.Cmd
 }
 
-// startRedis starts a redis-server on a free loopback port, which ends with the test.
-func startRedis(t testing.TB) *server {
+// startRedis starts a redis-server on a free loopback port, which ends with the test. It writes everything to disk before it
+// answers, unless settings, which come last, say otherwise.
+func startRedis(t testing.TB, settings ...string) *server {
+	t.Helper()
+	s := newRedis(t)
+	s.settings = settings
+	s.start(t)
+	return s
+}
+
+// newRedis returns a server that has still to be started.
+func newRedis(t testing.TB) *server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("redis-server is not on PATH, so nothing was tested here: install it, for example with apt-get install redis-server")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &server{addr: l.Addr().String(), dir: t.TempDir()}
-	require.NoError(t, l.Close())
-	s.start(t)
+	s := &server{addr: freeAddress(t), dir: t.TempDir(), options: &redis.Options{}}
 	t.Cleanup(s.kill)
 	return s
+}
+
+// freeAddress returns a loopback address at which nobody listens.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
 }
 
 // start starts the server with what it has on disk, and returns when it answers.
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(s.addr)
-	require.NoError(t, err)
-	s.cmd = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", s.dir, "--save", "",
-		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
+	s.cmd = exec.Command("redis-server", append([]string{"--port", port(t, s.addr), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "",
+		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"}, s.settings...)...)
 	require.NoError(t, s.cmd.Start())
 	client := s.client(t)
 	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 10*time.Second, 10*time.Millisecond, "redis-server does not answer")
 }
 
+func port(t testing.TB, addr string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(addr)
+	require.NoError(t, err)
+	return port
+}
+
 // kill ends the server as kill -9 does.
 func (s *server) kill() {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return
+	}
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 }
@@ -54,7 +79,9 @@ func (s *server) kill() {
 // client returns a client that closes with the test.
 func (s *server) client(t testing.TB) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: s.addr, ContextTimeoutEnabled: true})
+	options := *s.options
+	options.Addr, options.ContextTimeoutEnabled = s.addr, true
+	client := redis.NewClient(&options)
 	t.Cleanup(func() { client.Close() })
 	return client
 }

@@ -21,8 +21,8 @@ type ReplayStore struct {
 var _ webhook.ReplayStore = (*ReplayStore)(nil)
 
 // NewReplayStore returns a store in Redis. Processes that receive for the same webhook must give the same prefix for its
-// keys, and different webhooks different ones; empty means "signforms:replay:". client is a *redis.Client,
-// *redis.ClusterClient or *redis.Ring, which the caller closes. An event takes about 200 bytes until it is forgotten.
+// keys, and different webhooks different ones; empty means "signforms:replay:". client is a *redis.Client or
+// *redis.ClusterClient, which the caller closes, and no *redis.Ring. An event takes about 200 bytes until it is forgotten.
 func NewReplayStore(client redis.Scripter, prefix string) *ReplayStore {
 	return &ReplayStore{client, cmp.Or(prefix, "signforms:replay:")}
 }
