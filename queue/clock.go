@@ -1,0 +1,75 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// clock tells the time in the store's terms. It never goes back: what was due stays due when the machine's clock is set
+// back, in this process and, by way of the newest time in the store, after a restart.
+type clock struct {
+	wall func() time.Time // nil: time.Now and the offset
+
+	mu     sync.Mutex
+	offset time.Duration // of the database's clock
+	last   int64         // what was told last, in Unix milliseconds
+	at     time.Time     // when, with a monotonic reading
+}
+
+func (c *clock) now() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.advance()
+}
+
+func (c *clock) advance() int64 {
+	real := time.Now()
+	wall := real.Round(0).Add(c.offset)
+	if c.wall != nil {
+		wall = c.wall()
+	}
+	passed := real.Sub(c.at)
+	if told := c.last + passed.Milliseconds(); !c.at.IsZero() && told > wall.UnixMilli() {
+		if passed >= time.Millisecond { // else the rest of a millisecond would be lost each time
+			c.last, c.at = told, c.at.Add(passed.Truncate(time.Millisecond))
+		}
+		return told
+	}
+	c.last, c.at = wall.UnixMilli(), real
+	return c.last
+}
+
+// atLeast makes sure that no time before ms is told.
+func (c *clock) atLeast(ms int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.advance() < ms {
+		c.last, c.at = ms, time.Now()
+	}
+}
+
+func (c *clock) setOffset(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offset = d
+}
+
+func (q *Queue) now() int64 { return q.clock.now() }
+
+// setClock follows the database's clock and the newest time in the store.
+func (q *Queue) setClock(ctx context.Context) error {
+	if q.clock.wall == nil {
+		offset, err := q.db.clock(ctx)
+		if err != nil {
+			return err
+		}
+		q.clock.setOffset(offset)
+	}
+	var newest int64
+	_, err := q.query(ctx).first([]any{&newest}, "SELECT coalesce(max(received), 0) FROM signforms_events")
+	if err == nil {
+		q.clock.atLeast(newest)
+	}
+	return err
+}

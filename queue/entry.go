@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// State is how far an event has come.
+type State string
+
+// The states of an event.
+const (
+	Pending State = "pending" // waits for its first or next try, or is being processed
+	Done    State = "done"    // processed; its key is kept
+	Failed  State = "failed"  // given up; kept until it is retried, delivered again or erased
+	Erased  State = "erased"  // erased; its key is kept
+)
+
+// The states as they are stored. Statements name them literally, because partial indexes are chosen by literals.
+var states = [...]State{0: Pending, 1: Done, 2: Failed, 3: Erased}
+
+// Entry is what the queue knows of an event without its JSON.
+type Entry struct {
+	ID       int64  // ascending in the order of receipt within a line
+	Key      string // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
+	Line     string // events of one line run in order
+	Type     webhook.EventType
+	Subject  string // document id (of template events the template's) or form response id; empty when it has none
+	State    State
+	Attempts int // tries that have failed
+	Received time.Time
+	Due      time.Time // when the line is due; zero unless State is Pending
+	Settled  time.Time // when it was processed, failed or erased; zero when State is Pending
+	Error    string    // of the last failed try; at most 500 bytes
+}
+
+// Filter selects events. Conditions that are set must all hold; the zero value selects all events.
+type Filter struct {
+	Failed   bool              // only those that failed; with Pending: both
+	Pending  bool              // only those that are not settled; with Failed: both
+	Document string            // the documentId of the event; template events carry the template's
+	Response string            // the formResponseId of the event
+	Signers  []string          // events that name any of these signer ids; only template events carry any
+	Type     webhook.EventType // one event type
+	Since    time.Time         // received then or later
+	Before   time.Time         // received before
+	IDs      []int64           // any of these
+}
+
+var errNoSelection = errors.New("queue: Erase with an empty Filter would erase everything: set at least one condition")
+
+func (f *Filter) empty() bool {
+	return !f.Failed && !f.Pending && f.Document == "" && f.Response == "" && len(f.Signers) == 0 && f.Type == "" &&
+		f.Since.IsZero() && f.Before.IsZero() && len(f.IDs) == 0
+}
+
+type entryKey struct{}
+
+// EntryFrom returns the entry of the event that the function with this ctx was called for, as it was before the call;
+// false in any other ctx. Its Key tells repeats apart, and its Line serves as a partition key.
+func EntryFrom(ctx context.Context) (Entry, bool) {
+	e, ok := ctx.Value(entryKey{}).(Entry)
+	return e, ok
+}
+
+func millis(t time.Time) int64 { return t.UnixMilli() }
+
+// fromMillis returns the zero time for 0.
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,135 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrClosed is matched by errors of a [Queue] after Close.
+var ErrClosed = errors.New("queue: closed")
+
+// maxGroup bounds how many writes share one transaction.
+const maxGroup = 128
+
+// operation is one write that waits to be committed.
+type operation struct {
+	ctx   context.Context
+	do    func(*tx) error // nil: alone is set
+	alone func() error    // runs between transactions
+	done  chan error      // has room for one
+}
+
+// group commits writes together: one goroutine takes all that wait and runs them in one transaction, so that they share
+// one sync of the disk.
+type group struct {
+	commit  func(do func(*tx) error) error // one transaction
+	shared  func(error) bool               // whether an error concerns the database rather than one write
+	waiting chan *operation
+	stop    chan struct{}
+	once    sync.Once
+	ended   chan struct{}
+}
+
+func newGroup(commit func(do func(*tx) error) error, shared func(error) bool) *group {
+	g := &group{
+		commit: commit, shared: shared,
+		waiting: make(chan *operation, maxGroup), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go g.run()
+	return g
+}
+
+// write returns when op is committed, or has failed, or its ctx has ended: then it is committed later, or not at all.
+func (g *group) write(op *operation) error {
+	op.done = make(chan error, 1)
+	select {
+	case g.waiting <- op:
+	case <-op.ctx.Done():
+		return context.Cause(op.ctx)
+	case <-g.stop:
+		return ErrClosed
+	}
+	select {
+	case err := <-op.done:
+		return err
+	case <-op.ctx.Done():
+		return context.Cause(op.ctx)
+	case <-g.ended:
+		select {
+		case err := <-op.done:
+			return err
+		default:
+			return ErrClosed
+		}
+	}
+}
+
+// close lets the group end that is being committed, refuses the rest, and returns when the goroutine has ended.
+func (g *group) close() {
+	g.once.Do(func() { close(g.stop) })
+	<-g.ended
+}
+
+func (g *group) run() {
+	defer close(g.ended)
+	for {
+		select {
+		case <-g.stop:
+			return
+		case op := <-g.waiting:
+			g.process(op)
+		}
+	}
+}
+
+// process commits op and those that wait behind it.
+func (g *group) process(op *operation) {
+	var batch []*operation
+	for {
+		switch {
+		case op.ctx.Err() != nil:
+			op.done <- context.Cause(op.ctx)
+		case op.alone != nil:
+			g.flush(batch)
+			batch = nil
+			op.done <- op.alone()
+		default:
+			batch = append(batch, op)
+		}
+		if len(batch) == maxGroup {
+			break
+		}
+		select {
+		case op = <-g.waiting:
+			continue
+		default:
+		}
+		break
+	}
+	g.flush(batch)
+}
+
+// flush commits a batch. When one of its writes fails, each is tried by itself: none fails for another one's sake.
+func (g *group) flush(batch []*operation) {
+	if len(batch) == 0 {
+		return
+	}
+	err := g.commit(func(t *tx) error {
+		for _, op := range batch {
+			if err := op.do(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && len(batch) > 1 && !g.shared(err) {
+		for _, op := range batch {
+			op.done <- g.commit(op.do)
+		}
+		return
+	}
+	for _, op := range batch {
+		op.done <- err
+	}
+}

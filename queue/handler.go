@@ -1,0 +1,88 @@
+package queue
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// retryAfter is what a 503 asks the sender to wait, in seconds.
+const retryAfter = "10"
+
+// Handler returns the handler that receives deliveries. It answers with a JSON object {"status": …}:
+//
+//	200 ok                  every event is stored and durable; also for []
+//	200 duplicate           every event was received before
+//	400 invalid_payload     genuine, but not a JSON object or an array of objects
+//	503 unavailable         not stored: the store failed, is full, or did not commit within 2 seconds; with Retry-After
+//
+// and 401, 405, 408, 413 and 415 as [webhook.Handler] does, never 500. Whether the service delivers again after a 503 it does not
+// document; each is logged and told to [Options.OnReceived]. Handler panics when v is nil.
+func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
+	if v == nil {
+		panic("queue: Handler: no Verifier: make one with webhook.NewVerifier")
+	}
+	inner := v.Middleware(http.HandlerFunc(q.serveVerified))
+	if q.OnReceived == nil {
+		return inner
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o := &observed{ResponseWriter: w, begun: time.Now(), tell: q.OnReceived, ctx: r.Context()}
+		inner.ServeHTTP(o, r)
+	})
+}
+
+// observed tells a hook of the answer before it is sent.
+type observed struct {
+	http.ResponseWriter
+	ctx   context.Context
+	begun time.Time
+	got   Received
+	tell  func(context.Context, Received)
+}
+
+func (o *observed) WriteHeader(status int) {
+	o.got.Status, o.got.Duration = status, time.Since(o.begun)
+	o.tell(o.ctx, o.got)
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// serveVerified answers a genuine delivery.
+func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
+	events, err := webhook.EventsFrom(r.Context())
+	if err != nil {
+		q.Logger.LogAttrs(r.Context(), slog.LevelWarn, "queue: delivery refused", slog.String("error", err.Error()))
+		answer(w, receipt{}, err, http.StatusBadRequest, "invalid_payload")
+		return
+	}
+	// What has arrived whole is stored even when the sender hangs up: it saves the next delivery.
+	got, err := q.store(context.WithoutCancel(r.Context()), events)
+	switch {
+	case err != nil:
+		q.unavailable(w, r, err)
+	case got.duplicates > 0 && got.stored+got.redriven == 0:
+		answer(w, got, nil, http.StatusOK, "duplicate")
+	default:
+		answer(w, got, nil, http.StatusOK, "ok")
+	}
+}
+
+func (q *Queue) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	q.count.refused.Add(1)
+	q.Logger.LogAttrs(r.Context(), slog.LevelError, "queue: delivery not stored, answered 503", slog.String("error", err.Error()))
+	w.Header()["Retry-After"] = []string{retryAfter}
+	answer(w, receipt{}, err, http.StatusServiceUnavailable, "unavailable")
+}
+
+func answer(w http.ResponseWriter, got receipt, err error, status int, word string) {
+	if o, ok := w.(*observed); ok {
+		o.got = Received{Stored: got.stored, Duplicates: got.duplicates, Redriven: got.redriven, Err: err}
+	}
+	w.Header()["Content-Type"] = []string{"application/json"}
+	w.WriteHeader(status)
+	io.WriteString(w, `{"status":"`+word+`"}`)
+}

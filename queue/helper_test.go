@@ -1,0 +1,226 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		runChild(role)
+	}
+	code := m.Run()
+	stopCluster()
+	os.Exit(code)
+}
+
+// where is a place for events: the path of a SQLite file, or the DSN of a Postgres schema.
+type where string
+
+func (w where) isFile() bool { return !strings.Contains(string(w), "host=") }
+
+// open opens a queue as one process does. close also ends what Close leaves to its owner.
+func (w where) open(ctx context.Context, o *queue.Options) (q *queue.Queue, close func() error, err error) {
+	if w.isFile() {
+		q, err = queue.Open(string(w), o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return q, q.Close, nil
+	}
+	pool, err := pgxpool.New(ctx, string(w))
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err = queue.OpenPostgres(ctx, pool, o)
+	if err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	return q, func() error { defer pool.Close(); return q.Close() }, nil
+}
+
+// stage is a place for events within a test.
+type stage struct {
+	*testing.T
+	where
+	virtual bool
+}
+
+// eachStore runs a test on an empty SQLite file and an empty Postgres schema.
+func eachStore(t *testing.T, test func(stage)) {
+	t.Run("SQLite", func(t *testing.T) { test(stage{t, newFile(t), false}) })
+	t.Run("Postgres", func(t *testing.T) { test(stage{t, where(sharedPostgres(t).newSchema(t)), false}) })
+}
+
+func newFile(t testing.TB) where { return where(filepath.Join(t.TempDir(), "events.db")) }
+
+// eachStoreVirtually is eachStore on virtual time.
+func eachStoreVirtually(t *testing.T, test func(stage)) {
+	eachStore(t, func(s stage) {
+		synctest.Test(s.T, func(t *testing.T) {
+			time.Sleep(2 * 365 * 24 * time.Hour) // a bubble begins in 2000, when Unix times had nine digits
+			test(stage{t, s.where, true})
+		})
+	})
+}
+
+// queue opens a queue that closes with the test.
+func (s stage) queue(o *queue.Options) *queue.Queue {
+	s.Helper()
+	if o == nil {
+		o = &queue.Options{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.virtual {
+		o.SetPoll(time.Hour)
+	}
+	q, close, err := s.open(s.Context(), o)
+	require.NoError(s, err)
+	s.Cleanup(func() { require.NoError(s, close()) })
+	return q
+}
+
+// run runs functions until the returned function is called, which a test that does not call it does at its end.
+func (s stage) run(q *queue.Queue, on webhook.Funcs) (stop func()) {
+	ctx, cancel := context.WithCancel(s.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- q.Run(ctx, on) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(s, <-ended)
+	})
+	s.Cleanup(stop)
+	return stop
+}
+
+const secret = "whsec_0123456789abcdef"
+
+func newVerifier(t testing.TB) *webhook.Verifier {
+	v, err := webhook.NewVerifier([]string{secret}, nil)
+	require.NoError(t, err)
+	return v
+}
+
+// deliver sends a payload to the queue's handler and returns the answer.
+func (s stage) deliver(q *queue.Queue, payload []byte) *httptest.ResponseRecorder {
+	s.Helper()
+	return s.send(q, webhooktest.NewRequest("http://example.com/webhook", secret, time.Now(), payload))
+}
+
+// deliverAs sends an empty delivery that is signed with another secret.
+func (s stage) deliverAs(q *queue.Queue, secret string) *httptest.ResponseRecorder {
+	s.Helper()
+	return s.send(q, webhooktest.NewRequest("http://example.com/webhook", secret, time.Now(), []byte("[]")))
+}
+
+func (s stage) send(q *queue.Queue, r *http.Request) *httptest.ResponseRecorder {
+	s.Helper()
+	w := httptest.NewRecorder()
+	q.Handler(newVerifier(s)).ServeHTTP(w, r)
+	return w
+}
+
+// accept sends events and wants a 200.
+func (s stage) accept(q *queue.Queue, events ...webhook.Event) {
+	s.Helper()
+	w := s.deliver(q, webhooktest.Payload(events...))
+	require.Equal(s, http.StatusOK, w.Code, w.Body.String())
+}
+
+// completed is event n of a document.
+func completed(document string, n int) *webhook.SignatureCompleted {
+	return &webhook.SignatureCompleted{Document: webhook.Document{DocumentID: document, DocumentName: fmt.Sprint(n)}}
+}
+
+// journal notes what functions were called for.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) note(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, line)
+}
+
+func (j *journal) all() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.lines)
+}
+
+func (j *journal) sorted() []string { return slices.Sorted(slices.Values(j.all())) }
+
+// name is how a journal notes an event of completed.
+func name(e webhook.Event) string {
+	if c, ok := e.(*webhook.SignatureCompleted); ok {
+		return c.DocumentID + "/" + c.DocumentName
+	}
+	return string(e.EventType()) + " " + e.SubjectID()
+}
+
+// noting are functions that note every event and then do what do says.
+func (j *journal) noting(do func(context.Context, webhook.Event) error) webhook.Funcs {
+	return webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+		j.note(name(e))
+		if do == nil {
+			return nil
+		}
+		return do(ctx, e)
+	}}
+}
+
+// settled waits until nothing is pending.
+func (s stage) settled(q *queue.Queue) queue.Stats {
+	s.Helper()
+	return s.until(q, func(st queue.Stats) bool { return st.Pending == 0 && st.Lines == 0 })
+}
+
+func (s stage) until(q *queue.Queue, reached func(queue.Stats) bool) queue.Stats {
+	s.Helper()
+	deadline := time.Now().Add(48 * time.Hour)
+	if _, virtual := s.Deadline(); !virtual {
+		deadline = time.Now().Add(time.Minute)
+	}
+	for {
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		if reached(st) {
+			return st
+		}
+		require.True(s, time.Now().Before(deadline), "the queue does not get there: %+v", st)
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (s stage) list(q *queue.Queue, f queue.Filter) []queue.Entry {
+	s.Helper()
+	var all []queue.Entry
+	for e, err := range q.List(s.Context(), f) {
+		require.NoError(s, err)
+		all = append(all, e)
+	}
+	return all
+}

@@ -1,0 +1,277 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// batch is how many events one transaction of List, Retry, Erase and the sweep handles.
+const batch = 500
+
+// where returns f as a condition on signforms_events AS e. Its parameters go behind those in args.
+func (f *Filter) where(d *dialect, args []any) (string, []any) {
+	var all []string
+	param := func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
+	}
+	switch {
+	case f.Failed && f.Pending:
+		all = append(all, "e.state IN (0, 2)")
+	case f.Failed:
+		all = append(all, "e.state = 2")
+	case f.Pending:
+		all = append(all, "e.state = 0")
+	}
+	form := "'" + string(webhook.TypeFormResponse) + "'"
+	if f.Document != "" {
+		all = append(all, "e.subject = "+param(storable(f.Document))+" AND e.type <> "+form)
+	}
+	if f.Response != "" {
+		all = append(all, "e.subject = "+param(storable(f.Response))+" AND e.type = "+form)
+	}
+	if f.Type != "" {
+		all = append(all, "e.type = "+param(storable(string(f.Type))))
+	}
+	if !f.Since.IsZero() {
+		all = append(all, "e.received >= "+param(millis(f.Since)))
+	}
+	if !f.Before.IsZero() {
+		all = append(all, "e.received < "+param(millis(f.Before)))
+	}
+	if len(f.IDs) > 0 {
+		all = append(all, d.in("e.id", param(d.list(f.IDs))))
+	}
+	if len(f.Signers) > 0 {
+		any := make([]string, len(f.Signers))
+		for i, id := range f.Signers {
+			any[i] = d.position + "(e.signers, " + param("\n"+storable(id)+"\n") + ") > 0"
+		}
+		all = append(all, "("+strings.Join(any, " OR ")+")")
+	}
+	if len(all) == 0 {
+		return "TRUE", args
+	}
+	return strings.Join(all, " AND "), args
+}
+
+// List returns the events that f selects, oldest first, as far as they are kept. It reads them in pages: what changes
+// meanwhile may be seen before or after the change. It ends after the first error.
+func (q *Queue) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		after := int64(0)
+		for {
+			page, err := q.page(ctx, &f, after)
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.ID
+			}
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("queue: listing events: %w", err))
+				return
+			}
+			if len(page) < batch {
+				return
+			}
+		}
+	}
+}
+
+func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry, err error) {
+	t := q.query(ctx)
+	where, args := f.where(t.dialect, []any{after})
+	err = t.each(func(rows *sql.Rows) error {
+		var e Entry
+		var key []byte
+		var state int
+		var received, due, settled int64
+		err := rows.Scan(&e.ID, &key, &e.Line, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error)
+		e.Key, e.State = keyText(key), states[state]
+		e.Received, e.Due, e.Settled = fromMillis(received), fromMillis(due), fromMillis(settled)
+		page = append(page, e)
+		return err
+	}, `SELECT e.id, e.dedupe, e.line, e.type, e.subject, e.state, e.attempts, e.received,
+			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error
+		FROM signforms_events AS e LEFT JOIN signforms_lines AS l ON l.line = e.line
+		WHERE e.id > $1 AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
+	return page, err
+}
+
+// chosen are events that one transaction changes.
+type chosen struct {
+	ids   []int64
+	lines []string // of the pending and failed ones, sorted, each once
+	last  int64
+}
+
+// choose reads up to a batch of events behind after, which f selects and whose state is one of those listed.
+func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
+	where, args := f.where(t.dialect, []any{after})
+	c.last = after
+	err = t.each(func(rows *sql.Rows) error {
+		var id int64
+		var line string
+		err := rows.Scan(&id, &line)
+		c.ids, c.lines, c.last = append(c.ids, id), append(c.lines, line), id
+		return err
+	}, `SELECT e.id, e.line FROM signforms_events AS e WHERE e.id > $1 AND e.state IN (`+listed+`) AND `+where+
+		` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
+	slices.Sort(c.lines)
+	c.lines = slices.Compact(c.lines)
+	return c, err
+}
+
+// lockLines locks the lines that are there, in the order of their names.
+func lockLines(t *tx, lines []string) error {
+	return t.each(func(*sql.Rows) error { return nil },
+		`SELECT line FROM signforms_lines WHERE `+t.in("line", "$1")+` ORDER BY line`+t.collate+t.lock, t.list(lines))
+}
+
+// inBatches changes what f selects, a batch for each transaction, and returns how many events do says that it changed.
+func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
+	for after := int64(0); ; {
+		var c chosen
+		var changed int64
+		err := q.db.write(ctx, func(t *tx) (err error) {
+			if c, err = choose(t, f, listed, after); err != nil || len(c.ids) == 0 {
+				changed = 0
+				return err
+			}
+			changed, err = do(t, c)
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		total += int(changed)
+		if len(c.ids) < batch {
+			return total, nil
+		}
+		after = c.last
+	}
+}
+
+// Retry makes the events that f selects due now, those that failed and those that wait for a next try, and gives each its
+// full number of tries again. It returns how many there were. Events of a line still run in their order: one that had
+// failed runs before those that came after it and are pending. It works in batches: after an error, n events are due.
+func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
+	n, err = q.inBatches(ctx, &f, "0, 2", func(t *tx, c chosen) (int64, error) {
+		now := q.now()
+		// Failed events may have no line any more.
+		for _, line := range c.lines {
+			if _, err := t.exec(`INSERT INTO signforms_lines (line, due) VALUES ($1, $2) ON CONFLICT (line)
+				DO UPDATE SET due = CASE WHEN signforms_lines.token = '' THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
+				return 0, err
+			}
+		}
+		return t.exec(`UPDATE signforms_events SET state = 0, settled = 0, attempts = 0
+			WHERE state IN (0, 2) AND `+t.in("id", "$1"), t.list(c.ids))
+	})
+	if n > 0 {
+		q.wakeUp()
+	}
+	return n, wrap("retrying events", err)
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("queue: %s: %w", what, err)
+}
+
+// Erase erases the events that f selects: their JSON, ids, signers and error texts. Those that are pending do not run any
+// more, and Erase waits for those that run. It returns how many it erased. Their keys stay for [Options.KeepKeys], so that
+// an erased event that is delivered again is not stored again; what the service sends about the same document later is
+// another event. An empty filter is refused.
+//
+// On SQLite the bytes are overwritten and the log is truncated; an error that matches [ErrNotTruncated] says that the
+// second could not be done, nothing else. On Postgres no query finds the data any more; VACUUM, the rotation of its log and
+// of backups remove the bytes. A function that calls Erase does not wait for its own event.
+func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
+	if f.empty() {
+		return 0, errNoSelection
+	}
+	var running []run
+	n, err = q.inBatches(ctx, &f, "0, 1, 2", func(t *tx, c chosen) (int64, error) {
+		changed, found, err := q.eraseChosen(t, c)
+		running = append(running, found...)
+		return changed, err
+	})
+	if err == nil {
+		err = q.awaitRuns(ctx, running)
+	}
+	return n, wrap("erasing events", errors.Join(err, q.db.clean(ctx)))
+}
+
+const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line = '', type = '', subject = '', signers = '', error = '', body = NULL
+	WHERE state < 3 AND `
+
+// eraseChosen erases events and returns those of them that run.
+func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err error) {
+	if err := lockLines(t, c.lines); err != nil {
+		return 0, nil, err
+	}
+	now := q.now()
+	if changed, err = t.exec(eraseEvents+t.in("id", "$1"), t.list(c.ids), now); err != nil {
+		return 0, nil, err
+	}
+	err = t.each(func(rows *sql.Rows) error {
+		var r run
+		err := rows.Scan(&r.line, &r.token, &r.head)
+		running = append(running, r)
+		return err
+	}, `SELECT line, token, head FROM signforms_lines WHERE lease > $3 AND `+t.in("line", "$1")+` AND `+t.in("head", "$2"),
+		t.list(c.lines), t.list(c.ids), now)
+	if err != nil {
+		return 0, nil, err
+	}
+	// What is behind an erased event need not wait for its next try.
+	if _, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = '' AND due > $2 AND `+t.in("line", "$1"), t.list(c.lines), now); err != nil {
+		return 0, nil, err
+	}
+	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = '' AND `+t.in("line", "$1")+` AND NOT EXISTS
+		(SELECT 1 FROM signforms_events AS e WHERE e.line = signforms_lines.line AND e.state = 0)`, t.list(c.lines))
+	return changed, running, err
+}
+
+// run is an event that a worker processes.
+type run struct {
+	line, token string
+	head        int64
+}
+
+// awaitRuns returns when none of these runs is going on any more, or its lease has ended.
+func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
+	own, _ := EntryFrom(ctx)
+	for _, r := range running {
+		for r.head != own.ID {
+			var there int
+			_, err := q.query(ctx).first([]any{&there},
+				`SELECT count(*) FROM signforms_lines WHERE line = $1 AND token = $2 AND head = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
+			if err != nil {
+				return err
+			}
+			if there == 0 {
+				break
+			}
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("waiting for a function that processes one of them: %w", context.Cause(ctx))
+			}
+		}
+	}
+	return nil
+}

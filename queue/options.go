@@ -1,0 +1,179 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// The defaults of [Options].
+const (
+	DefaultWorkers    = 8
+	DefaultTimeout    = time.Minute
+	DefaultGrace      = 20 * time.Second
+	DefaultMaxPending = 1_000_000
+	DefaultKeepFailed = 30 * 24 * time.Hour
+	DefaultKeepKeys   = 7 * 24 * time.Hour
+)
+
+// DefaultRetries returns the default of [Options.Retries]: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h, 8 h.
+// Together with the first try these are 11 tries within about 24 hours.
+func DefaultRetries() []time.Duration {
+	return []time.Duration{
+		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+		time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
+	}
+}
+
+// Options are the optional settings of [Open] and [OpenPostgres]. The zero value gives the defaults. All processes that
+// share a store should have the same.
+type Options struct {
+	// Workers is how many lines [Queue.Run] works on at once. Default 8 ([DefaultWorkers]).
+	Workers int
+
+	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute ([DefaultTimeout]). A
+	// function that does not return then is waited for a while longer, as long again or half a minute at most. After
+	// that it is abandoned, and its try counts as failed. No other process starts the line before its lease ends, which
+	// is Timeout and as long again, at most a minute more, after the claim of the event. Nor does this process before
+	// the abandoned function has returned.
+	Timeout time.Duration
+
+	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own ctx ends. Default 20
+	// seconds ([DefaultGrace]); negative: their ctx ends at once.
+	Grace time.Duration
+
+	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. After
+	// the last one the event is failed. nil: [DefaultRetries]; empty but not nil: one try only.
+	Retries []time.Duration
+
+	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503. Default 1,000,000
+	// ([DefaultMaxPending]); negative: no limit. Several processes that receive at once may exceed it by what they
+	// receive in a second.
+	MaxPending int
+
+	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the same
+	// transaction.
+	KeepBodies time.Duration
+
+	// KeepFailed is how long a failed event is kept. Default 30 days ([DefaultKeepFailed]). After that it is erased, and
+	// a line in the log says so.
+	KeepFailed time.Duration
+
+	// KeepKeys is how long the key of an event is kept after it was processed or erased, and its repeats are recognised.
+	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service goes on repeating a delivery, which it does
+	// not document.
+	KeepKeys time.Duration
+
+	// OnReceived is told of each request to [Queue.Handler] before it is answered. nil: nothing. It is called
+	// concurrently and should return soon.
+	OnReceived func(context.Context, Received)
+
+	// OnSettled is told of each run of a function when its outcome is stored. nil: nothing. Its ctx is that of the
+	// function, ended. It is called concurrently and should return soon.
+	OnSettled func(context.Context, Settled)
+
+	// Logger gets a line for each failed try, each failed event, each 503, each error of the store; at debug level also
+	// for each event processed. Lines hold ids, types and error texts, never a body. Default [slog.Default] as it is when
+	// the queue is opened.
+	Logger *slog.Logger
+
+	poll     time.Duration    // how often Run looks for what other processes have received
+	now      func() time.Time // replaces the clock in tests
+	unsynced bool             // tests show that a power cut loses events without a sync
+}
+
+// Received says what became of one request to [Queue.Handler].
+type Received struct {
+	Status     int // the status that it is answered with
+	Stored     int // events that are new
+	Duplicates int // events that were received before
+	Redriven   int // events that had failed and get another try
+	Duration   time.Duration
+	Err        error // why a genuine delivery was answered 400 or 503; nil for other refusals, which the Verifier logs
+}
+
+// Settled says what became of one run of a function.
+type Settled struct {
+	Entry    Entry // as it was when the function began
+	Outcome  Outcome
+	Err      error         // of the function; nil when it was processed
+	Duration time.Duration // of the function
+	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
+}
+
+// Outcome is what became of one run of a function.
+type Outcome string
+
+// The outcomes of a run.
+const (
+	Processed Outcome = "processed" // done, or no function is there for the event
+	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
+	GivenUp   Outcome = "failed"    // failed for good: listed, until it is retried or erased
+	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
+	Stale     Outcome = "stale"     // the lease had ended, so nothing was stored
+)
+
+// settings are Options with their defaults.
+type settings struct {
+	Options
+	maxTries int
+	margin   time.Duration // from Timeout to the end of the lease
+}
+
+func newSettings(o *Options) (settings, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	s := settings{Options: *o}
+	negative := func(name string, d time.Duration) error {
+		if d < 0 {
+			return fmt.Errorf("queue: Options.%s is negative: leave it 0 for the default", name)
+		}
+		return nil
+	}
+	mistakes := []error{
+		negative("Timeout", s.Timeout), negative("KeepBodies", s.KeepBodies),
+		negative("KeepFailed", s.KeepFailed), negative("KeepKeys", s.KeepKeys), negative("Workers", time.Duration(s.Workers)),
+	}
+	for _, d := range s.Retries {
+		mistakes = append(mistakes, negative("Retries", d))
+	}
+	if err := errors.Join(mistakes...); err != nil {
+		return settings{}, err
+	}
+	s.fill()
+	return s, nil
+}
+
+func (s *settings) fill() {
+	setDefault(&s.Workers, DefaultWorkers)
+	setDefault(&s.Timeout, DefaultTimeout)
+	setDefault(&s.Grace, DefaultGrace)
+	setDefault(&s.MaxPending, DefaultMaxPending)
+	setDefault(&s.KeepFailed, DefaultKeepFailed)
+	setDefault(&s.KeepKeys, DefaultKeepKeys)
+	setDefault(&s.poll, defaultPoll)
+	if s.Retries == nil {
+		s.Retries = DefaultRetries()
+	}
+	if s.Logger == nil {
+		s.Logger = slog.Default()
+	}
+	s.maxTries = len(s.Retries) + 1
+	s.Timeout = min(s.Timeout, 365*24*time.Hour)
+	s.margin = min(s.Timeout, time.Minute)
+}
+
+func setDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
+	}
+}
+
+// lease is for how long a line is claimed for one event.
+func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
+
+// patience is how long a function is waited for, so that its outcome can still be stored within the lease.
+func (s *settings) patience() time.Duration { return s.Timeout + s.margin/2 }

@@ -1,0 +1,103 @@
+package queue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// maxKeyPart bounds what an order key holds of an id: an index entry of Postgres has at most 2,700 bytes.
+const maxKeyPart = 100
+
+// orderKey returns the line of an event. Events of a template carry the template's id, so that a line by this id alone
+// would hold all sends of the template; the signers' ids tell the sends apart (neither is documented by the service). An
+// event without an id has a line of its own.
+func orderKey(e webhook.Event, key webhook.ReplayKey) string {
+	switch e := e.(type) {
+	case *webhook.FormResponse:
+		return keyOf("response", e.FormResponseID, key)
+	case *webhook.SignatureViewed:
+		return keyOf("document", e.DocumentID, key)
+	case *webhook.SignatureSigned:
+		return keyOf("document", e.DocumentID, key)
+	case *webhook.SignatureCompleted:
+		return keyOf("document", e.DocumentID, key)
+	}
+	ids := signerIDs(e)
+	if len(ids) == 0 || e.SubjectID() == "" {
+		return keyOf("event", "", key)
+	}
+	slices.Sort(ids)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(ids), "\n")))
+	return keyOf("template", e.SubjectID(), key) + ":" + hex.EncodeToString(sum[:16])
+}
+
+func keyOf(kind, id string, key webhook.ReplayKey) string {
+	switch {
+	case id == "":
+		return "event:" + key.String()
+	case len(id) > maxKeyPart:
+		sum := sha256.Sum256([]byte(id))
+		return kind + ":" + hex.EncodeToString(sum[:])
+	}
+	return kind + ":" + storable(id)
+}
+
+// signerIDs returns the ids of the signers of a template event, without empty ones. Other events carry none as far as
+// the service documents.
+func signerIDs(e webhook.Event) []string {
+	switch e := e.(type) {
+	case *webhook.TemplateViewed:
+		return idsOf(e.Signers)
+	case *webhook.TemplateSigned:
+		return idsOf(e.Signers)
+	case *webhook.TemplateResponse:
+		return idsOf(e.Signers)
+	}
+	return nil
+}
+
+// namedIDs returns every signer id that an event holds, for [Filter.Signers].
+func namedIDs(e webhook.Event) []string {
+	switch e := e.(type) {
+	case *webhook.TemplateViewed:
+		return idsOf(append(slices.Clone(e.Signers), e.ViewedBy.Signer))
+	case *webhook.TemplateSigned:
+		return idsOf(append(slices.Clone(e.Signers), e.SignedBy.Signer))
+	case *webhook.TemplateResponse:
+		return idsOf(e.Signers)
+	case *webhook.SignatureViewed:
+		return idsOf(append(slices.Clone(e.Signers), e.ViewedBy.Signer))
+	case *webhook.SignatureSigned:
+		return idsOf(append(slices.Clone(e.Signers), e.SignedBy.Signer))
+	case *webhook.SignatureCompleted:
+		return idsOf(e.Signers)
+	}
+	return nil
+}
+
+func idsOf(signers []webhook.Signer) []string {
+	var ids []string
+	for _, s := range signers {
+		if s.SignerID != "" {
+			ids = append(ids, s.SignerID)
+		}
+	}
+	return ids
+}
+
+// signerList returns ids as the column signers holds them: each between two newlines, to be found by position.
+func signerList(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return "\n" + storable(strings.Join(ids, "\n")) + "\n"
+}
+
+// storable returns s as every store can hold it: Postgres has no text with a NUL in it.
+func storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

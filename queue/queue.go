@@ -1,0 +1,119 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Queue is a store of events together with what receives them and works them off. Make one with [Open] or
+// [OpenPostgres]. It is safe for concurrent use.
+type Queue struct {
+	settings
+	db    store
+	clock clock
+	room  room
+	wake  chan struct{} // has room for one
+	count counters
+
+	running  atomic.Bool // Run
+	mu       sync.Mutex
+	occupied map[string]bool // lines whose abandoned functions have not returned
+	closing  sync.Once
+	closed   atomic.Bool
+	closeErr error
+}
+
+// counters count since the queue was opened in this process.
+type counters struct {
+	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
+}
+
+// Open opens a SQLite file, which it creates for its owner only when it is not there. opts may be nil. Close the queue
+// when it is not needed any more.
+//
+// Several processes of one machine may open the file at a time, to receive, to work or both. It must be on a disk of that
+// machine: SQLite's log does not work over a network. Open refuses a file of another program, one that a newer version of
+// this package has written, and one on which the settings do not hold that durability rests on.
+func Open(path string, opts *Options) (*Queue, error) {
+	s, err := newSettings(opts)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openSQLite(path, s.unsynced)
+	if err != nil {
+		return nil, fmt.Errorf("queue: opening %s: %w", path, err)
+	}
+	return newQueue(context.Background(), s, db)
+}
+
+// OpenPostgres uses the database of pool, whose tables signforms_events, signforms_lines and signforms_queue_schema it
+// makes when they are not there, in the first schema of the search_path. opts may be nil. The pool stays the caller's:
+// Close does not close it. It needs a connection for each request that is being stored and for each worker; with fewer
+// they wait for each other.
+//
+// Any number of processes may receive and work at a time. Times are taken from the database's clock. OpenPostgres refuses
+// tables that a newer version of this package has made.
+func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
+	s, err := newSettings(opts)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openPostgres(ctx, pool)
+	if err != nil {
+		return nil, fmt.Errorf("queue: opening the database: %w", err)
+	}
+	return newQueue(ctx, s, db)
+}
+
+func newQueue(ctx context.Context, s settings, db store) (*Queue, error) {
+	q := &Queue{settings: s, db: db, wake: make(chan struct{}, 1), occupied: map[string]bool{}}
+	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
+	q.clock.wall = s.now
+	if err := q.setClock(ctx); err != nil {
+		db.close()
+		return nil, fmt.Errorf("queue: reading the clock: %w", err)
+	}
+	return q, nil
+}
+
+// Close ends the queue: writes that wait are refused, and the file is closed. Call it after Shutdown of the server and
+// after Run has returned. A second call returns the same.
+func (q *Queue) Close() error {
+	q.closing.Do(func() {
+		q.closed.Store(true)
+		q.closeErr = q.db.close()
+	})
+	return q.closeErr
+}
+
+// orClosed returns ErrClosed for what a closed database says.
+func (q *Queue) orClosed(err error) error {
+	if err != nil && q.closed.Load() {
+		return ErrClosed
+	}
+	return err
+}
+
+// wakeUp makes Run of this process look for lines that are due.
+func (q *Queue) wakeUp() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// query reads outside of a transaction.
+func (q *Queue) query(ctx context.Context) *tx {
+	return &tx{ctx: ctx, on: q.db.reader(), dialect: q.db.text()}
+}
+
+// pending counts the events that are not settled.
+func (q *Queue) pending(ctx context.Context) (n int, err error) {
+	_, err = q.query(ctx).first([]any{&n}, "SELECT count(*) FROM signforms_events WHERE state = 0")
+	return n, err
+}

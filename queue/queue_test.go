@@ -1,0 +1,210 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+func TestReceivedEventsRunOnce(t *testing.T) {
+	eachStore(t, func(s stage) {
+		var j journal
+		q := s.queue(nil)
+		s.run(q, j.noting(nil))
+		s.accept(q, completed("a", 1), completed("b", 1))
+		s.accept(q, completed("a", 2))
+		st := s.until(q, func(st queue.Stats) bool { return st.Processed == 3 && st.Lines == 0 })
+		require.Equal(s, []string{"a/1", "a/2", "b/1"}, j.sorted())
+		require.Equal(s, 3, st.ProcessedLastMinute)
+		require.Zero(s, st.Failed+st.Lines+st.Running)
+	})
+}
+
+func TestEventsWaitForAWorker(t *testing.T) {
+	eachStore(t, func(s stage) {
+		receiver := s.queue(nil)
+		s.accept(receiver, completed("a", 1), completed("a", 2))
+		st, err := receiver.Stats(s.Context())
+		require.NoError(s, err)
+		require.Equal(s, 2, st.Pending)
+		require.Equal(s, 1, st.Lines)
+		var j journal
+		worker := s.queue(nil) // as another process has it
+		s.run(worker, j.noting(nil))
+		s.settled(worker)
+		s.accept(receiver, completed("a", 3))
+		s.settled(worker)
+		require.Equal(s, []string{"a/1", "a/2", "a/3"}, j.all())
+	})
+}
+
+func TestDuplicates(t *testing.T) {
+	eachStore(t, func(s stage) {
+		var j journal
+		q := s.queue(nil)
+		payload := webhooktest.Payload(completed("a", 1), completed("a", 1), completed("a", 2))
+		require.JSONEq(s, `{"status":"ok"}`, s.deliver(q, payload).Body.String())
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, payload).Body.String())
+		s.run(q, j.noting(nil))
+		s.settled(q)
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, payload).Body.String(), "after it was processed")
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(s.queue(nil), payload).Body.String(), "in another process")
+		require.JSONEq(s, `{"status":"ok"}`, s.deliver(q, webhooktest.Payload(completed("a", 2), completed("a", 3))).Body.String(), "in another batch")
+		s.settled(q)
+		require.Equal(s, []string{"a/1", "a/1", "a/2", "a/3"}, j.all(), "equal elements of one delivery are two events")
+	})
+}
+
+func TestRetriesOverADay(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		var at []time.Duration
+		begun := time.Now()
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1), completed("a", 2))
+		var j journal
+		s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+			if name(e) != "a/1" {
+				return nil
+			}
+			at = append(at, time.Since(begun))
+			return errors.New("out of order")
+		}))
+		s.settledSlowly(q)
+		require.Len(s, at, 11)
+		require.Less(s, at[0], time.Second)
+		wait := queue.DefaultRetries()
+		for i := range wait {
+			require.InDelta(s, wait[i].Seconds(), (at[i+1] - at[i]).Seconds(), wait[i].Seconds()/10+1, "wait %d", i+1)
+		}
+		require.InDelta(s, 24, at[10].Hours(), 2.5)
+		require.Equal(s, "a/2", j.all()[11], "the line goes on")
+		failed := s.list(q, queue.Filter{Failed: true})
+		require.Len(s, failed, 1)
+		require.Equal(s, 11, failed[0].Attempts)
+		require.Equal(s, "out of order", failed[0].Error)
+		require.Equal(s, queue.Failed, failed[0].State)
+		require.Equal(s, "a", failed[0].Subject)
+	})
+}
+
+// settledSlowly is settled for waits of hours.
+func (s stage) settledSlowly(q *queue.Queue) {
+	s.Helper()
+	for range 10_000 {
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		if st.Pending == 0 {
+			return
+		}
+		time.Sleep(10 * time.Minute)
+	}
+	require.Fail(s, "events are still pending")
+}
+
+func TestFailuresOfAFunction(t *testing.T) {
+	cases := map[string]struct {
+		fail  func(context.Context) error
+		tries int
+		says  string
+	}{
+		"error":       {func(context.Context) error { return errors.New("no luck") }, 3, "no luck"},
+		"permanent":   {func(context.Context) error { return webhook.Permanent(errors.New("never")) }, 1, "never"},
+		"panic":       {func(context.Context) error { panic("oh") }, 3, "panic: oh"},
+		"goexit":      {func(context.Context) error { runtime.Goexit(); return nil }, 3, "runtime.Goexit"},
+		"time-out":    {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 3, "deadline exceeded"},
+		"retry after": {func(context.Context) error { return queue.RetryAfter(errors.New("busy"), time.Hour) }, 3, "busy"},
+	}
+	for what, c := range cases {
+		t.Run(what, func(t *testing.T) {
+			eachStoreVirtually(t, func(s stage) {
+				q := s.queue(&queue.Options{Retries: []time.Duration{time.Second, time.Second}})
+				s.accept(q, completed("a", 1), completed("a", 2), completed("b", 1))
+				begun := time.Now()
+				var j journal
+				s.run(q, j.noting(func(ctx context.Context, e webhook.Event) error {
+					if name(e) == "a/1" {
+						return c.fail(ctx)
+					}
+					return nil
+				}))
+				s.settledSlowly(q)
+				failed := s.list(q, queue.Filter{Failed: true})
+				require.Len(s, failed, 1)
+				require.Contains(s, failed[0].Error, c.says)
+				require.Equal(s, c.tries, failed[0].Attempts)
+				require.Len(s, j.all(), c.tries+2)
+				if what == "retry after" {
+					require.GreaterOrEqual(s, time.Since(begun), 2*time.Hour)
+				}
+			})
+		})
+	}
+}
+
+func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
+	eachStore(t, func(s stage) {
+		broken := true
+		var j journal
+		q := s.queue(&queue.Options{Retries: []time.Duration{0, 0}})
+		s.run(q, j.noting(func(context.Context, webhook.Event) error {
+			if broken {
+				return errors.New("broken")
+			}
+			return nil
+		}))
+		s.accept(q, completed("a", 1))
+		s.settled(q)
+		require.Len(s, j.all(), 3)
+		s.accept(q, completed("a", 1))
+		s.settled(q)
+		require.Len(s, j.all(), 4, "one more try, not a whole round")
+		broken = false
+		s.accept(q, completed("a", 1))
+		s.settled(q)
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 1))).Body.String())
+		require.Len(s, j.all(), 5)
+		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	eachStore(t, func(s stage) {
+		var got []queue.Received
+		q := s.queue(&queue.Options{MaxPending: 3, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
+		for _, c := range []struct {
+			payload string
+			code    int
+			body    string
+		}{
+			{"[]", 200, `{"status":"ok"}`},
+			{`[{"webhookEvent":"new","n":1},{"formId":7}]`, 200, `{"status":"ok"}`},
+			{`[{"n":1},{"n":2}]`, 503, `{"status":"unavailable"}`},
+			{`{"n":1}`, 200, `{"status":"ok"}`},
+			{`{"n":2}`, 503, `{"status":"unavailable"}`},
+			{`[1]`, 400, `{"status":"invalid_payload"}`},
+			{`nonsense`, 400, `{"status":"invalid_payload"}`},
+		} {
+			w := s.deliver(q, []byte(c.payload))
+			require.Equal(s, c.code, w.Code, c.payload)
+			require.JSONEq(s, c.body, w.Body.String(), c.payload)
+			require.Equal(s, c.code == 503, w.Header().Get("Retry-After") != "", c.payload)
+			require.Equal(s, c.code, got[len(got)-1].Status)
+			require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
+		}
+		require.ErrorIs(s, got[2].Err, queue.ErrFull)
+		require.Equal(s, 2, got[1].Stored)
+		require.Len(s, s.list(q, queue.Filter{}), 3, "a delivery is stored whole or not at all")
+		w := s.deliverAs(q, "another secret")
+		require.Equal(s, http.StatusUnauthorized, w.Code)
+		require.Equal(s, http.StatusUnauthorized, got[len(got)-1].Status)
+	})
+}

@@ -1,0 +1,125 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// commitTimeout is how long a delivery waits for its commit until it is answered 503.
+const commitTimeout = 2 * time.Second
+
+// ErrFull is matched by the error of [Queue.Store] when [Options.MaxPending] events wait.
+var ErrFull = errors.New("queue: full: as many events wait as Options.MaxPending allows")
+
+// row is one event as it is stored.
+type row struct {
+	key     webhook.ReplayKey
+	line    string
+	kind    string
+	subject string
+	signers string
+	body    []byte
+}
+
+// receipt counts what became of the events of one delivery.
+type receipt struct {
+	stored, redriven, duplicates int
+}
+
+func newRows(events []webhook.Event) []row {
+	rows := make([]row, len(events))
+	for i, key := range webhook.ReplayKeys(events) {
+		e := events[i]
+		rows[i] = row{
+			key: key, line: orderKey(e, key), kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
+			signers: signerList(namedIDs(e)), body: e.Raw(),
+		}
+	}
+	return rows
+}
+
+// Store stores the events of one delivery, all or none, and returns when they are durable. [Queue.Handler] calls it; call
+// it where deliveries arrive otherwise, with what [webhook.Verifier.Events] returns. Give it all events of a delivery at
+// once: equal ones are told apart by their number.
+//
+// When it returns an error, the sender must deliver again: the events are not stored, or nobody knows whether they are,
+// which the next delivery finds out. The error matches [ErrFull], [ErrClosed], or what the database said. Store waits at
+// most 2 seconds.
+func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
+	_, err := q.store(ctx, events)
+	return err
+}
+
+func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, error) {
+	if len(events) == 0 {
+		return receipt{}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, commitTimeout, errSlow)
+	defer cancel()
+	if err := q.room.take(ctx, len(events)); err != nil {
+		return receipt{}, q.orClosed(err)
+	}
+	rows := newRows(events)
+	var got receipt
+	err := q.db.write(ctx, func(t *tx) (err error) {
+		got, err = q.db.receive(t, rows, q.now(), q.maxTries-1)
+		return err
+	})
+	if err != nil {
+		return receipt{}, wrap("storing a delivery", q.orClosed(err))
+	}
+	q.count.stored.Add(int64(got.stored))
+	q.count.duplicates.Add(int64(got.duplicates))
+	if got.stored+got.redriven > 0 {
+		q.wakeUp()
+	}
+	return got, nil
+}
+
+var errSlow = errors.New("not committed within 2 seconds")
+
+// room keeps the number of pending events within Options.MaxPending, without counting them for each delivery.
+type room struct {
+	limit int // negative: none
+	count func(context.Context) (int, error)
+	now   func() time.Time
+
+	mu      sync.Mutex
+	pending int // at the last count, and received since
+	counted time.Time
+	cost    time.Duration // of the last count
+}
+
+// countEvery is how old the count may be while there seems to be room; recountAfter, when there seems to be none.
+const (
+	countEvery   = time.Second
+	recountAfter = 50 * time.Millisecond
+)
+
+func (r *room) take(ctx context.Context, n int) error {
+	if r.limit < 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	age := now.Sub(r.counted)
+	// Counting a long queue takes a while: spend at most a twentieth of the time on it.
+	if age >= max(countEvery, 20*r.cost) || (r.pending+n > r.limit && age >= max(recountAfter, 2*r.cost)) {
+		pending, err := r.count(ctx)
+		if err != nil {
+			return fmt.Errorf("queue: counting pending events: %w", err)
+		}
+		r.pending, r.counted, r.cost = pending, now, r.now().Sub(now)
+	}
+	if r.pending+n > r.limit {
+		return ErrFull
+	}
+	r.pending += n
+	return nil
+}

@@ -1,0 +1,46 @@
+package queue
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says: for a
+// service that says when it will be back. The try counts as any other. Wrap it in [webhook.Permanent] and nothing is tried
+// again. RetryAfter(nil, d) is nil; a negative d counts as 0.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &retryAfterError{err, max(0, d)}
+}
+
+type retryAfterError struct {
+	err   error
+	after time.Duration
+}
+
+func (e *retryAfterError) Error() string { return e.err.Error() }
+func (e *retryAfterError) Unwrap() error { return e.err }
+
+// wait returns how long to wait after the given number of failed tries.
+func (s *settings) wait(err error, failed int) time.Duration {
+	if e, ok := errors.AsType[*retryAfterError](err); ok {
+		return e.after
+	}
+	d := s.Retries[failed-1]
+	return d - d/10 + rand.N(d/5+1)
+}
+
+// maxErrorText bounds what is stored of an error, in bytes.
+const maxErrorText = 500
+
+func errorText(err error) string {
+	text := err.Error()
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") // without half a character at the end
+	}
+	return strings.TrimSpace(storable(text))
+}

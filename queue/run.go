@@ -1,0 +1,226 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+const (
+	defaultPoll  = 500 * time.Millisecond
+	sweepEvery   = time.Minute
+	maxAbandoned = 100 // functions
+	yieldAfter   = 32  // events of one line, then another line gets the worker
+)
+
+// ErrAbandoned is returned by [Queue.Run] when 100 functions have been abandoned that did not return. Only a restart of
+// the process ends them.
+var ErrAbandoned = errors.New("queue: too many functions did not return after Options.Timeout: end the process, and make functions return when their ctx ends")
+
+// runner is one call of Run.
+type runner struct {
+	*Queue
+	on      webhook.Funcs
+	values  context.Context // of the functions: does not end with Run's
+	cancel  context.CancelCauseFunc
+	stop    chan struct{} // closed when Run's ctx ends
+	ended   chan *claim   // has room for one per worker
+	workers sync.WaitGroup
+	active  int
+}
+
+var errShutdown = errors.New("queue: Run is ending")
+
+// Run works events off until ctx ends, and then returns nil. It calls the function that on has for an event as
+// [webhook.Handler] does: the one for its type, else Other. An event without a function counts as processed; one that
+// could not be decoded fails at once unless Unknown is set. An error and a panic count as a failed try, which
+// [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
+//
+// A function's ctx has the values of ctx and of [EntryFrom]. It ends after [Options.Timeout]. When ctx ends, Run starts
+// nothing more, gives the functions [Options.Grace] until their ctx ends too, and returns when they have returned or
+// were abandoned. What was interrupted so is tried again after the next start and not counted as a try.
+//
+// Run also erases what Options say is not kept any longer. It keeps on trying while the store is down. It returns an
+// error when on has no function, when it runs in this Queue already, [ErrClosed] after Close, and [ErrAbandoned].
+func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
+	if reflect.ValueOf(on).IsZero() {
+		return errors.New("queue: Run: Funcs has no function: set at least one, Other for all events")
+	}
+	if !q.running.CompareAndSwap(false, true) {
+		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more lines at once")
+	}
+	defer q.running.Store(false)
+	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan *claim, q.Workers)}
+	r.values, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer r.cancel(errShutdown)
+	sweeping := make(chan struct{})
+	go func() {
+		defer close(sweeping)
+		r.sweepUntilStop()
+	}()
+	err := r.loop(ctx)
+	close(r.stop)
+	r.drain()
+	<-sweeping
+	return err
+}
+
+// loop claims lines and starts workers.
+func (r *runner) loop(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-r.wake:
+		case c := <-r.ended:
+			r.active--
+			r.leave(c)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if n := r.count.abandoned.Load(); n >= maxAbandoned {
+			return ErrAbandoned
+		}
+		wait, err := r.start(ctx)
+		if errors.Is(r.orClosed(err), ErrClosed) {
+			return ErrClosed
+		}
+		if err != nil && ctx.Err() == nil {
+			r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming lines", slog.String("error", err.Error()))
+			wait = time.Second
+		}
+		timer.Reset(wait)
+	}
+}
+
+// start claims as many lines as there are workers free, and returns when to look again.
+func (r *runner) start(ctx context.Context) (time.Duration, error) {
+	free := r.Workers - r.active
+	if free == 0 {
+		return r.poll, nil
+	}
+	busy := r.busy()
+	due, any, err := r.nextDue(ctx, busy)
+	switch {
+	case err != nil:
+		return 0, err
+	case !any:
+		return r.poll, nil
+	case due > 0:
+		return min(due, r.poll), nil
+	}
+	claims, err := r.claimLines(ctx, free, busy)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range claims {
+		r.enter(c)
+		r.active++
+		r.workers.Go(func() { r.work(c) })
+	}
+	switch len(claims) {
+	case 0: // another process was faster
+		return 20 * time.Millisecond, nil
+	case free: // a worker that ends looks again
+		return r.poll, nil
+	}
+	return 0, nil
+}
+
+// drain waits for the workers: at first with Grace, then until they give up.
+func (r *runner) drain() {
+	idle := make(chan struct{})
+	go func() {
+		r.workers.Wait()
+		close(idle)
+	}()
+	if r.Grace > 0 {
+		grace := time.NewTimer(r.Grace)
+		defer grace.Stop()
+		select {
+		case <-idle:
+		case <-grace.C:
+		}
+	}
+	r.cancel(errShutdown)
+	<-idle
+	for ; r.active > 0; r.active-- {
+		r.leave(<-r.ended)
+	}
+}
+
+// busy returns the lines that this process must not start now.
+func (q *Queue) busy() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lines := make([]string, 0, len(q.occupied))
+	for line := range q.occupied {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (q *Queue) enter(c *claim) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.occupied[c.line] = true
+}
+
+// leave makes the line free for this process, unless a function of it was abandoned: then the function does, by its end.
+func (q *Queue) leave(c *claim) {
+	if c.abandoned == nil {
+		q.vacate(c.line)
+		return
+	}
+	go func() {
+		<-c.abandoned
+		q.count.abandoned.Add(-1)
+		q.vacate(c.line)
+		q.wakeUp()
+	}()
+}
+
+func (q *Queue) vacate(line string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.occupied, line)
+}
+
+// entryContext gives a function its entry.
+func entryContext(ctx context.Context, e Entry) context.Context {
+	return context.WithValue(ctx, entryKey{}, e)
+}
+
+func (r *runner) log(level slog.Level, message string, e *Entry, attrs ...slog.Attr) {
+	if !r.Logger.Enabled(r.values, level) {
+		return
+	}
+	attrs = append([]slog.Attr{slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject)}, attrs...)
+	r.Logger.LogAttrs(r.values, level, message, attrs...)
+}
+
+func (r *runner) stopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// stored logs an error of the store that keeps an outcome from being recorded. The event runs again.
+func (r *runner) stored(e *Entry, err error) {
+	if err != nil && !errors.Is(err, errStale) {
+		r.log(slog.LevelError, "queue: outcome not stored, the event will run again", e, slog.String("error", fmt.Sprint(err)))
+	}
+}

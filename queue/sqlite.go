@@ -1,0 +1,296 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// sqliteStore is a SQLite file. All writes of a process go through one connection and one goroutine.
+type sqliteStore struct {
+	readers *sql.DB
+	writers *sql.DB
+	conn    *sql.Conn // the only one of writers; used by the group's goroutine alone
+	ready   map[string]*sql.Stmt
+	group   *group
+}
+
+// applicationID marks a file as one of this package: "sfq1".
+const applicationID = 0x73667131
+
+var sqliteDialect = dialect{
+	latest: "max", position: "instr",
+	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
+	list: func(values any) any {
+		text, _ := json.Marshal(values) // of numbers or strings
+		return string(text)
+	},
+}
+
+func openSQLite(path string, unsynced bool) (*sqliteStore, error) {
+	path, err := createFile(path)
+	if err != nil {
+		return nil, err
+	}
+	synchronous := 2 // FULL: in WAL mode each commit syncs the log
+	if unsynced {
+		synchronous = 1
+	}
+	s := &sqliteStore{ready: map[string]*sql.Stmt{}}
+	s.writers, err = openFile(path, synchronous, "busy_timeout(0)")
+	if err != nil {
+		return nil, err
+	}
+	s.readers, err = openFile(path, synchronous, "busy_timeout(5000)", "query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, s.writers.Close())
+	}
+	s.writers.SetMaxOpenConns(1)
+	s.readers.SetMaxOpenConns(4)
+	s.readers.SetMaxIdleConns(4)
+	if err := s.prepare(synchronous); err != nil {
+		return nil, errors.Join(err, s.closeFile())
+	}
+	s.group = newGroup(s.commit, isShared)
+	return s, nil
+}
+
+// createFile makes the file readable for its owner only, and its name durable. It does not open a file that is there:
+// closing it would drop the locks that SQLite holds on it in this process.
+func createFile(path string) (string, error) {
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		return "", errors.New("want the path of a file: events in memory would not outlive the process")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := f.Close(); err != nil {
+		return "", err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	dir.Sync() // some systems cannot sync folders and keep names durable by themselves
+	return path, nil
+}
+
+// openFile prepares connections. fullfsync matters on macOS, where a plain sync stays in the drive's cache; secure_delete
+// overwrites what is erased; temp_store keeps copies of rows out of temporary files.
+func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) {
+	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)")
+	uri := url.URL{Path: filepath.ToSlash(path)}
+	connector, err := sqlite.NewConnector("file:" + uri.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// prepare checks the file, brings its schema up to date and reads back the settings that durability rests on.
+func (s *sqliteStore) prepare(synchronous int) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if s.conn, err = s.writers.Conn(ctx); err != nil {
+		return err
+	}
+	err = patiently(ctx, func() error {
+		return s.want("journal_mode = wal", "wal")
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.want("synchronous", strconv.Itoa(synchronous)); err != nil {
+		return err
+	}
+	if err := s.want("secure_delete", "1"); err != nil {
+		return err
+	}
+	return s.transaction(ctx, s.migrate)
+}
+
+func (s *sqliteStore) want(pragma, want string) error {
+	var got string
+	if err := s.conn.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&got); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("the file does not take PRAGMA %s, it stays %s: is it on a network file system?", pragma, got)
+	}
+	return nil
+}
+
+func (s *sqliteStore) migrate(t *tx) error {
+	var owner, version, tables int
+	for pragma, value := range map[string]*int{"application_id": &owner, "user_version": &version} {
+		if _, err := t.first([]any{value}, "PRAGMA "+pragma); err != nil {
+			return err
+		}
+	}
+	if _, err := t.first([]any{&tables}, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
+	}
+	if owner != applicationID && (owner != 0 || tables > 0) {
+		return errors.New("the file is another program's database: give a new path")
+	}
+	if owner == 0 {
+		if _, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+			return err
+		}
+	}
+	return migrate(t, version, sqliteSchema, func(version int) error {
+		_, err := t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+		return err
+	})
+}
+
+func (s *sqliteStore) write(ctx context.Context, do func(*tx) error) error {
+	return s.group.write(&operation{ctx: ctx, do: do})
+}
+
+// commit runs one transaction on the group's goroutine. It waits for other processes' transactions for as long as a
+// delivery may wait.
+func (s *sqliteStore) commit(do func(*tx) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	return s.transaction(ctx, do)
+}
+
+func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error) error {
+	background := context.Background() // one that ends would cost a goroutine for each statement
+	begin := func() error {
+		_, err := s.ExecContext(background, "BEGIN IMMEDIATE")
+		return err
+	}
+	if err := patiently(ctx, begin); err != nil {
+		return err
+	}
+	err := do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
+	if err == nil {
+		_, err = s.ExecContext(background, "COMMIT")
+	}
+	if err != nil {
+		s.ExecContext(background, "ROLLBACK") // SQLite may have done so already
+	}
+	return err
+}
+
+// patiently repeats do while another process has the lock. SQLite's own way to wait polls at growing distances, and loses
+// against a process that commits without a pause.
+func patiently(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil || sqliteCode(err) != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		pause := time.NewTimer(time.Millisecond/2 + rand.N(time.Millisecond))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+// ExecContext runs a prepared statement on the writing connection.
+func (s *sqliteStore) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if strings.Contains(query, ";") { // a schema step has several statements
+		return s.conn.ExecContext(ctx, query, args...)
+	}
+	stmt, err := s.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// QueryContext runs a prepared statement on the writing connection.
+func (s *sqliteStore) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// maxPrepared bounds the statements that are kept: those of a Filter vary.
+const maxPrepared = 100
+
+func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt := s.ready[query]; stmt != nil {
+		return stmt, nil
+	}
+	if len(s.ready) >= maxPrepared {
+		for text, stmt := range s.ready {
+			stmt.Close()
+			delete(s.ready, text)
+		}
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.ready[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *sqliteStore) reader() *sql.DB { return s.readers }
+
+func (s *sqliteStore) text() *dialect { return &sqliteDialect }
+
+func (s *sqliteStore) clock(context.Context) (time.Duration, error) { return 0, nil }
+
+func (s *sqliteStore) close() error {
+	s.group.close()
+	return s.closeFile()
+}
+
+func (s *sqliteStore) closeFile() error {
+	var err error
+	for _, stmt := range s.ready {
+		err = errors.Join(err, stmt.Close())
+	}
+	if s.conn != nil {
+		err = errors.Join(err, s.conn.Close())
+	}
+	return errors.Join(err, s.readers.Close(), s.writers.Close())
+}
+
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// isShared reports whether an error is about the file, so that no other write would fare better.
+func isShared(err error) bool {
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY,
+		sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
+		return true
+	}
+	return false
+}

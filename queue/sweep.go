@@ -1,0 +1,106 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// sweepUntilStop erases what is not kept any longer, at the start and once a minute.
+func (r *runner) sweepUntilStop() {
+	ctx, cancel := context.WithCancel(r.values)
+	defer cancel()
+	go func() {
+		select {
+		case <-r.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+			r.Logger.LogAttrs(ctx, slog.LevelWarn, "queue: erasing what is not kept any longer", slog.String("error", err.Error()))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates SQLite's
+// log: what was erased since the last time is in its older pages.
+func (q *Queue) sweep(ctx context.Context) error {
+	err := errors.Join(q.setClock(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
+	return errors.Join(err, q.db.clean(ctx))
+}
+
+func (q *Queue) before(d time.Duration) int64 { return q.now() - d.Milliseconds() }
+
+// sweepEach sweeps rows in batches, without waiting for rows that others hold.
+func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error) error {
+	for {
+		var ids []int64
+		err := q.db.write(ctx, func(t *tx) error {
+			ids = ids[:0]
+			err := t.each(func(rows *sql.Rows) error {
+				var id int64
+				err := rows.Scan(&id)
+				ids = append(ids, id)
+				return err
+			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY settled LIMIT $2`+t.skip, before, batch)
+			if err != nil || len(ids) == 0 {
+				return err
+			}
+			return change(t, ids)
+		})
+		if err != nil || len(ids) < batch {
+			return err
+		}
+	}
+}
+
+func (q *Queue) dropBodies(ctx context.Context) error {
+	return q.sweepEach(ctx, "state = 1 AND body IS NOT NULL", q.before(q.KeepBodies), func(t *tx, ids []int64) error {
+		_, err := t.exec(`UPDATE signforms_events SET body = NULL WHERE `+t.in("id", "$1"), t.list(ids))
+		return err
+	})
+}
+
+func (q *Queue) dropRows(ctx context.Context) error {
+	return q.sweepEach(ctx, "state IN (1, 3)", q.before(q.KeepKeys), func(t *tx, ids []int64) error {
+		_, err := t.exec(`DELETE FROM signforms_events WHERE `+t.in("id", "$1"), t.list(ids))
+		return err
+	})
+}
+
+// dropFailed erases failed events, and says so for each: nothing ran for them.
+func (q *Queue) dropFailed(ctx context.Context) error {
+	var dropped []Entry
+	err := q.sweepEach(ctx, "state = 2", q.before(q.KeepFailed), func(t *tx, ids []int64) error {
+		kept := len(dropped)
+		err := t.each(func(rows *sql.Rows) error {
+			var e Entry
+			err := rows.Scan(&e.ID, (*string)(&e.Type), &e.Subject)
+			dropped = append(dropped, e)
+			return err
+		}, `SELECT id, type, subject FROM signforms_events WHERE `+t.in("id", "$1"), t.list(ids))
+		if err == nil {
+			_, err = t.exec(eraseEvents+t.in("id", "$1"), t.list(ids), q.now())
+		}
+		if err != nil {
+			dropped = dropped[:kept]
+		}
+		return err
+	})
+	for _, e := range dropped {
+		q.Logger.LogAttrs(ctx, slog.LevelError, "queue: failed event erased after Options.KeepFailed, it was never processed",
+			slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject))
+	}
+	return err
+}
