@@ -140,3 +140,75 @@ func publicAttempt(a store.Attempt) Attempt {
 		AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
 	}
 }
+
+func publicRole(r signing.Role) Role { return Role{Title: r.Title, Colour: r.Colour} }
+
+func publicField(f signing.Field) TemplateField {
+	return TemplateField{
+		Name: f.Name, Role: f.Role, Kind: FieldKind(f.Kind), Required: f.Required,
+		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
+	}
+}
+
+// publicTemplate takes the number of documents that were made from the template.
+func publicTemplate(t signing.Template, documents int) TemplateState {
+	return TemplateState{
+		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
+		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
+		Documents: documents,
+	}
+}
+
+func (s *Server) publicDocument(d signing.Document) DocumentState {
+	out := DocumentState{
+		ID: d.ID, Type: signforms.SigningType(d.Kind), TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
+		Status: signforms.DocumentStatus(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
+		Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
+		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
+	}
+	for i, signer := range d.Signers {
+		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), s.links.Sign(signer.Token)))
+	}
+	return out
+}
+
+// publicSigner takes whether it is the signer's turn, and the link in place of the token in it.
+func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
+	return SignerState{
+		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: signforms.SignerStatus(s.Status()),
+		InTurn: inTurn, Link: link, InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt,
+		Reason: s.Reason, IP: s.IP,
+	}
+}
+
+func publicValue(v signing.FieldValue) SignedValue {
+	return SignedValue{
+		SignerID:   v.Signer,
+		FieldValue: FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image},
+	}
+}
+
+// publicForm takes the number of responses.
+func publicForm(f signing.Form, responses int) FormState {
+	return FormState{ID: f.ID, Title: f.Title, Fields: convertAll(f.Fields, publicQuestion), CreatedAt: f.CreatedAt, Responses: responses}
+}
+
+func publicQuestion(f signing.FormField) Field {
+	return Field{Question: f.Question, Kind: cmp.Or(QuestionKind(f.Kind), TextQuestion), Required: f.Required, Choices: f.Choices}
+}
+
+func publicResponse(r signing.FormResponse) ResponseState {
+	return ResponseState{
+		ID: r.ID, ObjectID: r.ObjectID, FormID: r.FormID, RespondentEmail: r.RespondentEmail,
+		Answers: convertAll(r.Answers, publicAnswer), SubmittedAt: r.SubmittedAt,
+	}
+}
+
+func publicAnswer(a signing.FormAnswer) Answer { return Answer{Question: a.Question, Answer: a.Answer} }
+
+func publicWebhook(w store.Webhook) WebhookState {
+	return WebhookState{
+		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: EventFamily(w.Family), Documents: w.Sources, Object: w.Bare},
+		Disabled: w.Disabled, CreatedAt: w.CreatedAt,
+	}
+}

@@ -39,6 +39,17 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: func(e signing.AuditEntry) AuditEntry { return publicAuditEntry(e, signing.Document{}) }},
 		{convert: publicDelivery},
 		{convert: publicAttempt},
+		{convert: publicRole},
+		{convert: publicField},
+		{convert: func(t signing.Template) TemplateState { return publicTemplate(t, 1) }, unread: "WorkspaceID OwnerID PDF UpdatedAt"},
+		{convert: (&Server{}).publicDocument, unread: "WorkspaceID OwnerID Variables Mail PDF ExpiresFor UpdatedAt"},
+		{convert: func(s signing.Signer) SignerState { return publicSigner(s, true, "link") }, unread: "Token RoleColour Subject Message"},
+		{convert: publicValue},
+		{convert: func(f signing.Form) FormState { return publicForm(f, 1) }, unread: "WorkspaceID"},
+		{convert: publicQuestion, unread: "ID"},
+		{convert: publicResponse, unread: "WorkspaceID"},
+		{convert: publicAnswer, unread: "FieldID"},
+		{convert: publicWebhook, unread: "WorkspaceID Secret"},
 	} {
 		convert := reflect.ValueOf(c.convert)
 		t.Run(convert.Type().In(0).String(), func(t *testing.T) {
@@ -109,7 +120,7 @@ func fill(v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString("text")
+		v.SetString("filled")
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:

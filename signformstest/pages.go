@@ -114,17 +114,8 @@ func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValu
 
 // openFormLink shows a receiver what the form asks.
 func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token string) {
-	var form signing.Form
-	err := s.store.View(func(tx *store.Tx) (err error) {
-		mail := tx.Messages("")
-		i := slices.IndexFunc(mail, func(m signing.Message) bool { return m.Token == token })
-		if i < 0 {
-			return &store.Missing{What: "form"}
-		}
-		form, err = tx.Form(mail[i].DocumentID)
-		return err
-	})
-	if err != nil {
+	form, _, ok := s.FormLink(token)
+	if !ok {
 		noSuchPage(w)
 		return
 	}

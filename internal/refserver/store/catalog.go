@@ -123,6 +123,18 @@ func (tx *Tx) PutForm(f signing.Form) {
 // Form returns the form with the id, or a [*Missing].
 func (tx *Tx) Form(id string) (signing.Form, error) { return lookup(tx.s.forms.byID, "form", id) }
 
+// Forms returns the forms of a workspace, newest first.
+func (tx *Tx) Forms(workspaceID string) []signing.Form {
+	var all []signing.Form
+	for _, f := range tx.s.forms.byID {
+		if f.WorkspaceID == workspaceID {
+			all = append(all, *f)
+		}
+	}
+	slices.SortFunc(all, func(a, b signing.Form) int { return keyOf(b.CreatedAt, b.ID).compare(keyOf(a.CreatedAt, a.ID)) })
+	return all
+}
+
 // CountForms returns how many forms the workspace has.
 func (tx *Tx) CountForms(workspaceID string) int { return tx.s.forms.inWorkspace[workspaceID] }
 

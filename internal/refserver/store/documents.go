@@ -54,10 +54,14 @@ func newDocuments() documents {
 
 func newestKey(d *signing.Document) key { return keyOf(d.CreatedAt, d.ID) }
 
-// listsOf names the lists that hold d. Documents from a template are never filtered by archive, so they are in two.
+// fromTemplates owns the lists of all documents that a workspace made from templates.
+func fromTemplates(workspaceID string) string { return "from templates of " + workspaceID }
+
+// listsOf names the lists that hold d. Documents from a template are never filtered by archive.
 func listsOf(d *signing.Document) []docList {
 	if d.Kind == signing.KindTemplate {
-		return []docList{{owner: d.TemplateID}, {owner: d.TemplateID, status: d.Status}}
+		all := fromTemplates(d.WorkspaceID)
+		return []docList{{owner: d.TemplateID}, {owner: d.TemplateID, status: d.Status}, {owner: all}, {owner: all, status: d.Status}}
 	}
 	archived := tristateOf(&d.Archived)
 	return []docList{
@@ -157,6 +161,13 @@ func (tx *Tx) Documents(q Query) ([]*signing.Document, int) {
 	return search(l, q, func(d *signing.Document) string { return d.Name })
 }
 
+// FromTemplates returns a page of the documents made from any template that match, and how many match in all. It does not look
+// at Query.Archived.
+func (tx *Tx) FromTemplates(q Query) ([]*signing.Document, int) {
+	l := tx.s.documents.lists[docList{owner: fromTemplates(q.WorkspaceID), status: q.Status}]
+	return search(l, q, func(d *signing.Document) string { return d.Name })
+}
+
 // Respondents returns a page of the documents made from the template, and how many there are in all.
 func (tx *Tx) Respondents(templateID string, p Page) ([]*signing.Document, int) {
 	l := tx.s.documents.lists[docList{owner: templateID}]
@@ -232,6 +243,16 @@ func (tx *Tx) Messages(recordID string) []signing.Message {
 		return values(tx.s.messages.all)
 	}
 	return values(tx.s.messages.byRecord[recordID])
+}
+
+// MessageByToken returns the message that carries the link with the token, or a [*Missing].
+func (tx *Tx) MessageByToken(token string) (signing.Message, error) {
+	for _, m := range tx.s.messages.all {
+		if m.Token == token && token != "" {
+			return *m, nil
+		}
+	}
+	return signing.Message{}, &Missing{What: "link"}
 }
 
 // Matches reports whether the filters select a record with these properties, wherever it is in the list.

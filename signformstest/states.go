@@ -1,0 +1,259 @@
+package signformstest
+
+import (
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// TemplateState is a template as the service has it.
+type TemplateState struct {
+	ID           string
+	Name         string
+	Roles        []Role
+	SigningOrder bool
+	Fields       []TemplateField
+	Variables    []string
+	AuthorEmail  string
+	Archived     bool
+	ExpiresFor   time.Duration // how long after sending its documents expire; 0: never
+	CreatedAt    time.Time
+	Documents    int // made from it
+}
+
+// DocumentState is a document as the service has it: a PDF document, or one that was made from a template.
+type DocumentState struct {
+	ID           string
+	Type         signforms.SigningType
+	TemplateID   string // of a document made from a template
+	Name         string
+	AuthorEmail  string
+	Status       signforms.DocumentStatus
+	SigningOrder bool
+	Archived     bool
+	Signers      []SignerState
+	Fields       []TemplateField // in a document made from a template, Role is the title of a role
+	Values       []SignedValue   // in the order in which they were entered
+	CreatedAt    time.Time
+	SentAt       time.Time // zero: never sent
+	CompletedAt  time.Time // zero: not completed
+	ExpiresAt    time.Time // zero: never
+}
+
+// SignerState is one signer of a document as the service has it.
+type SignerState struct {
+	ID         string
+	Name       string
+	Email      string
+	Role       string // title of the role; empty in a PDF document
+	Order      int    // from 1; signers with the same act in any order
+	Status     signforms.SignerStatus
+	InTurn     bool      // may act now as far as the signing order goes
+	Link       string    // the signing link, which is a secret
+	InvitedAt  time.Time // zero: not invited yet; as the others
+	ViewedAt   time.Time
+	SignedAt   time.Time
+	DeclinedAt time.Time
+	Reason     string // for which the signer declined
+	IP         string // of the last act; empty before
+}
+
+// SignedValue is a value that a signer entered.
+type SignedValue struct {
+	SignerID string
+	FieldValue
+}
+
+// FormState is a form as the service has it.
+type FormState struct {
+	ID        string
+	Title     string
+	Fields    []Field
+	CreatedAt time.Time
+	Responses int
+}
+
+// ResponseState is a submitted form as the service has it.
+type ResponseState struct {
+	ID              string // formResponseId, a UUID
+	ObjectID        string // responseId, 24 hexadecimal digits
+	FormID          string
+	RespondentEmail string // empty: unknown
+	Answers         []Answer
+	SubmittedAt     time.Time
+}
+
+// Answer is what was answered to one question.
+type Answer struct {
+	Question string
+	Answer   string
+}
+
+// WebhookState is a webhook as the service has it. Its secret is [Server].WebhookSecret.
+type WebhookState struct {
+	ID string
+	Webhook
+	Disabled  bool
+	CreatedAt time.Time
+}
+
+// DocumentFilter selects documents. The zero value selects the newest 100 PDF documents.
+type DocumentFilter struct {
+	FromTemplates bool                     // documents made from templates instead of PDF documents
+	Status        signforms.DocumentStatus // empty: any
+	Query         string                   // part of the name, in any case
+	Offset        int                      // how many to skip
+	Limit         int                      // how many to return at most; 0: 100
+}
+
+// FindDocuments returns the documents of the server's workspace that match, newest first, and how many match in all.
+func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total int) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	q := store.Query{
+		WorkspaceID: s.WorkspaceID, Status: signing.Status(f.Status), Text: f.Query,
+		Page: store.Page{Offset: max(f.Offset, 0), Limit: f.Limit},
+	}
+	s.store.View(func(tx *store.Tx) error {
+		find := tx.Documents
+		if f.FromTemplates {
+			find = tx.FromTemplates
+		}
+		var found []*signing.Document
+		found, total = find(q)
+		for _, d := range found {
+			page = append(page, s.publicDocument(*d))
+		}
+		return nil
+	})
+	return page, total
+}
+
+// FindDocument returns the document with the id: a documentId, or the createdDocumentId of one made from a template.
+func (s *Server) FindDocument(id string) (d DocumentState, ok bool) {
+	return find(s, (*store.Tx).Document, id, s.publicDocument)
+}
+
+// find looks up one record of the server's workspace.
+func find[From, To any](s *Server, get func(*store.Tx, string) (From, error), id string, convert func(From) To) (out To, ok bool) {
+	err := s.store.View(func(tx *store.Tx) error {
+		found, err := get(tx, id)
+		if err == nil {
+			out = convert(found)
+		}
+		return err
+	})
+	return out, err == nil
+}
+
+// Templates returns the templates of the server's workspace, newest first.
+func (s *Server) Templates() (all []TemplateState) {
+	s.store.View(func(tx *store.Tx) error {
+		found, _ := tx.Templates(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})
+		for _, t := range found {
+			all = append(all, publicTemplate(*t, tx.CountRespondents(t.ID, "")))
+		}
+		return nil
+	})
+	return all
+}
+
+// everything is the page that holds all records.
+var everything = store.Page{Limit: 1 << 30}
+
+// FindTemplate returns the template with the id.
+func (s *Server) FindTemplate(id string) (t TemplateState, ok bool) {
+	err := s.store.View(func(tx *store.Tx) error {
+		found, err := tx.Template(id)
+		t = publicTemplate(found, tx.CountRespondents(id, ""))
+		return err
+	})
+	return t, err == nil
+}
+
+// Forms returns the forms of the server's workspace, newest first.
+func (s *Server) Forms() (all []FormState) {
+	s.store.View(func(tx *store.Tx) error {
+		for _, f := range tx.Forms(s.WorkspaceID) {
+			all = append(all, publicForm(f, countResponses(tx, f.ID)))
+		}
+		return nil
+	})
+	return all
+}
+
+func countResponses(tx *store.Tx, formID string) int {
+	_, total := tx.Responses(formID, store.Page{})
+	return total
+}
+
+// FindForm returns the form with the id.
+func (s *Server) FindForm(id string) (f FormState, ok bool) {
+	err := s.store.View(func(tx *store.Tx) error {
+		found, err := tx.Form(id)
+		f = publicForm(found, countResponses(tx, id))
+		return err
+	})
+	return f, err == nil
+}
+
+// Responses returns the responses to a form, newest first.
+func (s *Server) Responses(formID string) (all []ResponseState) {
+	s.store.View(func(tx *store.Tx) error {
+		found, _ := tx.Responses(formID, everything)
+		for _, r := range found {
+			all = append(all, publicResponse(*r))
+		}
+		return nil
+	})
+	return all
+}
+
+// FindResponse returns the form response with the id, in either of its forms.
+func (s *Server) FindResponse(id string) (r ResponseState, ok bool) {
+	return find(s, (*store.Tx).Response, id, publicResponse)
+}
+
+// Webhooks returns the webhooks of the server's workspace, oldest first.
+func (s *Server) Webhooks() (all []WebhookState) {
+	s.store.View(func(tx *store.Tx) error {
+		for _, w := range tx.Webhooks() {
+			if w.WorkspaceID == s.WorkspaceID {
+				all = append(all, publicWebhook(w))
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// SigningLink returns what the last part of a signing link's path opens: a document, and the id of the signer whose link it
+// is.
+func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok bool) {
+	s.store.View(func(tx *store.Tx) error {
+		var found signing.Document
+		var signer int
+		if found, signer, ok = tx.DocumentByToken(token); ok {
+			d, signerID = s.publicDocument(found), found.Signers[signer].ID
+		}
+		return nil
+	})
+	return d, signerID, ok
+}
+
+// FormLink returns what the last part of a form link's path opens, and the address to which the link was sent.
+func (s *Server) FormLink(token string) (f FormState, email string, ok bool) {
+	err := s.store.View(func(tx *store.Tx) error {
+		m, err := tx.MessageByToken(token)
+		if err != nil {
+			return err
+		}
+		found, err := tx.Form(m.DocumentID)
+		f, email = publicForm(found, countResponses(tx, m.DocumentID)), m.To
+		return err
+	})
+	return f, email, err == nil
+}

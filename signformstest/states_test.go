@@ -1,0 +1,142 @@
+package signformstest_test
+
+import (
+	"path"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func sendOffer(t *testing.T, srv *signformstest.Server) (templateID string, sent *signforms.SendResult) {
+	t.Helper()
+	templateID = srv.AddTemplate(signformstest.Template{
+		Name: "Offer", SigningOrder: true, Roles: []signformstest.Role{{Title: "Seller"}, {Title: "Buyer"}},
+		Fields: []signformstest.TemplateField{{Name: "Place", Role: "Seller", Kind: signformstest.TextField, Page: 1, Width: 0.5, Height: 0.1}},
+	})
+	sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID,
+		Receivers: []signforms.Receiver{
+			{Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"}, {Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"},
+		},
+	})
+	require.NoError(t, err)
+	return templateID, sent
+}
+
+func TestFindDocumentTellsWhereItStands(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
+	templateID, sent := sendOffer(t, srv)
+	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "sam@example.com").From(signformstest.Origin{IP: "192.0.2.9"}).
+		Sign(signformstest.FieldValue{Name: "Place", Value: "Rome"}))
+
+	d, ok := srv.FindDocument(sent.CreatedDocumentID)
+	require.True(t, ok)
+	require.Equal(t, signforms.TypePDFTemplate, d.Type)
+	require.Equal(t, templateID, d.TemplateID)
+	require.Equal(t, "Rome", d.Values[0].Value)
+	require.Equal(t, d.Signers[0].ID, d.Values[0].SignerID)
+	sam, ann := d.Signers[0], d.Signers[1]
+	require.Equal(t, signforms.SignerSigned, sam.Status)
+	require.Equal(t, "192.0.2.9", sam.IP)
+	require.False(t, sam.InTurn)
+	require.True(t, ann.InTurn)
+	require.Equal(t, srv.Now(), sam.SignedAt)
+
+	_, ok = srv.FindDocument("66f000000000000000000000")
+	require.False(t, ok)
+}
+
+func TestFindDocumentsPagesNewestFirst(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
+	for _, name := range []string{"First", "Second", "Third"} {
+		srv.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+		srv.Advance(time.Hour)
+	}
+	_, sent := sendOffer(t, srv)
+	names := func(f signformstest.DocumentFilter) (names []string, total int) {
+		page, total := srv.FindDocuments(f)
+		for _, d := range page {
+			names = append(names, d.Name)
+		}
+		return names, total
+	}
+	for _, c := range []struct {
+		name   string
+		filter signformstest.DocumentFilter
+		want   []string
+		total  int
+	}{
+		{name: "all", want: []string{"Third", "Second", "First"}, total: 3},
+		{name: "a page", filter: signformstest.DocumentFilter{Offset: 1, Limit: 1}, want: []string{"Second"}, total: 3},
+		{name: "by name", filter: signformstest.DocumentFilter{Query: "ir"}, want: []string{"Third", "First"}, total: 2},
+		{name: "none signed", filter: signformstest.DocumentFilter{Status: signforms.StatusSigned}},
+		{name: "from templates", filter: signformstest.DocumentFilter{FromTemplates: true}, want: []string{"Offer"}, total: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, total := names(c.filter)
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.total, total)
+		})
+	}
+	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "sam@example.com").Decline("too dear"))
+	got, _ := names(signformstest.DocumentFilter{FromTemplates: true, Status: signforms.StatusDeclined})
+	require.Equal(t, []string{"Offer"}, got)
+}
+
+func TestLinksTellWhatTheyOpen(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	_, sent := sendOffer(t, srv)
+	formID := srv.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?", Required: true}}})
+	_, err := srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{
+		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},
+	})
+	require.NoError(t, err)
+
+	d, signerID, ok := srv.SigningLink(path.Base(string(sent.Signers[0].SentURL)))
+	require.True(t, ok)
+	require.Equal(t, sent.CreatedDocumentID, d.ID)
+	require.Equal(t, sent.Signers[0].SignerID, signerID)
+	_, _, ok = srv.SigningLink("")
+	require.False(t, ok)
+
+	messages := srv.Messages()
+	f, email, ok := srv.FormLink(path.Base(messages[len(messages)-1].Link))
+	require.True(t, ok)
+	require.Equal(t, "ann@example.com", email)
+	require.Equal(t, []signformstest.Field{{Question: "How?", Kind: signformstest.TextQuestion, Required: true}}, f.Fields)
+	_, _, ok = srv.FormLink("")
+	require.False(t, ok, "messages without a link are not found by an empty one")
+}
+
+func TestRecordsAreListed(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	templateID, _ := sendOffer(t, srv)
+	formID := srv.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}})
+	responseID, err := srv.SubmitForm(formID, signformstest.Submission{Answers: map[string]string{"How?": "well"}})
+	require.NoError(t, err)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1/", Event: signformstest.FormResponse})
+	require.NoError(t, srv.DisableWebhook(hook))
+
+	require.Len(t, srv.Templates(), 1)
+	template, ok := srv.FindTemplate(templateID)
+	require.True(t, ok)
+	require.Equal(t, srv.Templates()[0], template)
+	require.Equal(t, 1, template.Documents)
+	require.Equal(t, "Place", template.Fields[0].Name)
+
+	form, ok := srv.FindForm(formID)
+	require.True(t, ok)
+	require.Equal(t, []signformstest.FormState{form}, srv.Forms())
+	require.Equal(t, 1, form.Responses)
+	response, ok := srv.FindResponse(responseID)
+	require.True(t, ok)
+	require.Equal(t, []signformstest.ResponseState{response}, srv.Responses(formID))
+	require.Equal(t, []signformstest.Answer{{Question: "How?", Answer: "well"}}, response.Answers)
+
+	require.Len(t, srv.Webhooks(), 1)
+	require.True(t, srv.Webhooks()[0].Disabled)
+}
