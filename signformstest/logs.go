@@ -23,6 +23,7 @@ type Request struct {
 	Header      http.Header // without the API key
 	Query       url.Values
 	Body        []byte   // the first 64 KiB; nil when it was refused before its body was read
+	Cut         bool     // Header, Query and Body were dropped since, to bound the log
 	Missing     []string // required inputs that were not there
 	Notes       []string // what was ignored and why, and other hints
 	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists" or "status"; empty: none
@@ -38,8 +39,9 @@ type Request struct {
 // String describes the request in one line that holds no value the client sent.
 func (r Request) String() string { return r.line }
 
-// Requests returns the newest 100,000 API requests in the order in which they were answered. What they refer to is shared with
-// the log: do not change it.
+// Requests returns the newest 100,000 API requests in the order in which they were answered. The newest of these are whole, up to
+// about 16 MiB; of the others Header, Query and Body are gone, and Cut says so. What they refer to is shared with the log: do
+// not change it.
 func (s *Server) Requests() []Request {
 	return convertAll(s.requests.all(), publicRequest)
 }

@@ -41,7 +41,7 @@ type Server struct {
 	outgoing  *http.Transport             // of the sender
 	transport *http.Transport             // of clients
 	budget    *signforms.MemoryLimitStore // of clients
-	requests  recent[api.Record]
+	requests  requestLog
 	refused   recent[string]
 	faults    *faults
 	http      *serving

@@ -29,6 +29,7 @@ type Record struct {
 	Message     string   // of an error answer
 	Counted     bool     // a reminder that counts towards the limit
 	AnswerLost  bool     // the work may be done, but the client did not get the answer
+	IsCut       bool     // Header, Query and Body are gone: see Cut
 
 	reason string // Message without what the client sent
 }
@@ -60,6 +61,30 @@ func firstSegment(path string) string {
 		return "/" + first + "/…"
 	}
 	return "/" + first
+}
+
+// Cut returns the record without what takes the most room: Header, Query and Body.
+func (r Record) Cut() Record {
+	r.Header, r.Query, r.Body, r.IsCut = nil, nil, nil, true
+	r.Path = strings.Clone(r.Path) // which holds on to the whole request line
+	return r
+}
+
+// Weight is about how many bytes Cut frees.
+func (r Record) Weight() int {
+	n := cap(r.Body)
+	for _, m := range []map[string][]string{r.Header, r.Query} {
+		if len(m) > 0 {
+			n += 400 // of an empty map
+		}
+		for name, values := range m {
+			n += len(name) + 32
+			for _, v := range values {
+				n += len(v) + 16
+			}
+		}
+	}
+	return n
 }
 
 // newRecord begins the record of a request.

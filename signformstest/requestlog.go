@@ -1,0 +1,65 @@
+package signformstest
+
+import (
+	"sync"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+)
+
+const (
+	maxRequests = 100_000  // in the log
+	wholeBytes  = 16 << 20 // of headers, queries and bodies in it, about
+
+	chunkSize = 1_000
+)
+
+// requestLog keeps the newest API requests, and of the newest of these everything. It is held in chunks, so that it neither
+// copies itself nor needs room for a second one when it grows.
+type requestLog struct {
+	mu     sync.Mutex
+	chunks [][]api.Record // all but the last are full
+	n      int            // in all chunks
+	whole  int            // so many of the newest are not cut
+	weight int            // of those
+}
+
+func (l *requestLog) add(r api.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.n == len(l.chunks)*chunkSize {
+		l.chunks = append(l.chunks, make([]api.Record, 0, chunkSize))
+	}
+	last := &l.chunks[len(l.chunks)-1]
+	*last = append(*last, r)
+	l.n++
+	l.whole++
+	l.weight += r.Weight()
+	for l.weight > wholeBytes && l.whole > 1 {
+		l.cutOldest()
+	}
+	if l.n >= maxRequests+chunkSize {
+		l.chunks = append(l.chunks[:0], l.chunks[1:]...)
+		l.n -= chunkSize
+		l.whole = min(l.whole, l.n)
+	}
+}
+
+// cutOldest cuts the oldest request that is whole.
+func (l *requestLog) cutOldest() {
+	i := l.n - l.whole
+	oldest := &l.chunks[i/chunkSize][i%chunkSize]
+	l.weight -= oldest.Weight()
+	l.whole--
+	*oldest = oldest.Cut()
+}
+
+// all returns the log, oldest first.
+func (l *requestLog) all() []api.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]api.Record, 0, l.n)
+	for _, chunk := range l.chunks {
+		all = append(all, chunk...)
+	}
+	return all[max(0, l.n-maxRequests):]
+}

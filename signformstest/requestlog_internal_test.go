@@ -1,0 +1,83 @@
+package signformstest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+)
+
+func TestTheRequestLogKeepsTheNewest(t *testing.T) {
+	var l requestLog
+	for i := range 2*maxRequests + 5 {
+		l.add(api.Record{RequestID: fmt.Sprint(i)})
+		if i == 2 {
+			require.Len(t, l.all(), 3)
+		}
+	}
+	got := l.all()
+	require.Len(t, got, maxRequests)
+	require.Equal(t, []string{fmt.Sprint(maxRequests + 5), fmt.Sprint(2*maxRequests + 4)}, []string{got[0].RequestID, got[maxRequests-1].RequestID})
+	require.LessOrEqual(t, len(l.chunks), maxRequests/chunkSize+1)
+	require.LessOrEqual(t, cap(l.chunks), 2*maxRequests/chunkSize)
+}
+
+// TestTheRequestLogIsCut fills the log with the longest bodies: the newest are whole, and the others say that they are not.
+func TestTheRequestLogIsCut(t *testing.T) {
+	var l requestLog
+	for i := range 1_000 {
+		l.add(api.Record{
+			RequestID: fmt.Sprint(i), Method: "POST", Status: 200, Body: make([]byte, 64<<10), Header: http.Header{"Accept": {"*/*"}},
+			Query: map[string][]string{"page": {"1"}}, Notes: []string{"kept"},
+		})
+	}
+	got := l.all()
+	require.Len(t, got, 1_000)
+	whole := 0
+	for i, r := range got {
+		require.Equal(t, fmt.Sprint(i), r.RequestID)
+		require.Equal(t, []string{"kept"}, r.Notes)
+		require.Equal(t, r.IsCut, r.Body == nil && r.Header == nil && r.Query == nil)
+		if !r.IsCut {
+			whole++
+		} else {
+			require.Zero(t, whole, "the newest are whole")
+		}
+	}
+	require.InDelta(t, wholeBytes/(64<<10), whole, 5)
+	require.True(t, publicRequest(got[0]).Cut)
+	l.add(api.Record{Body: make([]byte, 2*wholeBytes)})
+	require.False(t, l.all()[1_000].IsCut, "the newest is whole, whatever its size")
+}
+
+// TestTheRequestLogIsSmall logs 100,000 requests as a client sends them. What they leave behind is at most 64 MiB.
+func TestTheRequestLogIsSmall(t *testing.T) {
+	var l requestLog
+	before := liveHeap()
+	for i := range maxRequests {
+		line := fmt.Sprintf("/get-documents?limit=100&query=%s&page=%d", strings.Repeat("x", 50), i)
+		u, err := url.Parse(line)
+		require.NoError(t, err)
+		header := http.Header{}
+		for _, name := range []string{"x-api-key", "User-Agent", "Accept", "Accept-Encoding", "x-request-id", "workspaceid"} {
+			header.Set(name, fmt.Sprintf("41b1d28d-8a2f-4d8e-b1cb-%012d", i))
+		}
+		l.add(api.Record{Method: "GET", Path: u.Path, RequestID: header.Get("x-request-id"), Header: header, Query: u.Query(), Status: 200})
+	}
+	left := liveHeap() - before
+	require.Len(t, l.all(), maxRequests)
+	require.Less(t, left>>20, uint64(64), "MiB")
+}
+
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
