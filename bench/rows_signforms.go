@@ -68,7 +68,7 @@ func ourParse() Receiver {
 
 func ourMiddleware() Receiver {
 	decoded := 0
-	return serving(ourVerifier().Middleware(http.HandlerFunc(readAndAnswer)), &decoded)
+	return serving(ourVerifier().Middleware(nil)(http.HandlerFunc(readAndAnswer)), &decoded)
 }
 
 // readAndAnswer is the handler behind a middleware: it reads what it is given and answers.
@@ -99,7 +99,7 @@ func ourHandler(opts *webhook.HandlerOptions) func() Receiver {
 
 func ourEventsFrom() Receiver {
 	decoded := 0
-	return serving(ourVerifier().Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serving(ourVerifier().Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		events, err := webhook.EventsFrom(r.Context())
 		if err != nil {
 			http.Error(w, "undecodable", http.StatusBadRequest)

@@ -42,3 +42,10 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 	w.WriteHeader(a.status)
 	io.WriteString(w, a.body)
 }
+
+// writeWhole sends the answer from a goroutine that is about to end, so that the server will not finish it.
+func (a answer) writeWhole(w http.ResponseWriter, retryAfter time.Duration) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	a.write(w, retryAfter)
+	http.NewResponseController(w).Flush() // without it the answer is lost; nobody is left to be told
+}

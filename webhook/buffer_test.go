@@ -8,13 +8,13 @@ import (
 
 // TestLargeBuffers keeps one large delivery from holding its memory for ever.
 func TestLargeBuffers(t *testing.T) {
-	b := &buffer{body: make([]byte, 0, largestPooled+1), normal: make([]byte, 0, largestPooled+1)}
-	b.release()
-	require.Zero(t, cap(b.body))
-	require.Zero(t, cap(b.normal))
+	s := &space{body: make([]byte, 0, largestPooled+1), normal: make([]byte, 0, largestPooled+1)}
+	s.release()
+	require.Zero(t, cap(s.body))
+	require.Zero(t, cap(s.normal))
 
-	b = &buffer{body: make([]byte, 0, largestPooled), normal: make([]byte, 0, largestPooled)}
-	b.release()
-	require.Equal(t, largestPooled, cap(b.body))
-	require.Equal(t, largestPooled, cap(b.normal))
+	s = &space{body: make([]byte, 0, largestPooled), normal: make([]byte, 0, largestPooled)}
+	s.release()
+	require.Equal(t, largestPooled, cap(s.body))
+	require.Equal(t, largestPooled, cap(s.normal))
 }

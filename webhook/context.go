@@ -88,6 +88,9 @@ func newDeliveryContext(request context.Context, verified Verified) *deliveryCon
 	return c
 }
 
+// over reports whether the request's deadline has passed.
+func (c *deliveryContext) over() bool { return c.limited && !time.Now().Before(c.deadline) }
+
 func (c *deliveryContext) Value(key any) any {
 	if key == (verifiedKey{}) {
 		return &c.verified

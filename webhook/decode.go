@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array of objects.
-var ErrPayload = errors.New("webhook: payload is not a JSON object or an array of JSON objects")
+// ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array.
+var ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 
 // FieldError says which field of an event does not have the JSON type that its event type gives it. It never holds
 // the field's value.
@@ -28,8 +28,8 @@ func (e *FieldError) Error() string {
 // [Verifier] has authenticated, Verified.Payload.
 //
 // The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value. Every error
-// matches [ErrPayload]; one in the JSON names the byte, not the text. An event that cannot be decoded is no error of
-// Parse: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
+// matches [ErrPayload]; one in the JSON names the byte, not the text. An element that cannot be decoded is no error of
+// Parse, even if it is not an object: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
 //
 // Where a key occurs twice its last value counts, as in JavaScript. Upper and lower case are different keys. A field
 // that is null counts as missing. Payload is copied: the caller may use it again.
@@ -53,7 +53,7 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 type decoder struct {
 	text      string
 	scan      jsonscan.Scanner
-	notObject bool // something else stands where an event should be
+	notObject bool // the payload is neither an object nor an array
 	signers   chunk[Signer]
 	answers   chunk[Answer]
 	fields    chunk[Field]
@@ -71,10 +71,9 @@ func (d *decoder) payload() []Event {
 		for first := true; d.scan.More(first); first = false {
 			if d.scan.Next() == '{' {
 				events = append(events, d.event())
-				continue
+			} else {
+				events = append(events, d.noEvent())
 			}
-			d.notObject = true
-			d.scan.Skip()
 		}
 	default:
 		d.notObject = true
@@ -82,6 +81,18 @@ func (d *decoder) payload() []Event {
 	}
 	d.scan.End()
 	return events
+}
+
+var (
+	errNotObject = errors.New("webhook: element is not a JSON object")
+	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
+)
+
+// noEvent reads an element that is not an object. It is kept: its neighbours are as genuine as ever.
+func (d *decoder) noEvent() Event {
+	start := d.scan.Pos()
+	d.scan.Skip()
+	return &UnknownEvent{meta: meta{raw: d.text[start:d.scan.Pos()]}, Err: errNotObject}
 }
 
 // event reads one object. Its type may come last or not at all, so everything an event can have is collected first.
@@ -102,43 +113,57 @@ func (d *decoder) member(key string) {
 	e := &d.cur
 	switch key {
 	case "webhookEvent":
-		d.topLevel(memberWebhookEvent).str(key, (*string)(&e.eventType))
+		d.stringMember(memberWebhookEvent, key, (*string)(&e.eventType))
 	case "documentName":
-		d.topLevel(memberDocumentName).str(key, &e.document.DocumentName)
+		d.stringMember(memberDocumentName, key, &e.document.DocumentName)
 	case "documentId":
-		d.topLevel(memberDocumentID).str(key, &e.document.DocumentID)
+		d.stringMember(memberDocumentID, key, &e.document.DocumentID)
 	case "documentUrl":
-		d.topLevel(memberDocumentURL).str(key, &e.document.DocumentURL)
+		d.stringMember(memberDocumentURL, key, &e.document.DocumentURL)
 	case "authorEmail":
-		d.topLevel(memberAuthorEmail).str(key, &e.document.AuthorEmail)
+		d.stringMember(memberAuthorEmail, key, &e.document.AuthorEmail)
 	case "finishedPdfUrl":
-		d.topLevel(memberFinishedPDFURL).str(key, &e.finishedPDFURL)
+		d.stringMember(memberFinishedPDFURL, key, &e.finishedPDFURL)
 	case "isSigningOrder":
-		d.topLevel(memberIsSigningOrder).boolean(key, &e.isSigningOrder)
+		d.topLevel(memberIsSigningOrder)
+		if !d.boolean(&e.isSigningOrder) {
+			d.misfit(key, wantBoolean)
+		}
 	case "signers":
-		d.topLevel(memberSigners).signerList(key)
+		d.topLevel(memberSigners)
+		d.signerList(key)
 	case "viewedBy":
-		d.topLevel(memberViewedBy).actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
+		d.topLevel(memberViewedBy)
+		d.actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
 	case "signedBy":
-		d.topLevel(memberSignedBy).actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
+		d.topLevel(memberSignedBy)
+		d.actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
 	case "formId":
-		d.topLevel(memberFormID).str(key, &e.formID)
+		d.stringMember(memberFormID, key, &e.formID)
 	case "formResponseId":
-		d.topLevel(memberFormResponseID).str(key, &e.formResponseID)
+		d.stringMember(memberFormResponseID, key, &e.formResponseID)
 	case "formTitle":
-		d.topLevel(memberFormTitle).str(key, &e.formTitle)
+		d.stringMember(memberFormTitle, key, &e.formTitle)
 	case "respondentEmail":
-		d.topLevel(memberRespondentEmail).str(key, &e.respondentEmail)
+		d.stringMember(memberRespondentEmail, key, &e.respondentEmail)
 	case "response":
-		d.topLevel(memberResponse).answerList(key)
+		d.topLevel(memberResponse)
+		d.answerList(key)
 	default:
 		d.dynamic(key)
 	}
 }
 
+func (d *decoder) stringMember(m member, key string, dst *string) {
+	d.topLevel(m)
+	if !d.str(dst) {
+		d.misfit(key, wantString)
+	}
+}
+
 // topLevel notes which member is read next, and that it is there unless it is null. What was noted of an earlier
 // value under the same key is forgotten with it.
-func (d *decoder) topLevel(m member) *decoder {
+func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m
 	if len(e.misfits) > 0 {
@@ -149,5 +174,4 @@ func (d *decoder) topLevel(m member) *decoder {
 	} else {
 		e.present |= m
 	}
-	return d
 }

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,10 +27,6 @@ func TestParseRefuses(t *testing.T) {
 		`null`:                                  "",
 		`"secret"`:                              "",
 		`1`:                                     "",
-		`[1]`:                                   "",
-		`[{},"secret"]`:                         "",
-		`[[{}]]`:                                "",
-		`[null,{}]`:                             "",
 		`{}{}`:                                  "byte 2: text after the value",
 		`[{}] x`:                                "byte 5: text after the value",
 		`[{},]`:                                 "byte 4: expected a value",
@@ -49,6 +46,37 @@ func TestParseRefuses(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 		require.Nil(t, events)
 	}
+}
+
+// An element that is no object is genuine, and so are its neighbours.
+func TestParseElementThatIsNoObject(t *testing.T) {
+	for _, element := range []string{`null`, `"text"`, `1`, `false`, `[{}]`} {
+		events, err := webhook.Parse([]byte(`[` + form + `, ` + element + ` ,` + unknown + `]`))
+		require.NoError(t, err, element)
+		require.Len(t, events, 3, element)
+		require.IsType(t, &webhook.FormResponse{}, events[0], element)
+		e := events[1].(*webhook.UnknownEvent)
+		require.EqualError(t, e.Err, "webhook: element is not a JSON object")
+		require.Equal(t, element, string(e.Raw()))
+		require.Empty(t, e.EventType())
+		require.Empty(t, e.SubjectID())
+		require.Equal(t, webhook.EventType("new_thing"), events[2].EventType())
+	}
+}
+
+// An event without a type could be of any: it is undecodable, and says what it is about.
+func TestParseWithoutType(t *testing.T) {
+	for body, subject := range map[string]string{
+		`{}`: "", `{"webhookEvent":null,"documentId":"d"}`: "d", `{"webhookEvent":"","formId":"f"}`: "", `{"documentId":"d","other":1}`: "d",
+	} {
+		e := parseOne(t, body).(*webhook.UnknownEvent)
+		require.EqualError(t, e.Err, "webhook: event has no webhookEvent, and its fields do not tell its type", body)
+		require.Empty(t, e.EventType(), body)
+		require.Equal(t, subject, e.SubjectID(), body)
+	}
+	e := parseOne(t, `{"webhookEvent":"new_form_response","formResponseId":"r","documentId":"d","formTitle":1}`).(*webhook.UnknownEvent)
+	require.Equal(t, "r", e.SubjectID())
+	require.Error(t, e.Err)
 }
 
 func TestParseDepth(t *testing.T) {
@@ -228,6 +256,24 @@ func TestParseDuplicateKeys(t *testing.T) {
 	require.Equal(t, []webhook.Signer{{}}, e.Signers)
 	require.False(t, e.IsSigningOrder)
 	require.Zero(t, e.SignedBy)
+
+	// A value that does not fit is forgotten with its key's last value, and a last value that does not fit counts.
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","signers":[{"email":1,"hasDeclined":"x","email":"a","hasDeclined":true}],
+		"signedBy":{"signedAt":"yesterday","name":[],"name":"n","signedAt":"2026-11-20T12:00:00Z"}}`).(*webhook.SignatureSigned)
+	require.Equal(t, []webhook.Signer{{Email: "a", HasDeclined: true}}, e.Signers)
+	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Name: "n"}, SignedAt: noon}, e.SignedBy)
+	for body, field := range map[string]string{
+		`{"webhookEvent":"new_template_response","signers":[{},{"name":1,"email":"a","email":2,"name":"n"}]}`:           "signers[1].email",
+		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x","name":1}}`: "viewedBy.name",
+		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x"}}`:          "viewedBy.viewedAt",
+		`{"webhookEvent":"new_form_response","response":[{"id":1,"question":"q","question":2,"id":"i"}]}`:               "response[0].question",
+	} {
+		misfit, ok := errors.AsType[*webhook.FieldError](parseOne(t, body).(*webhook.UnknownEvent).Err)
+		require.True(t, ok, body)
+		require.Equal(t, field, misfit.Field, body)
+	}
+	answer := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"id":1,"id":"i","question":{},"question":null}]}`)
+	require.Equal(t, []webhook.Answer{{ID: "i"}}, answer.(*webhook.FormResponse).Answers)
 
 	other := parseOne(t, `{"formResponseId":"r","formResponseId":null,"finishedPdfUrl":"u","signers":[{"email":"e"}],"signers":null}`)
 	require.Nil(t, other.(*webhook.SignatureCompleted).Signers)

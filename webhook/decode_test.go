@@ -183,7 +183,7 @@ func TestParseUnknownEvent(t *testing.T) {
 	e := parseFile[*webhook.UnknownEvent](t, "unknown_event")
 	require.Equal(t, webhook.EventType("new_document_archived"), e.EventType())
 	require.NoError(t, e.Err)
-	require.Empty(t, e.SubjectID())
+	require.Equal(t, "53699a45-6249-46cc-b5b9-16e042a9dee7", e.SubjectID())
 }
 
 func TestParseBatch(t *testing.T) {

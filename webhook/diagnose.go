@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
 // Diagnose says in words why a delivery is refused: it tries the mistakes that are known to happen, on either side, and
@@ -23,6 +25,11 @@ import (
 // printed again by JavaScript or by encoding/json. Where none of these matches and the keys of every object are in
 // alphabetical order, it guesses that something on the way has put them so.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
+	return diagnose(secrets, header, body, true)
+}
+
+// diagnose is Diagnose for a body that may not have been read because the header is wrong.
+func diagnose(secrets []string, header http.Header, body []byte, read bool) string {
 	var d diagnosis
 	given, ok := d.signature(oneValue(&d, header, SignatureHeader))
 	timestamp := oneValue(&d, header, TimestampHeader)
@@ -32,7 +39,7 @@ func Diagnose(secrets []string, header http.Header, body []byte) string {
 	switch {
 	case len(secrets) == 0:
 		d.say("No secret was given.")
-	case ok && timestamp != "":
+	case ok && timestamp != "" && read:
 		d.search(secrets, given, timestamp, body)
 	}
 	return strings.Join(d.lines, "\n")
@@ -116,6 +123,9 @@ func (d *diagnosis) timestamp(text string) {
 
 // search looks for a combination of secret, what stands before the body, and body that gives the signature.
 func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) {
+	if len(body) == 0 {
+		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
+	}
 	bodies, prefixes := bodyVariants(body), prefixVariants(timestamp)
 	for i, secret := range secrets {
 		for _, key := range keyVariants(secret) {
@@ -212,9 +222,10 @@ func bodyVariants(body []byte) []variant {
 		{", if the body ended in a newline", append(bytes.Clone(trimmed), '\n')},
 		{", if the body were an array of what it is", fmt.Appendf(nil, "[%s]", trimmed)},
 	}
-	if text, err := normalize(nil, body); err == nil {
+	if text, err := jsjson.Normalize(nil, body); err == nil {
 		variants = append(variants, variant{reserialized, text})
 	}
+	variants = append(variants, transportVariants(trimmed)...)
 	var value any
 	if json.Unmarshal(body, &value) == nil {
 		if text, err := json.Marshal(value); err == nil {
@@ -232,6 +243,31 @@ func bodyVariants(body []byte) []variant {
 		variants = append(variants,
 			variant{fmt.Sprintf(", if the body were its element %d alone", i), []byte(ev.source())},
 			variant{fmt.Sprintf(", if the body were an array of its element %d alone", i), fmt.Appendf(nil, "[%s]", ev.source())})
+	}
+	return variants
+}
+
+const byteOrderMark = "\ufeff"
+
+// transportVariants undoes what gateways and editors put around a body.
+func transportVariants(trimmed []byte) []variant {
+	var variants []variant
+	if bare, found := bytes.CutPrefix(trimmed, []byte(byteOrderMark)); found {
+		variants = append(variants, variant{", if the body did not begin with a byte order mark", bare})
+	} else {
+		variants = append(variants, variant{", if the body began with a byte order mark", append([]byte(byteOrderMark), trimmed...)})
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		decoded, err := encoding.AppendDecode(nil, bytes.Trim(trimmed, `"`))
+		if err != nil || len(decoded) == 0 {
+			continue
+		}
+		const how = ", if the body were decoded from base64"
+		variants = append(variants, variant{how + ", as API gateways send it", decoded})
+		if text, err := jsjson.Normalize(nil, decoded); err == nil {
+			variants = append(variants, variant{how + " and printed as JSON.stringify does", text})
+		}
+		break
 	}
 	return variants
 }

@@ -78,6 +78,27 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// TestDiagnoseTransport has a genuine delivery, and what came of its body on the way to the program.
+func TestDiagnoseTransport(t *testing.T) {
+	const sent = `[{"webhookEvent":"new_form_response","formTitle":"A & B ?>"}]`
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for _, c := range []struct{ name, received, want string }{
+		{name: "read before", received: "", want: "The body is empty. Most likely something read it before"},
+		{name: "base64", received: base64.StdEncoding.EncodeToString([]byte(sent)), want: "would match secret 0, if the body were decoded from base64"},
+		{name: "base64 without padding", received: base64.RawStdEncoding.EncodeToString([]byte(sent)), want: "decoded from base64"},
+		{name: "base64 for URLs", received: base64.URLEncoding.EncodeToString([]byte(sent)), want: "decoded from base64"},
+		{name: "base64 as a JSON string", received: `"` + base64.StdEncoding.EncodeToString([]byte(sent)) + `"`, want: "decoded from base64"},
+		{name: "base64 of a reformatted body", received: base64.StdEncoding.EncodeToString([]byte(" " + sent)), want: "decoded from base64 and printed as JSON.stringify does"},
+		{name: "byte order mark", received: "\ufeff" + sent, want: "would match secret 0, if the body did not begin with a byte order mark"},
+	} {
+		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, sent), []byte(c.received))
+		require.Contains(t, got, c.want, c.name)
+		require.NotContains(t, got, "A & B", c.name)
+	}
+	got := webhook.Diagnose([]string{secret}, signed(secret, stamp, "\ufeff"+sent), []byte(sent))
+	require.Contains(t, got, "if the body began with a byte order mark")
+}
+
 func TestDiagnoseOdd(t *testing.T) {
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	for timestamp, want := range map[string]string{

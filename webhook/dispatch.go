@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -10,147 +11,192 @@ import (
 // storeTimeout bounds each call of the replay store, apart from the function's own time.
 const storeTimeout = 5 * time.Second
 
-// outcome is what became of one event.
-type outcome int
+// delivery is the processing of one delivery: its events run one after the other.
+type delivery struct {
+	*Handler
+	ctx      *deliveryContext
+	events   []Event
+	keys     replayKeys
+	next     int // index of the event that comes next
+	count    [OutcomeFailed + 1]int
+	storeErr error // why the replay store is not asked any more
+	exiting  bool  // a function has called runtime.Goexit
+}
 
-const (
-	failed    outcome = iota // to be delivered again
-	processed                // done, or nothing to do
-	repeated                 // had been done before
-	busy                     // being done elsewhere
-	lost                     // the replay store did not answer
-)
+func (h *Handler) newDelivery(ctx *deliveryContext, events []Event) delivery {
+	return delivery{Handler: h, ctx: ctx, events: events, keys: newReplayKeys(len(events))}
+}
 
-// process runs the functions for events and returns the answer to the delivery.
-func (h *Handler) process(ctx *deliveryContext, events []Event) answer {
-	var count [lost + 1]int
-	keys := newReplayKeys(len(events))
-	for i, ev := range events {
-		got := h.processOne(ctx, &keys, i, ev)
-		count[got]++
-		if got == lost {
-			// Nothing runs without a claim, and each further event would wait for the store once more.
-			break
-		}
+// run processes the events that are left.
+func (d *delivery) run() {
+	for d.next < len(d.events) {
+		i := d.next
+		d.next++
+		d.process(i)
 	}
+}
+
+// answer returns the answer to the delivery, once all events were processed.
+func (d *delivery) answer() answer {
 	switch {
-	case count[failed] > 0:
+	case d.count[OutcomeFailed] > 0:
 		return answerFailed
-	case count[busy]+count[lost] > 0:
+	case d.count[OutcomePutOff] > 0:
 		return answerUnavailable
-	case count[repeated] > 0 && count[repeated] == len(events):
+	case d.count[OutcomeRepeated] > 0 && d.count[OutcomeRepeated] == len(d.events):
 		return answerDuplicate
 	}
 	return answerOK
 }
 
-func (h *Handler) processOne(ctx *deliveryContext, keys *replayKeys, i int, ev Event) outcome {
-	run, err := h.on.choose(ev)
+func (d *delivery) process(i int) {
+	run, err := d.on.choose(d.events[i])
 	switch {
+	case err == ErrNoFunction:
+		d.finish(i, OutcomeIgnored, nil, 0)
+		return
 	case err != nil:
-		return h.unwanted(ctx, i, ev, err)
-	case h.store == nil:
-		return h.run(newFunctionContext(ctx, h.timeout), run, i, ev)
+		// Acknowledged, an event that could not be decoded would never be delivered again.
+		d.finish(i, OutcomeFailed, err, 0)
+		return
+	case d.ctx.over():
+		d.finish(i, OutcomePutOff, fmt.Errorf("the request's own time is over: %w", context.DeadlineExceeded), 0)
+		return
+	case d.store == nil:
+		d.call(i, run, nil)
+		return
 	}
-	key := keys.next(ev.source())
-	state, err := h.begin(ctx, key)
-	switch {
+	key := d.keys.next(d.events[i].source())
+	switch state, err := d.begin(key); {
 	case err != nil:
-		h.report(ctx, "webhook: event put off, the replay store failed", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
-		return lost
+		d.finish(i, OutcomePutOff, err, 0)
 	case state == ReplayDone:
-		h.logEvent(ctx, slog.LevelInfo, "webhook: event skipped, it was processed before", i, ev)
-		if h.onDuplicate != nil {
-			h.onDuplicate(ctx, ev)
-		}
-		return repeated
+		d.finish(i, OutcomeRepeated, nil, 0)
 	case state == ReplayBusy:
-		h.logEvent(ctx, slog.LevelInfo, "webhook: event put off, it is being processed elsewhere", i, ev)
-		return busy
+		d.finish(i, OutcomePutOff, ErrEventBusy, 0)
+	default:
+		d.call(i, run, &key)
 	}
-	return h.runClaimed(ctx, run, key, i, ev)
 }
 
-// unwanted deals with an event that no function is there for. One that could not be decoded is genuine all the same
-// and must not be lost: acknowledged, it would never be delivered again.
-func (h *Handler) unwanted(ctx context.Context, i int, ev Event, reason error) outcome {
-	if reason != ErrNoFunction {
-		h.report(ctx, "webhook: event not decoded", &EventError{Index: i, Event: ev, Err: reason})
-		return failed
+// begin claims an event. A store that has failed is not asked again: each further event would wait for it once more.
+func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
+	if d.storeErr != nil {
+		return 0, d.storeErr
 	}
-	h.logEvent(ctx, slog.LevelInfo, "webhook: event acknowledged, no function for it", i, ev)
-	return processed
-}
-
-func (h *Handler) begin(ctx context.Context, key ReplayKey) (ReplayState, error) {
-	ctx, end := h.storeContext(ctx)
+	ctx, end := d.storeContext()
 	defer end()
-	state, err := h.store.Begin(ctx, key, h.lease)
+	state, err := d.store.Begin(ctx, key, d.lease)
 	if err == nil && (state < ReplayFresh || state > ReplayDone) {
 		err = fmt.Errorf("Begin returned state %d, want ReplayFresh, ReplayBusy or ReplayDone", state)
 	}
-	return state, err
+	if err != nil {
+		d.storeErr = fmt.Errorf("replay store: %w", err)
+	}
+	return state, d.storeErr
 }
 
 // storeContext bounds one call of the store. The one in memory never waits.
-func (h *Handler) storeContext(ctx context.Context) (bounded context.Context, end func()) {
-	if _, ok := h.store.(*MemoryReplayStore); ok {
-		return ctx, func() {}
+func (d *delivery) storeContext() (bounded context.Context, end func()) {
+	if _, ok := d.store.(*MemoryReplayStore); ok {
+		return d.ctx, func() {}
 	}
-	c := newBoundedContext(ctx, storeTimeout)
+	c := newBoundedContext(d.ctx, storeTimeout)
 	return c, c.end
 }
 
-// runClaimed runs a function and settles its claim, also when the function aborts the request or ends its goroutine.
-func (h *Handler) runClaimed(ctx *deliveryContext, run function, key ReplayKey, i int, ev Event) (got outcome) {
-	bounded := newFunctionContext(ctx, h.timeout)
+// call runs the function of an event, settles its claim, if there is one, and finishes it. What follows the function is
+// deferred because it may end its goroutine. Then the events that are left are processed here, on the goroutine's way out.
+func (d *delivery) call(i int, run function, claim *ReplayKey) {
+	ctx := newFunctionContext(d.ctx, d.timeout)
+	err, returned := errGoexit, false
 	defer func() {
-		if err := h.settle(ctx, key, got, bounded.start); err != nil {
-			h.report(ctx, "webhook: event processed or failed, but not so recorded: a repeat may run it again", &EventError{Index: i, Event: ev, Err: fmt.Errorf("replay store: %w", err)})
+		ctx.end()
+		var took time.Duration
+		if d.onEvent != nil {
+			took = time.Since(ctx.start)
+		}
+		outcome := outcomeOf(err)
+		if claim != nil {
+			err = withSettleError(err, d.settle(*claim, outcome, ctx.start))
+		}
+		d.finish(i, outcome, err, took)
+		if !returned {
+			d.exiting = true
+			d.run()
 		}
 	}()
-	return h.run(bounded, run, i, ev)
+	err = call(ctx, run)
+	returned = true
 }
 
-func (h *Handler) settle(ctx context.Context, key ReplayKey, got outcome, begun time.Time) error {
-	ctx, end := h.storeContext(ctx)
-	defer end()
-	if got == processed {
-		return h.store.Done(ctx, key, h.keep)
+func outcomeOf(err error) Outcome {
+	switch {
+	case err == nil:
+		return OutcomeProcessed
+	case IsPermanent(err):
+		return OutcomeGivenUp
 	}
-	if time.Since(begun) >= h.lease-2*storeTimeout {
+	return OutcomeFailed
+}
+
+func (d *delivery) settle(key ReplayKey, outcome Outcome, begun time.Time) error {
+	ctx, end := d.storeContext()
+	defer end()
+	if outcome != OutcomeFailed {
+		return d.store.Done(ctx, key, d.keep)
+	}
+	if time.Since(begun) >= d.lease-2*storeTimeout {
 		// The claim may have ended by the time that the store sees to it, and another one is not ours to end. Begin may
 		// have taken its time before begun, as Abort may now.
 		return nil
 	}
-	return h.store.Abort(ctx, key)
+	return d.store.Abort(ctx, key)
 }
 
-// run calls a function and reports what went wrong.
-func (h *Handler) run(ctx *boundedContext, run function, i int, ev Event) outcome {
-	defer ctx.end()
-	err := call(ctx, run)
-	if err == nil {
-		h.logEvent(ctx.parent, slog.LevelDebug, "webhook: event processed", i, ev)
-		return processed
+// withSettleError adds to a function's error that its claim could not be settled.
+func withSettleError(err, settleErr error) error {
+	switch {
+	case settleErr == nil:
+		return err
+	case err == nil:
+		return fmt.Errorf("processed, but a repeat may run it again: replay store: %w", settleErr)
 	}
-	problem := &EventError{Index: i, Event: ev, Err: err}
-	if p, ok := err.(*PanicError); ok {
-		problem.Stack = p.Stack
-		h.report(ctx.parent, "webhook: event failed, its function panicked", problem, slog.String("stack", string(p.Stack)))
-		return failed
-	}
-	if IsPermanent(err) {
-		h.report(ctx.parent, "webhook: event given up", problem)
-		return processed
-	}
-	h.report(ctx.parent, "webhook: event failed", problem)
-	return failed
+	return fmt.Errorf("%w (and replay store: %w)", err, settleErr)
 }
 
-func (h *Handler) logEvent(ctx context.Context, level slog.Level, message string, i int, ev Event) {
-	if h.log.Enabled(ctx, level) {
-		h.log.LogAttrs(ctx, level, message,
-			slog.Int("index", i), slog.String("event", string(ev.EventType())), slog.String("subject", ev.SubjectID()))
+// finish counts the outcome of an event and reports it.
+func (d *delivery) finish(i int, outcome Outcome, err error, took time.Duration) {
+	d.count[outcome]++
+	ev := d.events[i]
+	d.logEvent(i, outcome, err)
+	if err != nil && d.onError != nil {
+		d.onError(d.ctx, &EventError{Index: i, Event: ev, Err: err})
 	}
+	if d.onEvent != nil {
+		d.onEvent(d.ctx, EventResult{
+			Index: i, Event: ev, Outcome: outcome, Err: err, Duration: took, SignedAt: d.ctx.verified.Timestamp,
+		})
+	}
+}
+
+func (d *delivery) logEvent(i int, outcome Outcome, err error) {
+	level := outcomes[outcome].level
+	if err != nil {
+		level = slog.LevelWarn
+	}
+	if !d.log.Enabled(d.ctx, level) {
+		return
+	}
+	ev := d.events[i]
+	attrs := []slog.Attr{
+		slog.Int("index", i), slog.String("event", string(ev.EventType())), slog.String("subject", ev.SubjectID()),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+	}
+	if p, ok := errors.AsType[*PanicError](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.Stack)))
+	}
+	d.log.LogAttrs(d.ctx, level, outcomes[outcome].message, attrs...)
 }

@@ -97,7 +97,7 @@ func TestFuncsNone(t *testing.T) {
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	requireAnswer(t, serve(h, string(webhooktest.Sample(webhook.TypeTemplateSigned))), 200, `{"status":"ok"}`)
-	require.Contains(t, log.String(), "no function for it")
+	require.Contains(t, log.String(), "no function is set for it")
 	require.Contains(t, log.String(), "new_template_response_individual_signed")
 	requireAnswer(t, serve(h, "["+undecodable+"]"), 500, `{"status":"failed"}`)
 	requireAnswer(t, serve(h, "["+undecodable+","+unknown+"]"), 500, `{"status":"failed"}`)
@@ -113,8 +113,8 @@ func TestFailures(t *testing.T) {
 		stack  bool
 	}{
 		"none":               {func() error { return nil }, 200, "", false},
-		"error":              {func() error { return cause }, 500, "event 1 (new_signature_pdf_individual_viewed): disk full", false},
-		"permanent":          {func() error { return webhook.Permanent(cause) }, 200, "event 1 (new_signature_pdf_individual_viewed): disk full", false},
+		"error":              {func() error { return cause }, 500, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full", false},
+		"permanent":          {func() error { return webhook.Permanent(cause) }, 200, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full", false},
 		"wrapped permanent":  {func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, 200, "saving: disk full", false},
 		"permanent nil":      {func() error { return webhook.Permanent(nil) }, 200, "", false},
 		"panic":              {func() error { panic("at the disco") }, 500, "panic: at the disco", true},
@@ -144,8 +144,9 @@ func TestFailures(t *testing.T) {
 			require.ErrorAs(t, problems[0], &problem)
 			require.Equal(t, 1, problem.Index)
 			require.IsType(t, &webhook.SignatureViewed{}, problem.Event)
-			require.EqualError(t, problem, "event 1 (new_signature_pdf_individual_viewed): "+problem.Err.Error())
-			require.Equal(t, c.stack, strings.Contains(string(problem.Stack), "TestFailures"))
+			require.EqualError(t, problem, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): "+problem.Err.Error())
+			p, panicked := errors.AsType[*webhook.PanicError](problems[0])
+			require.Equal(t, c.stack, panicked && strings.Contains(string(p.Stack), "TestFailures"))
 			require.Equal(t, strings.Contains(c.text, "disk full"), errors.Is(problems[0], cause))
 		})
 	}
@@ -224,13 +225,16 @@ func TestNoPersonalData(t *testing.T) {
 	const planted = `{"webhookEvent":"new_form_response","formTitle":"Planted","formId":7,"respondentEmail":"planted@example.com","response":[{"answer":"planted"}]}`
 	var said bytes.Buffer
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
+		FormResponse:    func(context.Context, *webhook.FormResponse) error { return nil },
 		SignatureViewed: func(context.Context, *webhook.SignatureViewed) error { return errors.New("disk full") },
 		SignatureSigned: func(context.Context, *webhook.SignatureSigned) error { return nil },
 		TemplateSigned:  func(context.Context, *webhook.TemplateSigned) error { panic("at the disco") },
 	}, &webhook.HandlerOptions{
-		Logger:      slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		OnError:     func(_ context.Context, err error) { fmt.Fprintln(&said, err) },
-		OnDuplicate: func(_ context.Context, ev webhook.Event) { fmt.Fprintln(&said, "duplicate", ev.SubjectID()) },
+		Logger:  slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		OnError: func(_ context.Context, err error) { fmt.Fprintln(&said, err) },
+		OnEvent: func(_ context.Context, res webhook.EventResult) {
+			fmt.Fprintln(&said, res.Outcome, res.Event.SubjectID())
+		},
 	})
 	whole := strings.TrimSuffix(batch(), "]") + "," + planted + "]"
 	require.Equal(t, 500, serve(h, whole).Code)
@@ -238,7 +242,7 @@ func TestNoPersonalData(t *testing.T) {
 	serve(h, whole+"planted")
 	serveRequest(h, webhooktest.NewRequest(target, "planted secret 0123", noon, []byte(whole)))
 	serveRequest(h, webhooktest.NewRequest(target, secret, noon.Add(-time.Hour), []byte(whole)))
-	for _, text := range []string{"event failed", "panicked", "TestNoPersonalData", "not decoded", "no function", "event processed", "skipped", "request refused", "duplicate 602c2631"} {
+	for _, text := range []string{"event failed", "panic", "TestNoPersonalData", "formId is not a string", "no function", "event processed", "skipped", "request refused", "repeated 602c2631"} {
 		require.Contains(t, said.String(), text)
 	}
 	for _, private := range []string{"lanted", "@example.com", "203.0.113", "Ann", "Lease", "files.example.com", "legal name", secret} {

@@ -47,6 +47,7 @@ type element struct {
 	answers         []Answer
 	fields          []Field
 	fieldAt         map[string]int // index in fields by key, once there are many
+	nullFields      bool           // some of fields are marked with nullKind
 
 	present member // members that are there and not null
 	misfits []misfit
@@ -69,11 +70,20 @@ func (e *element) build() Event {
 		e.eventType = e.infer()
 		e.meta.inferred = e.eventType != ""
 	}
+	e.dropNullFields()
 	members, event := e.typed()
 	if err := e.misfitIn(members | memberWebhookEvent); err != nil {
-		return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err}
+		return e.unknown(err)
 	}
 	return event
+}
+
+func (e *element) unknown(err error) *UnknownEvent {
+	subject := e.formResponseID
+	if subject == "" {
+		subject = e.document.DocumentID
+	}
+	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
 }
 
 // typed returns the event without regard to misfits, and the members that its type has.
@@ -94,7 +104,10 @@ func (e *element) typed() (member, Event) {
 	case TypeTemplateResponse:
 		return membersCompleted, &TemplateResponse{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
 	}
-	return 0, &UnknownEvent{meta: e.meta, Type: e.eventType}
+	if e.eventType == "" {
+		return 0, e.unknown(errNoType)
+	}
+	return 0, e.unknown(nil)
 }
 
 func (e *element) formResponse() *FormResponse {

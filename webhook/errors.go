@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The reasons why [Verifier.Verify] refuses a delivery; tell them apart with [errors.Is]. No error of this package
+// The reasons why a delivery is refused; tell them apart with [errors.Is]. No error of this package
 // holds a secret, a computed signature or a part of the body, so each may be logged. A server should answer all but
 // [ErrTooLarge] alike: which of them it was helps only someone who forges.
 var (
@@ -28,6 +28,15 @@ var (
 	// how far it is off and how far it may be.
 	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside VerifierOptions.Tolerance")
 
+	// ErrNoSecret: the Verifier is nil or was not made by [NewVerifier], whose error may have been overlooked. It has no
+	// secret and refuses everything.
+	ErrNoSecret = errors.New("webhook: Verifier has no secret: make it with NewVerifier and check its error")
+
+	// ErrBodyConsumed: the body is empty, or is shorter than the request announced, because something read it before. The
+	// error matches ErrSignature too.
+	ErrBodyConsumed = errors.New("webhook: nothing, or not all, is left of the body: something read it before; " +
+		"put the Handler or Middleware before whatever reads bodies, or give Verify the bytes that were received")
+
 	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody], or than an [http.MaxBytesReader] before the handler
 	// lets through. The text says which, and its limit in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
@@ -43,9 +52,11 @@ var (
 	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
 		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
 	errTimestampUnsafe = fmt.Errorf("%w: %s is none that VerifierOptions.ParseTimestamp is asked about: 1 to 64 printable ASCII characters "+
-		"without quotes, brackets and braces, ending in Z where there is a full stop", ErrHeaderMalformed, TimestampHeader)
+		"without opening brackets and braces", ErrHeaderMalformed, TimestampHeader)
 	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp, whose error is left out because it may quote what was sent",
 		ErrHeaderMalformed, TimestampHeader)
+	errSplitUnsafe  = fmt.Errorf("%w, as it must be where VerifierOptions.ParseTimestamp is set", ErrPayload)
+	errBodyConsumed = fmt.Errorf("%w: %w", ErrSignature, ErrBodyConsumed)
 )
 
 const (

@@ -36,7 +36,7 @@ type Event interface {
 
 	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId,
 	// which in events of a template is the template's. Many events share it: the service sends no id of the event itself.
-	// It is empty for an UnknownEvent.
+	// For an UnknownEvent it is whichever of the two is there, or empty.
 	SubjectID() string
 
 	// Raw returns a fresh copy of the event's JSON as it was authenticated, with every field that this package does
@@ -114,13 +114,14 @@ type TemplateResponse struct {
 	Fields         []Field // what signers filled in, in document order
 }
 
-// UnknownEvent is an element that none of the other types can carry: its type is not known to this package, or
-// cannot be inferred (Err is nil in both cases), or one of its fields does not fit (Err is a *[FieldError]).
-// [Event.Raw] holds all of it.
+// UnknownEvent is an element that none of the other types can carry. [Event.Raw] holds all of it. Err is nil when its
+// type is just not known to this package. Otherwise it could not be decoded: a field does not fit (a *[FieldError]), it
+// names no type and none can be inferred, or it is not an object.
 type UnknownEvent struct {
 	meta
-	Type EventType // as the payload names it, or as inferred from its fields; may be empty
-	Err  error
+	Type    EventType // as the payload names it, or as inferred from its fields; may be empty
+	Err     error
+	subject string
 }
 
 // Document is what every event about a document says of it. Fields that were missing or null are empty.
@@ -212,8 +213,8 @@ func (d *Document) SubjectID() string { return d.DocumentID }
 // SubjectID returns FormResponseID, the id of what the event is about.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
-// SubjectID returns an empty string: fields of an unknown event have no known meaning.
-func (e *UnknownEvent) SubjectID() string { return "" }
+// SubjectID returns the formResponseId or documentId of the element, or an empty string where it has neither.
+func (e *UnknownEvent) SubjectID() string { return e.subject }
 
 // EventType returns [TypeFormResponse].
 func (e *FormResponse) EventType() EventType { return TypeFormResponse }

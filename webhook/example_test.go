@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,7 +30,12 @@ func ExampleNewHandler() {
 			return saveAnswers(ctx, ev.FormID, ev.Answers)
 		},
 		TemplateResponse: func(ctx context.Context, ev *webhook.TemplateResponse) error {
-			return fetchPDF(ctx, ev.DocumentID, ev.FinishedPDFURL)
+			// DocumentID is the template's. The signers tell one document from the others that were made of it.
+			name := ev.DocumentID
+			for _, s := range ev.Signers {
+				name += "-" + s.SignerID
+			}
+			return fetchPDF(ctx, name+".pdf", ev.FinishedPDFURL)
 		},
 	}, nil)
 	http.Handle("POST /webhook", handler)
@@ -86,7 +92,7 @@ func ExampleVerifier_Middleware() {
 			next.ServeHTTP(w, r)
 		})
 	}
-	handler := chain(announce, verifier.Middleware)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := chain(announce, verifier.Middleware(nil))(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		events, err := webhook.EventsFrom(r.Context())
 		if err != nil {
 			http.Error(w, "not a delivery", http.StatusBadRequest)
@@ -153,8 +159,8 @@ func ExampleNewVerifier_rotation() {
 	// 401
 }
 
-// A handler tells what went wrong, and remembers more events than by default. Several processes behind one address
-// need a store that they share, an implementation of ReplayStore of its own.
+// A handler tells what went wrong and what became of each event, and remembers more events than by default. Several
+// processes behind one address need a store that they share, an implementation of ReplayStore of its own.
 func ExampleHandlerOptions() {
 	const secret = "whsec_of_the_example"
 	verifier, err := webhook.NewVerifier([]string{secret}, nil)
@@ -175,23 +181,54 @@ func ExampleHandlerOptions() {
 	}, &webhook.HandlerOptions{
 		ReplayStore: webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1_000_000}),
 		OnError:     func(_ context.Context, err error) { fmt.Println("error:", err) },
-		OnDuplicate: func(_ context.Context, ev webhook.Event) { fmt.Println("again:", ev.EventType()) },
 	})
-	payload := webhooktest.Payload(&webhook.FormResponse{FormID: "intake"}, &webhook.SignatureCompleted{FinishedPDFURL: "https://example.com/1.pdf"})
+	payload := webhooktest.Payload(&webhook.FormResponse{FormResponseID: "r1"}, &webhook.SignatureCompleted{FinishedPDFURL: "https://example.com/1.pdf"})
 	for range 3 {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, webhooktest.NewRequest("http://example.com/webhook", secret, time.Now(), payload))
 		fmt.Println(w.Code, w.Body)
 	}
 	// Output:
-	// error: event 0 (new_form_response): database is restarting
+	// error: event 0 (new_form_response r1): database is restarting
 	// error: event 1 (new_signature_pdf_completed): no such customer
 	// 500 {"status":"failed"}
-	// again: new_signature_pdf_completed
 	// 200 {"status":"ok"}
-	// again: new_form_response
-	// again: new_signature_pdf_completed
 	// 200 {"status":"duplicate"}
+}
+
+// Metrics need two hooks: OnEvent for each event of a genuine delivery, OnError for those that are refused.
+func ExampleHandlerOptions_metrics() {
+	const secret = "whsec_of_the_example"
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	events, refused := map[string]int{}, map[int]int{} // behind a mutex in earnest: hooks run concurrently
+	handler := webhook.NewHandler(verifier, webhook.Funcs{
+		FormResponse: func(context.Context, *webhook.FormResponse) error { return nil },
+	}, &webhook.HandlerOptions{
+		OnEvent: func(_ context.Context, result webhook.EventResult) {
+			events[fmt.Sprintf("%s %s", result.Event.EventType(), result.Outcome)]++
+		},
+		OnError: func(_ context.Context, err error) {
+			if refusal, ok := errors.AsType[*webhook.RefusedError](err); ok {
+				refused[refusal.Status]++
+			}
+		},
+	})
+	for _, secret := range []string{secret, secret, "a guess"} {
+		payload := webhooktest.Payload(&webhook.FormResponse{FormResponseID: "r1"}, &webhook.TemplateSigned{})
+		handler.ServeHTTP(httptest.NewRecorder(), webhooktest.NewRequest("http://example.com/webhook", secret, time.Now(), payload))
+	}
+	for _, key := range slices.Sorted(maps.Keys(events)) {
+		fmt.Println(key, events[key])
+	}
+	fmt.Println("refused with 401:", refused[401])
+	// Output:
+	// new_form_response processed 1
+	// new_form_response repeated 1
+	// new_template_response_individual_signed ignored 2
+	// refused with 401: 1
 }
 
 // Verify is for those who have header and body from somewhere else than net/http.

@@ -29,23 +29,6 @@ func IsPermanent(err error) bool {
 	return permanent
 }
 
-// EventError is what [HandlerOptions.OnError] gets for an event that failed. Its text holds the index, the event type
-// and the text of Err, nothing else of the event.
-type EventError struct {
-	Index int    // position in the delivery, from 0
-	Event Event  // holds personal data
-	Err   error  // of the function, the decoder or the replay store
-	Stack []byte // where the function panicked, else nil
-}
-
-// Error returns a text such as: event 2 (new_form_response): disk full.
-func (e *EventError) Error() string {
-	return fmt.Sprintf("event %d (%s): %v", e.Index, e.Event.EventType(), e.Err)
-}
-
-// Unwrap returns Err.
-func (e *EventError) Unwrap() error { return e.Err }
-
 // PanicError is the error that a panic in a function of [Funcs] becomes. Its text holds the value.
 type PanicError struct {
 	Value any    // what panic was called with; a *runtime.PanicNilError for nil

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -8,26 +9,48 @@ import (
 // fieldsLinear is up to how many fields a repeated key is found by comparing.
 const fieldsLinear = 16
 
-// dynamic reads the value of a key that is no event's own: a field when it looks like one, else skipped.
+// dynamic reads the value of a key that is no event's own: a field when it looks like one, else skipped. A field that is
+// null is missing.
 func (d *decoder) dynamic(key string) {
 	field, ok := parseFieldKey(key)
 	if !ok {
 		d.scan.Skip()
 		return
 	}
+	null := d.scan.Next() == 'n'
 	d.loose(&field.Value)
 	e := &d.cur
+	if i := e.fieldIndex(key); i >= 0 {
+		e.fields[i] = field
+		if null {
+			e.fields[i].Kind = nullKind
+			e.nullFields = true
+		}
+		return
+	}
+	if null {
+		return
+	}
 	if len(e.fields) == 0 {
 		d.fields.begin(d.left())
-	}
-	if i := e.fieldIndex(key); i >= 0 {
-		e.fields[i].Value = field.Value
-		return
 	}
 	*d.fields.add(d.left()) = field
 	e.fields = d.fields.end()
 	if e.fieldAt != nil {
 		e.fieldAt[key] = len(e.fields) - 1
+	}
+}
+
+// nullKind marks a field whose last value is null until the end of the event: taken out at once, others would move. A
+// field that is one has a kind.
+const nullKind = ""
+
+func (e *element) dropNullFields() {
+	if e.nullFields {
+		e.fields = slices.DeleteFunc(e.fields, func(f Field) bool { return f.Kind == nullKind })
+	}
+	if len(e.fields) == 0 {
+		e.fields = nil
 	}
 }
 

@@ -39,7 +39,7 @@ func TestFieldKeys(t *testing.T) {
 
 func TestFieldValues(t *testing.T) {
 	for value, want := range map[string]string{
-		`"text"`: "text", `""`: "", `"a\nb"`: "a\nb", `null`: "", `true`: "true", `12.50`: "12.50", `[ "a", 1 ]`: `[ "a", 1 ]`, `{"a":{}}`: `{"a":{}}`,
+		`"text"`: "text", `""`: "", `"a\nb"`: "a\nb", `true`: "true", `12.50`: "12.50", `[ "a", 1 ]`: `[ "a", 1 ]`, `{"a":{}}`: `{"a":{}}`,
 	} {
 		require.Equal(t, want, parseFields(t, `"x(page1)[y]":`+value)[0].Value)
 		form := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"answer":`+value+`}]}`).(*webhook.FormResponse)
@@ -54,6 +54,27 @@ func TestFieldsInDocumentOrder(t *testing.T) {
 		{Kind: "a", Page: 1, Label: "x", Value: "2", Key: "a(page1)[x]"},
 		{Kind: "c", Page: 1, Label: "x", Value: "3", Key: "c(page1)[x]"},
 	}, fields, "the last value in the first place")
+}
+
+// A field that is null is missing, as any other key is.
+func TestNullFields(t *testing.T) {
+	a := webhook.Field{Kind: "x", Page: 1, Label: "a", Value: "1", Key: "x(page1)[a]"}
+	b := webhook.Field{Kind: "x", Page: 1, Label: "b", Value: "2", Key: "x(page1)[b]"}
+	for _, c := range []struct {
+		name, members string
+		want          []webhook.Field
+	}{
+		{name: "null", members: `"x(page1)[a]":null`},
+		{name: "among others", members: `"x(page1)[a]":"1","x(page1)[c]":null,"x(page1)[b]":"2"`, want: []webhook.Field{a, b}},
+		{name: "at last", members: `"x(page1)[a]":"1","x(page1)[b]":"2","x(page1)[a]":null`, want: []webhook.Field{b}},
+		{name: "at first", members: `"x(page1)[a]":null,"x(page1)[b]":"2","x(page1)[a]":"1"`, want: []webhook.Field{b, a}},
+		{name: "between", members: `"x(page1)[a]":"0","x(page1)[a]":null,"x(page1)[b]":"2","x(page1)[a]":"1"`, want: []webhook.Field{a, b}},
+		{name: "all", members: `"x(page1)[a]":"1","x(page1)[a]":null`},
+	} {
+		require.Equal(t, c.want, parseFields(t, c.members), c.name)
+	}
+	form := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"answer":null}]}`).(*webhook.FormResponse)
+	require.Empty(t, form.Answers[0].Answer)
 }
 
 // Repeated keys are found in another way once there are many.

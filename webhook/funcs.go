@@ -9,13 +9,16 @@ import (
 
 // Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type,
 // else Other; for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is
-// acknowledged and logged, but one that could not be decoded is answered 500 as long as Unknown is nil.
+// acknowledged and logged. One that could not be decoded is answered 500 as long as Unknown is nil, unless its type is one
+// that no function is set for.
 //
-// A function's ctx has the values of the request's, but does not end with it; it ends after [HandlerOptions.Timeout].
-// An error, unless it is wrapped by [Permanent], and a panic are answered 500, which asks the service to deliver again;
-// whether and when it does, it does not document. Then only what did not succeed runs again. Functions should be
-// idempotent: a process that dies between a function's work and the record of it in the replay store leaves an event
-// that will run again. They are called concurrently, for events of different deliveries.
+// A function's ctx has the values of the request's and its deadline, but does not end when the sender hangs up; it ends
+// after [HandlerOptions.Timeout]. Functions are called concurrently, for events of different deliveries.
+//
+// An error, unless it is wrapped by [Permanent], a panic and a [runtime.Goexit] are answered 500, which asks the service to
+// deliver again; whether and when it does, it does not document. Then only what did not succeed runs again. Functions
+// should be idempotent: a process that dies between a function's work and the record of it in the replay store leaves an
+// event that will run again.
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error
@@ -80,10 +83,35 @@ func (f *Funcs) choose(ev Event) (function, error) {
 	if run := f.pick(ev); run != nil {
 		return run, nil
 	}
-	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
+	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil && f.wants(u.Type) {
 		return nil, fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)
 	}
 	return nil, ErrNoFunction
+}
+
+// wants reports whether an event of that type, had it been decoded, would have had a function. An event without a type
+// may be of any.
+func (f *Funcs) wants(eventType EventType) bool {
+	if f.Other != nil {
+		return true
+	}
+	switch eventType {
+	case TypeFormResponse:
+		return f.FormResponse != nil
+	case TypeSignatureViewed:
+		return f.SignatureViewed != nil
+	case TypeSignatureSigned:
+		return f.SignatureSigned != nil
+	case TypeSignatureCompleted:
+		return f.SignatureCompleted != nil
+	case TypeTemplateViewed:
+		return f.TemplateViewed != nil
+	case TypeTemplateSigned:
+		return f.TemplateSigned != nil
+	case TypeTemplateResponse:
+		return f.TemplateResponse != nil
+	}
+	return true
 }
 
 // pick returns the function to run for an event, or nil.

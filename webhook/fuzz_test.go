@@ -78,3 +78,32 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParseTimestampSplit splits a text at each full stop into a timestamp and a body, with one signature for all, and a
+// ParseTimestamp that accepts whatever it is asked about. At most one of them may pass.
+func FuzzParseTimestampSplit(f *testing.F) {
+	for _, text := range []string{`2026-11-20T12:00:00.5+00:00.[{"a":"1.[]"}]`, `1.2. [.[]`, `a.b.{}.{}`, "1.\n[].5", `.[.{`} {
+		f.Add(text)
+	}
+	v := newVerifier(f, &webhook.VerifierOptions{Tolerance: -1, ParseTimestamp: func(string) (time.Time, error) { return noon, nil }})
+	f.Fuzz(func(t *testing.T, text string) {
+		signature := macOf(secret, text)
+		accepted := ""
+		for i := range len(text) {
+			if text[i] != '.' {
+				continue
+			}
+			got, err := v.Verify(header(signature, text[:i]), []byte(text[i+1:]))
+			if err != nil {
+				continue
+			}
+			if accepted != "" {
+				t.Fatalf("accepted timestamps %q and %q with one signature", accepted, text[:i])
+			}
+			accepted = text[:i]
+			if string(got.Payload) != text[i+1:] {
+				t.Fatalf("payload %q, signed was %q", got.Payload, text[i+1:])
+			}
+		}
+	})
+}

@@ -39,25 +39,31 @@ type HandlerOptions struct {
 	// which it does not document.
 	ReplayKeep time.Duration
 
-	// OnError is told of everything that went wrong: *[EventError] for an event, whatever the answer was; else the reason
-	// why a request was refused, so that strangers can cause calls; or an error of the replay store. It runs before the
-	// request is answered, possibly concurrently. A panic in it, as in OnDuplicate and Logger, is not caught: it ends the
-	// request without an answer, and what was not done yet is left for another delivery. nil: nothing.
+	// OnError is told once of each event that was not processed, with an *[EventError], and of each delivery that was
+	// refused as a whole, with a *[RefusedError]; strangers can cause those. nil: nothing.
+	//
+	// It runs before the request is answered, possibly concurrently. A panic in it, as in OnEvent and Logger, is not
+	// caught: it ends the request without an answer, and the events that are left wait for another delivery.
 	OnError func(context.Context, error)
 
-	// OnDuplicate is told of each event that was skipped because it was processed before, possibly concurrently. nil:
-	// nothing.
-	OnDuplicate func(context.Context, Event)
+	// OnEvent is told once of each event of a genuine delivery, whatever became of it: the place for metrics. It runs
+	// after the event's function and after OnError, possibly concurrently. nil: nothing.
+	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for everything that OnError and OnDuplicate are told of and for each event that no function
-	// is there for; at debug level also for each event processed. Lines hold types, ids, error texts and, where a
-	// function panicked, its stack, never personal data, unless the errors and panics of functions do. Default
-	// [slog.Default] as it is when NewHandler is called.
+	// Logger gets a line for each event that was not processed, at debug level also for each that was, and a line for
+	// each refused delivery: the first five in a minute at warn level, further ones at debug level with their number.
+	//
+	// Lines hold types, ids, error texts and, where a function panicked, its stack, never personal data, unless the
+	// errors and panics of functions do. Default [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
+
+	// Diagnose adds what [Diagnose] says to the log line and the RefusedError of deliveries that are answered 401: of one a
+	// second at most, and of bodies up to 64 KiB. It is meant for the time until the first delivery has come through.
+	Diagnose bool
 }
 
 // Handler is an [http.Handler] that receives deliveries: it verifies and decodes them, skips repeats and runs a function
-// for each event. Make one with [NewHandler]. It is safe for concurrent use.
+// for each event. Make one with [NewHandler]; a zero Handler refuses everything. It is safe for concurrent use.
 type Handler struct {
 	verifier    *Verifier
 	on          Funcs
@@ -65,18 +71,19 @@ type Handler struct {
 	store       ReplayStore // nil: repeats are allowed
 	lease, keep time.Duration
 	onError     func(context.Context, error)
-	onDuplicate func(context.Context, Event)
+	onEvent     func(context.Context, EventResult)
 	log         *slog.Logger
+	refusals    *refusals
 }
 
-// NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil, when
-// on has no function at all, when a duration is negative, and when a ReplayStore is given together with AllowRepeats.
+// NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil or
+// zero, when on has no function at all, when a duration is negative, and when a ReplayStore is given together with AllowRepeats.
 func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	if opts == nil {
 		opts = &HandlerOptions{}
 	}
 	switch {
-	case v == nil:
+	case !v.usable():
 		panic("webhook: NewHandler: no Verifier: make one with NewVerifier")
 	case on.empty():
 		panic("webhook: NewHandler: Funcs has no function: set at least one, Other for all events")
@@ -86,13 +93,13 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore: leave out one of them")
 	}
 	h := &Handler{
-		verifier:    v,
-		on:          on,
-		timeout:     min(orDefault(opts.Timeout, DefaultTimeout), math.MaxInt64-time.Minute),
-		store:       opts.ReplayStore,
-		onError:     opts.OnError,
-		onDuplicate: opts.OnDuplicate,
-		log:         opts.Logger,
+		verifier: v,
+		on:       on,
+		timeout:  min(orDefault(opts.Timeout, DefaultTimeout), math.MaxInt64-time.Minute),
+		store:    opts.ReplayStore,
+		onError:  opts.OnError,
+		onEvent:  opts.OnEvent,
+		log:      opts.Logger,
 	}
 	h.lease = max(orDefault(opts.ReplayLease, DefaultReplayLease), h.timeout+time.Minute)
 	h.keep = max(orDefault(opts.ReplayKeep, DefaultReplayKeep), 2*v.tolerance)
@@ -102,6 +109,7 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	if h.log == nil {
 		h.log = slog.Default()
 	}
+	h.refusals = &refusals{verifier: v, log: h.log, onError: h.onError, diagnose: opts.Diagnose}
 	return h
 }
 
@@ -129,22 +137,27 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 // one that fails does not stop the others. When the service delivers it again, only those run that did not succeed.
 // What is run does not stop when the sender hangs up.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.serve(r).write(w, h.timeout)
-}
-
-func (h *Handler) serve(r *http.Request) answer {
 	ctx, events, refused := h.open(r)
 	if refused != nil {
-		return h.refuse(r.Context(), refused)
+		refused.answer.write(w, h.timeout)
+		return
 	}
-	return h.process(ctx, events)
+	d := h.newDelivery(ctx, events)
+	defer func() {
+		if d.exiting {
+			d.answer().writeWhole(w, h.timeout)
+		}
+	}()
+	d.run()
+	d.answer().write(w, h.timeout)
 }
 
 // Receive receives one delivery without net/http, as [Handler.ServeHTTP] does: for a function behind an API gateway, another
-// HTTP library or a queue. It returns the status and the JSON object to answer with; with 503 the sender should wait
-// before it tries again. It looks at X-Signature and X-Timestamp and at no other header: build the header with
-// [http.Header.Add], which puts keys into the upper and lower case that is looked for. body is what the sender sent, decoded
-// from base64 where a gateway has encoded it; it may be used again when Receive returns.
+// HTTP library or a queue. It returns the status and the JSON object to answer with.
+//
+// It looks at X-Signature and X-Timestamp and at no other header: build the header with [http.Header.Add], which puts
+// keys into the upper and lower case that is looked for. body is what the sender sent, decoded from base64 where a gateway
+// has encoded it; it may be used again when Receive returns.
 //
 // The functions of [Funcs] get the values of ctx and its deadline, but what is run does not stop when ctx is cancelled.
 func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
@@ -154,20 +167,27 @@ func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) 
 
 func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) answer {
 	verified, err := h.verifier.Verify(header, body)
-	if err != nil {
-		return h.refuse(ctx, &refusal{answerFor(err), err})
+	var events []Event
+	if err == nil {
+		events, err = Parse(verified.Payload)
 	}
-	events, err := Parse(verified.Payload)
 	if err != nil {
-		return h.refuse(ctx, &refusal{answerPayload, err})
+		refused := refuse(err)
+		h.refusals.tell(ctx, refused, header, body)
+		return refused.answer
 	}
 	verified.Payload = nil
-	return h.process(newDeliveryContext(ctx, verified), events)
-}
-
-func (h *Handler) refuse(ctx context.Context, refused *refusal) answer {
-	h.report(ctx, "webhook: request refused", refused.err, slog.Int("status", refused.answer.status))
-	return refused.answer
+	d := h.newDelivery(newDeliveryContext(ctx, verified), events)
+	// A function may end its goroutine, which must not be the caller's: there would be no answer.
+	ended := make(chan any, 1)
+	go func() {
+		defer func() { ended <- recover() }()
+		d.run()
+	}()
+	if p := <-ended; p != nil {
+		panic(p) // of a hook, to the one who set it
+	}
+	return d.answer()
 }
 
 // open verifies and decodes a request. The buffer that it was read into goes back before the functions run: they may
@@ -176,22 +196,18 @@ func (h *Handler) open(r *http.Request) (*deliveryContext, []Event, *refusal) {
 	b := takeBuffer()
 	defer b.release()
 	verified, refused := h.verifier.receive(r, b)
-	if refused != nil {
-		return nil, nil, refused
+	var events []Event
+	if refused == nil {
+		// Parse copies the payload, once for all events.
+		var err error
+		if events, err = Parse(verified.Payload); err != nil {
+			refused = refuse(err)
+		}
 	}
-	// Parse copies the payload, once for all events.
-	events, err := Parse(verified.Payload)
-	if err != nil {
-		return nil, nil, &refusal{answerPayload, err}
+	if refused != nil {
+		h.refusals.tell(r.Context(), refused, r.Header, b.received())
+		return nil, nil, refused
 	}
 	verified.Payload = nil
 	return newDeliveryContext(r.Context(), verified), events, nil
-}
-
-// report tells OnError and the log of an error.
-func (h *Handler) report(ctx context.Context, message string, err error, attrs ...slog.Attr) {
-	if h.onError != nil {
-		h.onError(ctx, err)
-	}
-	h.log.LogAttrs(ctx, slog.LevelWarn, message, append(attrs, slog.String("error", err.Error()))...)
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"math/bits"
 	"strconv"
 	"time"
 )
@@ -41,7 +42,8 @@ func (d *decoder) openList(key string) bool {
 	case 'n':
 		d.scan.Scalar()
 	default:
-		d.misfit(key, "an array of objects")
+		d.scan.Skip()
+		d.misfit(key, wantList)
 	}
 	return false
 }
@@ -57,9 +59,56 @@ func (d *decoder) openObject(key string) bool {
 	case 'n':
 		d.scan.Scalar()
 	default:
-		d.misfit(key, "an object")
+		d.scan.Skip()
+		d.misfit(key, wantObject)
 	}
 	return false
+}
+
+// property is a known member of a nested object, and what its value should be.
+type property struct{ key, want string }
+
+// properties says which members of a nested object do not fit, a bit for each. The last value of a key counts, so that
+// this is known at the end of the object only.
+type properties uint16
+
+func (p *properties) set(i int, fits bool) {
+	*p &^= 1 << i
+	if !fits {
+		*p |= 1 << i
+	}
+}
+
+// misfitOf notes the first misfit among an object's properties, if there is one.
+func (d *decoder) misfitOf(bad properties, known []property) {
+	if bad != 0 {
+		first := known[bits.TrailingZeros16(uint16(bad))]
+		d.misfit(first.key, first.want)
+	}
+}
+
+// The properties of a signer, and the one more of a viewedBy or signedBy.
+const (
+	signerEmail = iota
+	signerName
+	signerStatus
+	signerIP
+	signerRole
+	signerID
+	signerDeclined
+	signerOrder
+	actorTime
+)
+
+var signerProperties = []property{
+	signerEmail:    {"email", wantString},
+	signerName:     {"name", wantString},
+	signerStatus:   {"status", wantString},
+	signerIP:       {"signerIp", wantString},
+	signerRole:     {"roleTitle", wantString},
+	signerID:       {"signerId", wantString},
+	signerDeclined: {"hasDeclined", wantBoolean},
+	signerOrder:    {"signingOrderNo", wantInteger},
 }
 
 // actor reads the signer of a viewedBy or signedBy with the time in atKey.
@@ -69,12 +118,18 @@ func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
 		return
 	}
 	d.cur.parent = key
+	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
 		if key := d.content(t); key == atKey {
-			d.instant(key, at)
+			bad.set(actorTime, d.instant(at))
 		} else {
-			d.signerMember(key, s)
+			d.signerMember(key, s, &bad)
 		}
+	}
+	if bad == 1<<actorTime {
+		d.misfit(atKey, wantTime)
+	} else {
+		d.misfitOf(bad, signerProperties)
 	}
 	d.cur.parent = ""
 }
@@ -84,51 +139,57 @@ func (d *decoder) signer(s *Signer) {
 	if !d.openObject("") {
 		return
 	}
+	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
-		d.signerMember(d.content(t), s)
+		d.signerMember(d.content(t), s, &bad)
 	}
+	d.misfitOf(bad, signerProperties)
 }
 
-func (d *decoder) signerMember(key string, s *Signer) {
+func (d *decoder) signerMember(key string, s *Signer, bad *properties) {
 	switch key {
 	case "email":
-		d.str(key, &s.Email)
+		bad.set(signerEmail, d.str(&s.Email))
 	case "name":
-		d.str(key, &s.Name)
+		bad.set(signerName, d.str(&s.Name))
 	case "status":
-		d.str(key, (*string)(&s.Status))
+		bad.set(signerStatus, d.str((*string)(&s.Status)))
 	case "signerIp":
-		d.str(key, &s.SignerIP)
+		bad.set(signerIP, d.str(&s.SignerIP))
 	case "roleTitle":
-		d.str(key, &s.RoleTitle)
+		bad.set(signerRole, d.str(&s.RoleTitle))
 	case "signerId":
-		d.str(key, &s.SignerID)
+		bad.set(signerID, d.str(&s.SignerID))
 	case "hasDeclined":
-		d.boolean(key, &s.HasDeclined)
+		bad.set(signerDeclined, d.boolean(&s.HasDeclined))
 	case "signingOrderNo":
-		d.integer(key, &s.SigningOrderNo)
+		bad.set(signerOrder, d.integer(&s.SigningOrderNo))
 	default:
 		d.scan.Skip()
 	}
 }
+
+var answerProperties = []property{{"id", wantString}, {"question", wantString}}
 
 // answer reads one question of a form with its answer into a zero a.
 func (d *decoder) answer(a *Answer) {
 	if !d.openObject("") {
 		return
 	}
+	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
-		switch key := d.content(t); key {
+		switch d.content(t) {
 		case "id":
-			d.str(key, &a.ID)
+			bad.set(0, d.str(&a.ID))
 		case "question":
-			d.str(key, &a.Question)
+			bad.set(1, d.str(&a.Question))
 		case "answer":
 			d.loose(&a.Answer)
 		default:
 			d.scan.Skip()
 		}
 	}
+	d.misfitOf(bad, answerProperties)
 }
 
 // path names a value for a FieldError: the member that is being read, the place in its list, and the key in there.

@@ -15,30 +15,58 @@ import (
 // [Verifier.Middleware].
 var ErrNoDelivery = errors.New("webhook: no delivery in this context: put Verifier.Middleware before the handler and use its request's Context")
 
-// Middleware returns a handler that lets only genuine, recent deliveries through to next and answers the others as
-// [Handler.ServeHTTP] would. Use it to write a handler of one's own, with [EventsFrom]; it offers no protection against
-// repeats. Its type suits the Use method of most routers.
+// MiddlewareOptions are the optional settings of [Verifier.Middleware]. The zero value gives the defaults.
+type MiddlewareOptions struct {
+	// OnError is told of each refused delivery, with a *[RefusedError]; strangers can cause calls. It runs before the
+	// request is answered, possibly concurrently. nil: nothing.
+	OnError func(context.Context, error)
+
+	// Logger gets a line for each refused delivery, as [HandlerOptions.Logger] says. Default [slog.Default] as it is when
+	// Middleware is called.
+	Logger *slog.Logger
+
+	// Diagnose is as in [HandlerOptions].
+	Diagnose bool
+}
+
+// Middleware returns a function that puts a check before a handler: only genuine, recent deliveries pass, the others are
+// answered as [Handler.ServeHTTP] would. Use it to write a handler of one's own, with [EventsFrom]; it offers no
+// protection against repeats. The function suits the Use method of most routers. opts may be nil. It panics when the
+// Verifier is nil or zero.
 //
-// The request that next gets is a copy: its body is what was authenticated, never what was received; GetBody and the
-// length match it. Refused requests are logged to [slog.Default].
-func (v *Verifier) Middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		verified, refused := v.receiveCopy(r)
-		if refused != nil {
-			slog.LogAttrs(r.Context(), slog.LevelWarn, "webhook: request refused",
-				slog.Int("status", refused.answer.status), slog.String("error", refused.err.Error()))
-			refused.answer.write(w, 0)
-			return
-		}
-		next.ServeHTTP(w, authenticated(r, verified))
-	})
+// The request that the handler gets is a copy: its body is what was authenticated, never what was received; GetBody and
+// the length match it.
+func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.Handler {
+	if !v.usable() {
+		panic("webhook: Middleware: no Verifier: make one with NewVerifier")
+	}
+	if opts == nil {
+		opts = &MiddlewareOptions{}
+	}
+	refusals := &refusals{verifier: v, log: opts.Logger, onError: opts.OnError, diagnose: opts.Diagnose}
+	if refusals.log == nil {
+		refusals.log = slog.Default()
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			verified, refused := v.receiveCopy(r, refusals)
+			if refused != nil {
+				refused.answer.write(w, 0)
+				return
+			}
+			next.ServeHTTP(w, authenticated(r, verified))
+		})
+	}
 }
 
 // receiveCopy is receive with a payload that may be kept.
-func (v *Verifier) receiveCopy(r *http.Request) (Verified, *refusal) {
+func (v *Verifier) receiveCopy(r *http.Request, refusals *refusals) (Verified, *refusal) {
 	b := takeBuffer()
 	defer b.release()
 	verified, refused := v.receive(r, b)
+	if refused != nil {
+		refusals.tell(r.Context(), refused, r.Header, b.received())
+	}
 	verified.Payload = bytes.Clone(verified.Payload)
 	return verified, refused
 }

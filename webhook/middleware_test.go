@@ -33,7 +33,7 @@ func TestMiddlewareBody(t *testing.T) {
 			r.TransferEncoding = []string{"chunked"}
 			original := r.Header.Clone()
 			passed := false
-			w := serveRequest(newVerifier(t, nil).Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w := serveRequest(newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				passed = true
 				got, err := io.ReadAll(r.Body)
 				require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestMiddlewareRefuses(t *testing.T) {
 	var log bytes.Buffer
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	h := newVerifier(t, nil).Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	h := newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a refused request came through")
 	}))
 	forged := webhooktest.NewRequest(target, "another secret", noon, []byte("[]"))
@@ -94,7 +94,7 @@ func TestEventsFrom(t *testing.T) {
 	_, ok := webhook.VerifiedFrom(t.Context())
 	require.False(t, ok)
 
-	w := serve(newVerifier(t, nil).Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := serve(newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := webhook.EventsFrom(r.Context())
 		require.ErrorIs(t, err, webhook.ErrPayload)
 		w.WriteHeader(http.StatusTeapot)

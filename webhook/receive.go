@@ -2,12 +2,9 @@ package webhook
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 )
 
 // refusal is why a request is not processed and what the sender is told. Requests that fail in verification all get
@@ -28,17 +25,25 @@ var (
 	errBodyStuck    = errors.New("webhook: request body gives neither bytes nor an error: is it wrapped by something before this handler?")
 )
 
-// answerFor returns the answer to a delivery that Verify refuses.
-func answerFor(err error) answer {
-	if errors.Is(err, ErrTooLarge) {
-		return answerTooLarge
+// refuse returns the refusal for an error of Verify or Parse.
+func refuse(err error) *refusal {
+	switch {
+	case errors.Is(err, ErrNoSecret):
+		return &refusal{answerFailed, err}
+	case errors.Is(err, ErrTooLarge):
+		return &refusal{answerTooLarge, err}
+	case errors.Is(err, ErrPayload):
+		return &refusal{answerPayload, err}
 	}
-	return answerUnauthorized
+	return &refusal{answerUnauthorized, err}
 }
 
 // receive checks a request up to its signature and timestamp, in the order of the cost of each check: a request that
 // cannot be genuine is refused before its body is read. Payload may refer to the memory of b.
 func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
+	if !v.usable() {
+		return Verified{}, refuse(ErrNoSecret)
+	}
 	if r.Method != http.MethodPost {
 		return Verified{}, &refusal{answerMethod, errMethod}
 	}
@@ -53,14 +58,17 @@ func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
 	}
 	var c claim
 	if err := v.readClaim(&c, r.Header); err != nil {
-		return Verified{}, &refusal{answerUnauthorized, err}
+		return Verified{}, refuse(err)
 	}
 	if refused := v.readBody(r, b); refused != nil {
 		return Verified{}, refused
 	}
-	verified, err := v.verify(&c, b.body, &b.normal)
-	if err != nil {
-		return Verified{}, &refusal{answerUnauthorized, err}
+	verified, err := v.verify(&c, b.body, b)
+	switch {
+	case err == ErrSignature && b.consumed:
+		return Verified{}, refuse(errBodyConsumed)
+	case err != nil:
+		return Verified{}, refuse(err)
 	}
 	return verified, nil
 }
@@ -92,75 +100,4 @@ func isIdentity(values []string) bool {
 		}
 	}
 	return true
-}
-
-const (
-	firstBuffer   = 64 << 10  // what a declared Content-Length alone may allocate
-	unknownBuffer = 4 << 10   // the same without a Content-Length
-	largestPooled = 256 << 10 // larger buffers are left to the garbage collector
-	maxEmptyReads = 100
-)
-
-// buffer is where a body is read and normalised. It is used again for other requests, so nothing that outlives the
-// request may refer to it.
-type buffer struct {
-	body   []byte
-	normal []byte
-}
-
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-func takeBuffer() *buffer { return buffers.Get().(*buffer) }
-
-func (b *buffer) release() {
-	if cap(b.body) > largestPooled {
-		b.body = nil
-	}
-	if cap(b.normal) > largestPooled {
-		b.normal = nil
-	}
-	buffers.Put(b)
-}
-
-// readBody reads a request's body into b. Memory grows with the bytes that have arrived, not with those announced.
-func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
-	first := unknownBuffer
-	if r.ContentLength >= 0 {
-		// One more than the length, so that the end of the body is seen without growing.
-		first = int(min(r.ContentLength, firstBuffer)) + 1
-	}
-	if cap(b.body) < first {
-		b.body = make([]byte, 0, first)
-	}
-	body, empty := b.body[:0], 0
-	for {
-		if len(body) == cap(body) {
-			body = append(body, 0)[:len(body)]
-		}
-		n, err := r.Body.Read(body[len(body):min(cap(body), v.maxBody+1)])
-		body = body[:len(body)+n]
-		b.body = body
-		if len(body) > v.maxBody {
-			return &refusal{answerTooLarge, v.tooLarge}
-		}
-		if err != nil {
-			return endOfBody(err)
-		}
-		if n > 0 {
-			empty = 0
-		} else if empty++; empty == maxEmptyReads {
-			return &refusal{answerCutShort, errBodyStuck}
-		}
-	}
-}
-
-// endOfBody tells the proper end from every other reason why reading stopped.
-func endOfBody(err error) *refusal {
-	if err == io.EOF {
-		return nil
-	}
-	if e, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return &refusal{answerTooLarge, fmt.Errorf("%w: more than the %d bytes that an http.MaxBytesReader before this handler lets through", ErrTooLarge, e.Limit)}
-	}
-	return &refusal{answerCutShort, errBodyCutShort}
 }

@@ -18,7 +18,7 @@ func TestReplayKeys(t *testing.T) {
 		keys = append(keys, key.String())
 		return webhook.ReplayFresh, nil
 	}}
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{ReplayStore: store})
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Unknown: func(context.Context, *webhook.UnknownEvent) error { return nil }}, &webhook.HandlerOptions{ReplayStore: store})
 	require.Equal(t, 200, serve(h, `[{"a":1}, {"a":1},{"b":[2]},{"a":1}]`).Code)
 	require.Equal(t, 200, serve(h, `{"a":1}`).Code)
 	require.Equal(t, []string{

@@ -1,7 +1,7 @@
 package webhook
 
 import (
-	"strings"
+	"bytes"
 	"time"
 )
 
@@ -29,19 +29,27 @@ func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
 	return t, nil
 }
 
-// unambiguous reports whether s can only be the timestamp that was signed, whatever form it has: a payload begins with
-// a bracket or a brace, so that a later split would take one into the timestamp; and the earlier split of a timestamp
-// with a fraction does not end in Z.
+// unambiguous reports whether ParseTimestamp may be asked about s. Together with beginsDocument it leaves one way to split
+// the signed string, whatever ParseTimestamp accepts. Suppose that there were two, T1.B1 and T2.B2, where T2 is longer.
+// Then T2 is T1, a full stop and some text X, and B1 is X, a full stop and B2. If X has a character other than JSON
+// white space, B1 begins with it: it is a bracket or a brace, and T2, which holds X, has none. If X has no such character,
+// B1 begins with the full stop, which is neither. So there is only one.
 func unambiguous(s string) bool {
 	if s == "" || len(s) > maxTimestamp {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '[' || c == '{' || c == '"' {
+		if c := s[i]; c < ' ' || c > '~' || c == '[' || c == '{' {
 			return false
 		}
 	}
-	return !strings.Contains(s, ".") || s[len(s)-1] == 'Z'
+	return true
+}
+
+// beginsDocument reports whether a signed body begins with a bracket or a brace, after JSON white space.
+func beginsDocument(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return len(body) > 0 && (body[0] == '[' || body[0] == '{')
 }
 
 // parseTimestamp reads the known forms: 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same

@@ -24,18 +24,31 @@ func unescaped(raw string) string {
 	return unsafe.String(unsafe.SliceData(content), len(content))
 }
 
-// str reads a string; null is the empty one.
-func (d *decoder) str(key string, dst *string) {
-	var text string
+// What a FieldError says that a field should be.
+const (
+	wantString  = "a string"
+	wantBoolean = "true or false"
+	wantInteger = "a whole number"
+	wantTime    = "a time in RFC 3339 or Unix seconds or milliseconds"
+	wantObject  = "an object"
+	wantList    = "an array of objects"
+)
+
+// str reads a string; null is the empty one. Like the functions below it reads a value of any kind, and reports whether
+// it fits; if not, dst becomes zero.
+func (d *decoder) str(dst *string) (ok bool) {
 	switch d.scan.Next() {
 	case '"':
-		text = d.content(d.scan.String())
+		*dst = d.content(d.scan.String())
+		return true
 	case 'n':
 		d.scan.Scalar()
-	default:
-		d.misfit(key, "a string")
+		*dst = ""
+		return true
 	}
-	*dst = text
+	d.scan.Skip()
+	*dst = ""
+	return false
 }
 
 // loose reads a value of any kind as text: a string's content, nothing for null, else the value's JSON.
@@ -53,51 +66,45 @@ func (d *decoder) loose(dst *string) {
 	}
 }
 
-func (d *decoder) boolean(key string, dst *bool) {
-	switch c := d.scan.Next(); c {
-	case 't', 'f', 'n':
-		d.scan.Scalar()
-		*dst = c == 't'
-	default:
-		d.misfit(key, "true or false")
-	}
+func (d *decoder) boolean(dst *bool) (ok bool) {
+	c := d.scan.Next()
+	d.scan.Skip()
+	*dst = c == 't'
+	return c == 't' || c == 'f' || c == 'n'
 }
 
-func (d *decoder) integer(key string, dst *int) {
+func (d *decoder) integer(dst *int) (ok bool) {
 	*dst = 0
 	switch d.scan.Next() {
 	case '"', '{', '[', 't', 'f':
-		d.misfit(key, "a whole number")
+		d.scan.Skip()
+		return false
 	case 'n':
 		d.scan.Scalar()
-	default:
-		t := d.scan.Scalar()
-		n, err := strconv.Atoi(d.text[t.Start:t.End])
-		if err != nil {
-			d.noteMisfit(key, "a whole number")
-		}
-		*dst = n
+		return true
 	}
+	t := d.scan.Scalar()
+	n, err := strconv.Atoi(d.text[t.Start:t.End])
+	if err != nil {
+		return false
+	}
+	*dst = n
+	return true
 }
 
 // instant reads a time: RFC 3339, or Unix seconds or milliseconds as a number or in a string; null and "" are zero.
-func (d *decoder) instant(key string, dst *time.Time) {
-	var text string
+func (d *decoder) instant(dst *time.Time) (ok bool) {
+	*dst = time.Time{}
 	switch d.scan.Next() {
 	case '{', '[', 't', 'f':
-		d.misfit(key, wantTime)
-		return
-	default:
-		d.loose(&text)
+		d.scan.Skip()
+		return false
 	}
-	at, ok := parseInstant(text)
-	if !ok {
-		d.noteMisfit(key, wantTime)
-	}
-	*dst = at
+	var text string
+	d.loose(&text)
+	*dst, ok = parseInstant(text)
+	return ok
 }
-
-const wantTime = "a time in RFC 3339 or Unix seconds or milliseconds"
 
 func parseInstant(text string) (at time.Time, ok bool) {
 	switch len(text) {
@@ -119,15 +126,9 @@ func parseInstant(text string) (at time.Time, ok bool) {
 	return at.UTC(), true
 }
 
-// misfit skips a value that has the wrong type and notes it.
+// misfit notes that a value has the wrong type. The first of each member counts: which member matters depends on the
+// event's type, which may still be unknown.
 func (d *decoder) misfit(key, want string) {
-	d.noteMisfit(key, want)
-	d.scan.Skip()
-}
-
-// noteMisfit keeps the first misfit of each member: which of them matters depends on the event's type, which may
-// still be unknown.
-func (d *decoder) noteMisfit(key, want string) {
 	e := &d.cur
 	for _, m := range e.misfits {
 		if m.member == e.reading {

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
 // DefaultTolerance and DefaultMaxBody are what a [Verifier] uses where [VerifierOptions] leaves the field zero.
@@ -20,8 +24,11 @@ const (
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
 type VerifierOptions struct {
 	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes
-	// ([DefaultTolerance]); negative: timestamps are not compared with the clock, and a delivery once caught can be
-	// repeated for ever.
+	// ([DefaultTolerance]). A negative Tolerance switches the comparison off: a delivery that someone has caught can then
+	// be repeated for ever.
+	//
+	// A large Tolerance needs a large replay store. The default one keeps each event for at least twice the Tolerance and
+	// holds 100,000: when more arrive in that time, it is full and deliveries are answered 503.
 	Tolerance time.Duration
 
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
@@ -37,23 +44,27 @@ type VerifierOptions struct {
 	MaxBody int
 
 	// ParseTimestamp replaces the known forms of X-Timestamp (10-digit Unix seconds, 13-digit Unix milliseconds, RFC
-	// 3339 ending in Z), for the case that the service's format, which it does not document, is yet another. It should
-	// accept one exact form and nothing around it. It is called before the signature is checked, with at most 64
-	// printable ASCII characters without quotes, opening brackets and opening braces. A value with a full stop must end
-	// in Z; others are refused without a call. It must be safe for concurrent use; its error's text is not passed on.
+	// 3339 ending in Z), for the case that the service's format, which it does not document, is yet another. It may
+	// accept any text of 1 to 64 printable ASCII characters without opening brackets and braces; others are refused
+	// without a call. It is called before the signature is checked.
+	//
+	// When it is set, what was signed must begin with an opening bracket or brace, after white space. It must be safe for
+	// concurrent use. Its error's text is not passed on.
 	ParseTimestamp func(string) (time.Time, error)
 }
 
-// Verifier checks that deliveries come from the service, are unaltered, and are recent. Make one with [NewVerifier]; it
-// is never changed afterwards and safe for concurrent use. Its secrets cannot be printed.
+// Verifier checks that deliveries come from the service, are unaltered, and are recent. Make one with [NewVerifier]; a
+// nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be printed.
 type Verifier struct {
-	secrets   []*macPool
-	tolerance time.Duration // negative: not checked
-	now       func() time.Time
-	rawOnly   bool
-	maxBody   int
-	tooLarge  error // made once, as strangers can cause it
-	custom    func(string) (time.Time, error)
+	secrets     []*macPool
+	secretTexts func() []string // a closure, for the reason that macPool gives
+	normalizing normalizing
+	tolerance   time.Duration // negative: not checked
+	now         func() time.Time
+	rawOnly     bool
+	maxBody     int
+	tooLarge    error // made once, as strangers can cause it
+	custom      func(string) (time.Time, error)
 }
 
 // Verified is what [Verifier.Verify] found out about a genuine delivery.
@@ -78,18 +89,20 @@ type Verified struct {
 // NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets; to rotate one without a gap,
 // give the new and the old. opts may be nil.
 //
-// It refuses, all at once: no secret; a secret that is empty or begins or ends with white space (a newline from a
-// file, most likely); one of fewer than 14 bytes in FIPS 140-only mode; a negative MaxBody.
+// It refuses, all at once: no secret; a secret that is empty, that begins or ends with white space (a newline from a
+// file, most likely) or that holds an invisible character such as a byte order mark; one of fewer than 14 bytes in FIPS
+// 140-only mode; a negative MaxBody.
 func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if opts == nil {
 		opts = &VerifierOptions{}
 	}
 	v := &Verifier{
-		tolerance: min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
-		now:       opts.Now,
-		rawOnly:   opts.RawOnly,
-		maxBody:   opts.MaxBody,
-		custom:    opts.ParseTimestamp,
+		tolerance:   min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
+		now:         opts.Now,
+		rawOnly:     opts.RawOnly,
+		maxBody:     opts.MaxBody,
+		custom:      opts.ParseTimestamp,
+		normalizing: newNormalizing(),
 	}
 	if v.tolerance == 0 {
 		v.tolerance = DefaultTolerance
@@ -118,6 +131,8 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if len(mistakes) > 0 {
 		return nil, errors.Join(mistakes...)
 	}
+	secrets = slices.Clone(secrets)
+	v.secretTexts = func() []string { return secrets }
 	v.tooLarge = fmt.Errorf("%w: more than %d bytes, see VerifierOptions.MaxBody", ErrTooLarge, v.maxBody)
 	return v, nil
 }
@@ -128,9 +143,14 @@ func checkSecret(secret string) error {
 		return errors.New("is empty: is the variable or file set that it comes from?")
 	case strings.TrimSpace(secret) != secret:
 		return errors.New("begins or ends with white space, most likely a newline: trim it where it is read")
+	case strings.ContainsFunc(secret, isInvisible):
+		return errors.New("holds an invisible character, such as a byte order mark or a zero-width space: copy the secret anew")
 	}
 	return checkSecretLength(len(secret))
 }
+
+// isInvisible reports whether r is a format character: byte order mark, zero-width space, joiners, direction marks.
+func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
 
 // checkSecretLength refuses keys that crypto/hmac would panic on.
 func checkSecretLength(n int) error {
@@ -141,7 +161,8 @@ func checkSecretLength(n int) error {
 }
 
 // Verify reports whether the service has sent body with this header, within the tolerance. The error matches one of
-// [ErrTooLarge], [ErrHeaderMissing], [ErrHeaderRepeated], [ErrHeaderMalformed], [ErrSignature] and [ErrTimestamp].
+// [ErrTooLarge], [ErrHeaderMissing], [ErrHeaderRepeated], [ErrHeaderMalformed], [ErrSignature], [ErrTimestamp] and
+// [ErrNoSecret]; where ParseTimestamp is set also [ErrPayload].
 //
 // It needs each of X-Signature and X-Timestamp exactly once, under the keys that [http.Header.Set] and net/http give
 // them ([SignatureHeader], [TimestampHeader]), the signature as 64 lower-case hexadecimal digits. It
@@ -151,6 +172,9 @@ func checkSecretLength(n int) error {
 // A body that matches as received costs no allocation. All secrets are tried on every delivery, so that the time taken
 // does not tell which one matched; the cost grows with their number.
 func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
+	if !v.usable() {
+		return Verified{}, ErrNoSecret
+	}
 	if len(body) > v.maxBody {
 		return Verified{}, v.tooLarge
 	}
@@ -158,9 +182,11 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if err := v.readClaim(&c, header); err != nil {
 		return Verified{}, err
 	}
-	var scratch []byte
-	return v.verify(&c, body, &scratch)
+	return v.verify(&c, body, nil)
 }
+
+// usable reports whether v was made by NewVerifier.
+func (v *Verifier) usable() bool { return v != nil && len(v.secrets) > 0 }
 
 // Events verifies a delivery and decodes what was authenticated: [Verifier.Verify] and [Parse] in one call. Its error is
 // one of Verify, or matches [ErrPayload]. The events do not refer to body.
@@ -199,22 +225,19 @@ func (v *Verifier) readClaim(c *claim, header http.Header) (err error) {
 	return err
 }
 
-// verify checks the claim against the body, then the clock. The normalised form, where it is needed, overwrites scratch.
-func (v *Verifier) verify(c *claim, body []byte, scratch *[]byte) (Verified, error) {
+// verify checks the claim against the body, then the clock. The normalised form, where it is needed, is written into
+// memory of b, or into its own where b is nil.
+func (v *Verifier) verify(c *claim, body []byte, b *buffer) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
 	if found.Secret = v.match(c, body); found.Secret < 0 {
-		if v.rawOnly {
-			return Verified{}, ErrSignature
+		var err error
+		if found.Payload, found.Secret, err = v.matchNormal(c, body, b); err != nil {
+			return Verified{}, err
 		}
-		normal, err := normalize((*scratch)[:0], body)
-		*scratch = normal
-		if err != nil || string(normal) == string(body) {
-			return Verified{}, ErrSignature
-		}
-		found.Payload, found.Reserialized = normal, true
-		if found.Secret = v.match(c, normal); found.Secret < 0 {
-			return Verified{}, ErrSignature
-		}
+		found.Reserialized = true
+	}
+	if v.custom != nil && !beginsDocument(found.Payload) {
+		return Verified{}, errSplitUnsafe
 	}
 	if v.tolerance >= 0 {
 		if age := v.now().Sub(c.at); age > v.tolerance || age < -v.tolerance {
@@ -222,6 +245,33 @@ func (v *Verifier) verify(c *claim, body []byte, scratch *[]byte) (Verified, err
 		}
 	}
 	return found, nil
+}
+
+// matchNormal is match with the form that JSON.stringify gives the body.
+func (v *Verifier) matchNormal(c *claim, body []byte, b *buffer) (normal []byte, secret int, err error) {
+	switch {
+	case len(body) == 0:
+		return nil, -1, errBodyConsumed
+	case v.rawOnly:
+		return nil, -1, ErrSignature
+	}
+	leave := v.normalizing.enter(len(body))
+	defer leave()
+	if b != nil {
+		normal = b.space().normal[:0]
+	}
+	normal, err = jsjson.Normalize(normal, body)
+	secret = -1
+	if err == nil && string(normal) != string(body) {
+		secret = v.match(c, normal)
+	}
+	if b != nil {
+		b.keepNormal(normal, secret >= 0)
+	}
+	if secret < 0 {
+		return nil, -1, ErrSignature
+	}
+	return normal, secret, nil
 }
 
 // match returns the index of the first secret that gives the claimed signature over body, or -1. It compares in

@@ -159,6 +159,15 @@ func TestNewVerifierRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "secrets[2] begins or ends with white space")
 	require.ErrorContains(t, err, "secrets[3] begins or ends with white space")
 	require.ErrorContains(t, err, "MaxBody is -1")
+
+	for name, mark := range map[string]string{
+		"byte order mark": "\ufeff", "zero-width space": "\u200b", "zero-width joiner": "\u200d", "word joiner": "\u2060", "direction mark": "\u200e",
+	} {
+		for _, bad := range []string{mark + secret, secret + mark, "whsec_" + mark + "0123456789"} {
+			_, err := webhook.NewVerifier([]string{bad}, nil)
+			require.ErrorContains(t, err, "secrets[0] holds an invisible character", name)
+		}
+	}
 	require.NotContains(t, err.Error(), "whsec")
 }
 

@@ -1,6 +1,6 @@
 // Answers frames on standard input with JSON.stringify(JSON.parse(frame)), the frame taken as UTF-8.
 // A frame is a length (4 bytes, little-endian) and as many bytes. An answer is the same; length 0xffffffff means that
-// JSON.parse threw. webhook/normalize_node_test.go runs it.
+// JSON.parse threw. internal/jsjson/node_test.go runs it.
 import { readSync, writeSync } from 'node:fs';
 
 const refused = Buffer.from([0xff, 0xff, 0xff, 0xff]);

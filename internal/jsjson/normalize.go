@@ -1,4 +1,6 @@
-package webhook
+// Package jsjson prints JSON as JavaScript does: [Normalize] is JSON.stringify(JSON.parse(text)), exactly. The service
+// signs what JSON.stringify prints, so that a body which something reformatted on its way can still be verified.
+package jsjson
 
 import (
 	"errors"
@@ -8,14 +10,14 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// normalize appends to dst exactly what JSON.stringify(JSON.parse(body)) prints in JavaScript, body taken as UTF-8 the
+// Normalize appends to dst exactly what JSON.stringify(JSON.parse(body)) prints in JavaScript, body taken as UTF-8 the
 // way Node.js reads it. It fails where JSON.parse throws. To bound its cost it also fails where more than
 // jsonscan.MaxDepth levels are open and where more than maxCostly numbers are costly to read. On failure it returns dst
 // as it was.
 //
 // The time is linear in the body's length, but for sorting keys that are array indices. The output has at most five
 // bytes for each of the body's and one (1e20 prints 21 digits); working memory is bounded by a like factor.
-func normalize(dst, body []byte) ([]byte, error) {
+func Normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
 	if len(src) > math.MaxInt32 {
 		return dst, errTooLong

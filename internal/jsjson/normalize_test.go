@@ -1,4 +1,4 @@
-package webhook
+package jsjson
 
 import (
 	"encoding/hex"
@@ -15,9 +15,9 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// The vectors were recorded by Node.js; testdata/normalize/record.mjs says how.
+// The vectors were recorded by Node.js; testdata/record.mjs says how.
 func TestNormalizeVectors(t *testing.T) {
-	file, err := os.ReadFile("testdata/normalize/vectors.json")
+	file, err := os.ReadFile("testdata/vectors.json")
 	require.NoError(t, err)
 	var vectors []struct {
 		In    string
@@ -32,13 +32,13 @@ func TestNormalizeVectors(t *testing.T) {
 			in, err = hex.DecodeString(v.Bytes)
 			require.NoError(t, err)
 		}
-		got, err := normalize(nil, in)
+		got, err := Normalize(nil, in)
 		if v.Out == nil {
-			require.Error(t, err, "normalize(%q) = %q, want an error", in, got)
+			require.Error(t, err, "Normalize(%q) = %q, want an error", in, got)
 			continue
 		}
-		require.NoError(t, err, "normalize(%.80q)", in)
-		require.Equal(t, *v.Out, string(got), "normalize(%.80q)", in)
+		require.NoError(t, err, "Normalize(%.80q)", in)
+		require.Equal(t, *v.Out, string(got), "Normalize(%.80q)", in)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestNormalizeLongNumbers(t *testing.T) {
 		zeros[:1] + "e" + zeros + "5":                           "0",
 		"2" + zeros + "." + zeros + "e-" + zeros[:9] + "120000": "2",
 	} {
-		got, err := normalize(nil, []byte(in))
+		got, err := Normalize(nil, []byte(in))
 		require.NoError(t, err)
 		require.Equal(t, want, string(got), "%.20s… of %d bytes", in, len(in))
 	}
@@ -66,24 +66,24 @@ func TestNormalizeCostlyNumbers(t *testing.T) {
 		return []byte("[" + strings.Repeat(number+",", n-1) + number + "]")
 	}
 	for _, costly := range []string{"5e-324", "-4e-310", "2e-308", "9e308", "12345678901234567891", "0.12345678901234567891e300"} {
-		_, err := normalize(nil, list(costly, maxCostly))
+		_, err := Normalize(nil, list(costly, maxCostly))
 		require.NoError(t, err, costly)
-		got, err := normalize([]byte("before"), list(costly, maxCostly+1))
+		got, err := Normalize([]byte("before"), list(costly, maxCostly+1))
 		require.ErrorIs(t, err, errTooCostly, costly)
 		require.Equal(t, "before", string(got))
 	}
 	for _, cheap := range []string{"0.0", "-0", "0e-324", "1e-400", "1e400", "1e-307", "9e307", "-1234567.890123456789", "1.00000000000000000000", "123456789012345678900000"} {
-		_, err := normalize(nil, list(cheap, 10*maxCostly))
+		_, err := Normalize(nil, list(cheap, 10*maxCostly))
 		require.NoError(t, err, cheap)
 	}
 }
 
 func TestNormalizeAppends(t *testing.T) {
-	got, err := normalize([]byte("before "), []byte(` {"b":1, "0": 2} `))
+	got, err := Normalize([]byte("before "), []byte(` {"b":1, "0": 2} `))
 	require.NoError(t, err)
 	require.Equal(t, `before {"0":2,"b":1}`, string(got))
 
-	got, err = normalize([]byte("before "), []byte(`{"b":1`))
+	got, err = Normalize([]byte("before "), []byte(`{"b":1`))
 	require.Error(t, err)
 	require.Equal(t, "before ", string(got))
 }
@@ -97,11 +97,11 @@ func TestNormalizeDepth(t *testing.T) {
 			n := depth / levels
 			return []byte(strings.Repeat(shape.open, n) + shape.inner + strings.Repeat(shape.end, n))
 		}
-		_, err := normalize(nil, nested(jsonscan.MaxDepth))
+		_, err := Normalize(nil, nested(jsonscan.MaxDepth))
 		require.NoError(t, err, shape.open)
-		_, err = normalize(nil, nested(jsonscan.MaxDepth+levels))
+		_, err = Normalize(nil, nested(jsonscan.MaxDepth+levels))
 		require.ErrorContains(t, err, "nested more than 512 levels deep", shape.open)
-		_, err = normalize(nil, nested(100_000))
+		_, err = Normalize(nil, nested(100_000))
 		require.ErrorContains(t, err, "nested more than 512 levels deep", shape.open)
 	}
 }
@@ -135,7 +135,7 @@ func TestNormalizeHostile(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		out, err := normalize(nil, []byte(body))
+		out, err := Normalize(nil, []byte(body))
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
 		perByte := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body))

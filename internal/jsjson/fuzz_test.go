@@ -1,4 +1,4 @@
-package webhook
+package jsjson
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ func FuzzNormalize(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		out, err := normalize(nil, body)
+		out, err := Normalize(nil, body)
 		if err != nil {
 			if json.Valid(body) && !errors.Is(err, errTooCostly) && !strings.HasSuffix(err.Error(), "nested more than 512 levels deep") {
-				t.Fatalf("it is JSON, but normalize says %v", err)
+				t.Fatalf("it is JSON, but Normalize says %v", err)
 			}
 			return
 		}
 		require.True(t, json.Valid(out) && utf8.Valid(out))
 		require.LessOrEqual(t, len(out), 5*len(body)+1)
-		again, err := normalize(nil, out)
+		again, err := Normalize(nil, out)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(again))
 		if bytes.Contains(out, []byte("null")) {

@@ -1,4 +1,4 @@
-package webhook
+package jsjson
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No difference between normalize and Node.js is small enough to let pass. The counts are for everyday use; .ci/run
+// No difference between Normalize and Node.js is small enough to let pass. The counts are for everyday use; .ci/run
 // compares 200,000 documents and 1,000,000 numbers. Another seed: go test -run LikeNode -normalize.seed 7.
 var (
 	nodeSeed      = flag.Uint64("normalize.seed", 1, "seed of the documents that are compared with Node.js")
@@ -34,9 +34,9 @@ func TestNormalizeLikeNodeDocuments(t *testing.T) {
 		}
 		done += len(batch)
 		for i, want := range node.stringify(t, batch) {
-			got, err := normalize(nil, batch[i])
+			got, err := Normalize(nil, batch[i])
 			if (err == nil) != want.accepted || err == nil && !bytes.Equal(got, want.text) {
-				t.Fatalf("normalize(%q)\n got %q, %v\nwant %q, accepted %v", batch[i], got, err, want.text, want.accepted)
+				t.Fatalf("Normalize(%q)\n got %q, %v\nwant %q, accepted %v", batch[i], got, err, want.text, want.accepted)
 			}
 			if want.accepted {
 				accepted++
@@ -64,7 +64,7 @@ func TestNormalizeLikeNodeNumbers(t *testing.T) {
 			done += perDocument
 		}
 		for i, want := range node.stringify(t, batch) {
-			got, err := normalize(nil, batch[i])
+			got, err := Normalize(nil, batch[i])
 			require.NoError(t, err)
 			if !bytes.Equal(got, want.text) {
 				t.Fatal(firstDifference(batch[i], got, want.text))
@@ -77,13 +77,13 @@ func firstDifference(in, got, want []byte) string {
 	ins, gots, wants := bytes.Split(in, []byte(",")), bytes.Split(got, []byte(",")), bytes.Split(want, []byte(","))
 	for i := range min(len(ins), len(gots), len(wants)) {
 		if !bytes.Equal(gots[i], wants[i]) {
-			return fmt.Sprintf("normalize(%s) = %s, want %s", ins[i], gots[i], wants[i])
+			return fmt.Sprintf("Normalize(%s) = %s, want %s", ins[i], gots[i], wants[i])
 		}
 	}
-	return fmt.Sprintf("normalize gave %d numbers, want %d", len(gots), len(wants))
+	return fmt.Sprintf("Normalize gave %d numbers, want %d", len(gots), len(wants))
 }
 
-// nodeProcess is testdata/normalize/stringify.mjs, answering batches of documents.
+// nodeProcess is testdata/stringify.mjs, answering batches of documents.
 type nodeProcess struct {
 	in  io.Writer
 	out *bufio.Reader
@@ -99,7 +99,7 @@ func startNode(t *testing.T) *nodeProcess {
 	if err != nil {
 		t.Skip("node is not on PATH; the recorded vectors are tested without it")
 	}
-	cmd := exec.CommandContext(t.Context(), path, "testdata/normalize/stringify.mjs")
+	cmd := exec.CommandContext(t.Context(), path, "testdata/stringify.mjs")
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()

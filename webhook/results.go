@@ -1,0 +1,93 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Outcome is what became of one event of a delivery.
+type Outcome int
+
+// The outcomes. The zero value is none of them.
+const (
+	OutcomeProcessed Outcome = iota + 1 // its function returned nil
+	OutcomeGivenUp                      // its function returned an error marked Permanent; acknowledged
+	OutcomeIgnored                      // no function is set for it; acknowledged
+	OutcomeRepeated                     // processed before, not run again
+	OutcomePutOff                       // not run: it is being processed elsewhere, the replay store failed, or the request's time is over
+	OutcomeFailed                       // its function failed or panicked, or it could not be decoded
+)
+
+// outcomes has the name of each outcome, and how it is logged when there is no error.
+var outcomes = [...]struct {
+	name    string
+	level   slog.Level
+	message string
+}{
+	OutcomeProcessed: {name: "processed", level: slog.LevelDebug, message: "webhook: event processed"},
+	OutcomeGivenUp:   {name: "given_up", level: slog.LevelWarn, message: "webhook: event given up"},
+	OutcomeIgnored:   {name: "ignored", level: slog.LevelInfo, message: "webhook: event acknowledged, no function is set for it"},
+	OutcomeRepeated:  {name: "repeated", level: slog.LevelInfo, message: "webhook: event skipped, it was processed before"},
+	OutcomePutOff:    {name: "put_off", level: slog.LevelWarn, message: "webhook: event put off"},
+	OutcomeFailed:    {name: "failed", level: slog.LevelWarn, message: "webhook: event failed"},
+}
+
+// String returns the outcome as a word for logs and metrics: processed, given_up, ignored, repeated, put_off or failed.
+func (o Outcome) String() string {
+	if o < OutcomeProcessed || o > OutcomeFailed {
+		return fmt.Sprintf("Outcome(%d)", int(o))
+	}
+	return outcomes[o].name
+}
+
+// EventResult is what [HandlerOptions.OnEvent] is told of each event.
+type EventResult struct {
+	Index    int           // position in the delivery, from 0
+	Event    Event         // holds personal data
+	Outcome  Outcome       // what became of it
+	Err      error         // why it was not processed, or that a store did not record it; nil where there is nothing to say
+	Duration time.Duration // how long its function ran; 0 when none did
+	SignedAt time.Time     // when the service signed the delivery
+}
+
+// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503.
+var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
+
+// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or whose record failed. Its text
+// holds the index, the event type, the subject's id and the text of Err, nothing else of the event.
+type EventError struct {
+	Index int   // position in the delivery, from 0
+	Event Event // holds personal data
+	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError holds the stack
+}
+
+// Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.
+func (e *EventError) Error() string {
+	about := string(e.Event.EventType())
+	if about == "" {
+		about = "no type"
+	}
+	if subject := e.Event.SubjectID(); subject != "" {
+		about += " " + subject
+	}
+	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as a
+// whole. Strangers can cause as many as they like.
+type RefusedError struct {
+	Status    int    // of the answer
+	Err       error  // the reason, such as one that matches ErrSignature
+	Diagnosis string // what Diagnose says of it; empty unless Diagnose is set in the options, and for most refusals then
+}
+
+// Error returns the text of Err.
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *RefusedError) Unwrap() error { return e.Err }
