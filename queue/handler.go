@@ -26,7 +26,7 @@ func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {
 		panic("queue: Handler: no Verifier: make one with webhook.NewVerifier")
 	}
-	inner := v.Middleware(http.HandlerFunc(q.serveVerified))
+	inner := v.Middleware(&webhook.MiddlewareOptions{Logger: q.Logger})(http.HandlerFunc(q.serveVerified))
 	if q.OnReceived == nil {
 		return inner
 	}

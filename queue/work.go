@@ -82,7 +82,7 @@ func (r *runner) call(c *claim, w *work) (context.Context, error) {
 		return ctx, w.err
 	}
 	if u, ok := w.event.(*webhook.UnknownEvent); ok && u.Err != nil && r.on.Unknown == nil {
-		return ctx, webhook.Permanent(r.on.Dispatch(ctx, w.event)) // says which function would take it
+		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, w.event), w)) // its error says which function would take it
 	}
 	returned := make(chan error, 1)
 	go func() { returned <- r.on.Dispatch(ctx, w.event) }()
