@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -76,7 +77,8 @@ func (q *Queue) load(ctx context.Context, c *claim) (*work, error) {
 		return nil, err
 	}
 	w.entry.Key, w.entry.Received = keyText(key), fromMillis(received)
-	events, err := webhook.Parse(body)
+	// As an element of an array, which it was: what is no object is an event that cannot be decoded.
+	events, err := webhook.Parse(slices.Concat([]byte("["), body, []byte("]")))
 	if err == nil && len(events) != 1 {
 		err = errors.New("the stored JSON is not one event")
 	}

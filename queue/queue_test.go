@@ -190,7 +190,8 @@ func TestAnswers(t *testing.T) {
 			{`[{"n":1},{"n":2}]`, 503, `{"status":"unavailable"}`},
 			{`{"n":1}`, 200, `{"status":"ok"}`},
 			{`{"n":2}`, 503, `{"status":"unavailable"}`},
-			{`[1]`, 400, `{"status":"invalid_payload"}`},
+			{`[1]`, 503, `{"status":"unavailable"}`},
+			{`1`, 400, `{"status":"invalid_payload"}`},
 			{`nonsense`, 400, `{"status":"invalid_payload"}`},
 		} {
 			w := s.deliver(q, []byte(c.payload))
