@@ -27,9 +27,6 @@ func (r *run) judge() ([]byte, error) {
 		code, message := answerText(r.last)
 		return nil, r.newError(r.last.mayBeDone(), code, message)
 	}
-	if code, message, only := onlyError(r.last.body); only {
-		return nil, r.newError(false, code, message)
-	}
 	return r.last.body, nil
 }
 
@@ -43,15 +40,25 @@ func (o outcome) mayBeDone() bool {
 // notSent is the error of a call whose first attempt was never made.
 func (r *run) notSent() error {
 	if e := (*Error)(nil); errors.As(r.refused, &e) {
+		e.Method = r.call.name
 		return e
 	}
-	return &Error{Operation: r.call.op, Local: true, Message: "nothing was sent: " + r.refused.Error(), cause: r.refused}
+	e := &Error{Method: r.call.name, Operation: r.call.op, Local: true, Message: "nothing was sent: " + r.refused.Error(), kinds: noKinds, cause: r.refused}
+	if !isContextError(r.refused) {
+		e.kinds = []error{ErrUnavailable}
+	}
+	return e
+}
+
+// refusal is the error of a call that cannot be made a request.
+func (c call) refusal(problem string) *Error {
+	return &Error{Method: c.name, Operation: c.op, Local: true, kinds: []error{ErrInvalid}, Message: problem}
 }
 
 // newError describes the last attempt. open is true when a send or reminder may have been carried out.
 func (r *run) newError(open bool, code, message string) *Error {
 	e := &Error{
-		Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),
+		Method: r.call.name, Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),
 		RequestID: r.id, Attempts: r.attempts, Body: r.last.body,
 		cause: errors.Join(r.refused, r.last.err),
 	}
@@ -68,19 +75,13 @@ func (r *run) newError(open bool, code, message string) *Error {
 	case r.last.status == 0 || r.last.err != nil:
 		e.kinds = []error{ErrUnavailable}
 	default:
-		e.kinds = errorKinds(r.call.op, r.last.status, code)
+		e.kinds = answerKinds(r.call.op, r.last.status, code)
 	}
 	return e
 }
 
 // unreadable is the error of a success that does not hold what it must.
-func (r *run) unreadable(err error) error {
-	e := r.newError(true, "", "unreadable answer: "+err.Error())
-	if r.class != notRepeatable {
-		e.kinds = []error{ErrUnavailable}
-	}
-	return e
-}
+func (r *run) unreadable(why string) error { return r.newError(true, "", "unreadable answer: "+why) }
 
 // lacking is the error of a list whose answer could be read and does not hold what it must.
 func (r *run) lacking(kind error, message string) *Error {
@@ -110,8 +111,8 @@ func (r *run) attemptErr() error {
 	if r.last.err == nil {
 		return nil
 	}
-	return &Error{Operation: r.call.op, StatusCode: r.last.status, RequestID: r.id, Attempts: r.attempts,
-		Message: cleanText(r.noAnswerText(), r.c.key.reveal()), cause: errors.Join(r.last.err)}
+	return &Error{Method: r.call.name, Operation: r.call.op, StatusCode: r.last.status, RequestID: r.id, Attempts: r.attempts,
+		kinds: noKinds, Message: cleanText(r.noAnswerText(), r.c.key.reveal()), cause: errors.Join(r.last.err)}
 }
 
 func redirectText(h http.Header) string {
@@ -143,25 +144,8 @@ func answerText(o outcome) (code, message string) {
 		code = string(body.Code)
 	}
 	message = cmp.Or(string(body.Message), string(body.Error), string(body.Data.Message), string(body.Data.Error), message)
+	message = message[:min(len(message), maxError)] // of a success it may be as long as the answer
 	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.status))
-}
-
-// onlyError reports a success whose body holds nothing but an error message (and perhaps a code). Not documented by the
-// service; clients have met such answers.
-func onlyError(body []byte) (code, message string, only bool) {
-	if len(body) > maxError || !bytes.Contains(body, []byte(`"error"`)) {
-		return "", "", false
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil {
-		return "", "", false
-	}
-	delete(fields, "code")
-	if e, found := fields["error"]; !found || string(e) == "false" || len(fields) != 1 {
-		return "", "", false
-	}
-	code, message = answerText(outcome{body: body})
-	return code, message, message != ""
 }
 
 // text is a JSON string; any other value is kept as its JSON, so that one odd field does not hide the rest of an answer.

@@ -326,7 +326,7 @@ func (p patience) outlastedBy(wait time.Duration) error {
 // errStoreAway is a cause when the store did not answer.
 var errStoreAway = errors.New("the limit store did not answer")
 
-func storeError(err error) error {
+func storeError(err error) *Error {
 	return &Error{Operation: OpSendReminder, Local: true, kinds: []error{ErrUnavailable}, cause: errors.Join(errStoreAway, err),
 		Message: fmt.Sprintf("the limit store did not answer, so nothing was sent: %v", cleanText(err.Error(), ""))}
 }

@@ -94,7 +94,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	ops, endpointErrs := overrideEndpoints(o.Endpoints)
 	errs := append([]error{baseErr, checkHeader("API key", apiKey, true)}, endpointErrs...)
 	if err := errors.Join(append(errs, o.check()...)...); err != nil {
-		return nil, fmt.Errorf("signforms: settings: %w", err)
+		return nil, fmt.Errorf("signforms: settings: %w", settingsError{err})
 	}
 	c := &caller{
 		base: base, key: secret{&apiKey}, options: o, operations: ops,
@@ -104,6 +104,11 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
+
+// settingsError makes what is wrong with settings, one line per mistake, match ErrInvalid.
+type settingsError struct{ error }
+
+func (settingsError) Is(target error) bool { return target == ErrInvalid }
 
 func (o Options) withDefaults() Options {
 	if o.HTTPClient == nil {
@@ -191,7 +196,7 @@ type caller struct {
 
 // call is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
 type call struct {
-	op      Operation
+	method
 	in      inputs
 	body    any
 	maxWait time.Duration // for slots of the reminder budget, as Options.ReminderMaxWait
@@ -214,12 +219,11 @@ func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := run.send(ctx)
-	if err != nil {
+	if _, err := run.send(ctx); err != nil {
 		return nil, err
 	}
-	if err := decode(answer, out); err != nil {
-		return nil, run.unreadable(err)
+	if err := run.read(out); err != nil {
+		return nil, err
 	}
 	return run, nil
 }
@@ -236,7 +240,7 @@ func (c *caller) newRun(call call) (*run, error) {
 	op := c.operations[call.op]
 	path, problem := op.fillPath(call.in)
 	if problem != "" {
-		return nil, &Error{Operation: call.op, Local: true, kinds: []error{ErrInvalid}, Message: "the path set in Options.Endpoints " + problem}
+		return nil, call.refusal("the path set in Options.Endpoints " + problem)
 	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
 	if op.Inputs&InputsQuery != 0 {
@@ -249,7 +253,7 @@ func (c *caller) newRun(call call) (*run, error) {
 		}
 		var err error
 		if r.body, err = json.Marshal(body); err != nil {
-			return nil, fmt.Errorf("%s: encoding the request: %w", call.op, err)
+			return nil, call.refusal("the inputs cannot be sent: " + err.Error())
 		}
 	}
 	return r, nil

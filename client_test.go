@@ -122,6 +122,9 @@ type aCall struct {
 	do   func(context.Context, *signforms.Client) error
 }
 
+// anyAnswer is a success for every method that does not ask for one record.
+const anyAnswer = `{"message":"ok","documents":[],"respondents":[],"responses":[],"createdDocumentId":"` + createdID + `"}`
+
 // oneReceiver is the shortest list of receivers.
 var oneReceiver = []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Client"}}
 
@@ -163,6 +166,14 @@ var everyCall = []aCall{
 	{"Forms.Response", signforms.OpListResponses, func(ctx context.Context, c *signforms.Client) error {
 		return second(c.Forms.Response(ctx, responseID))
 	}},
+}
+
+// methodNames are the words by which errors call the methods.
+var methodNames = map[string]string{
+	"Documents.List": "list documents", "Documents.Get": "get document", "Documents.Void": "void document", "Documents.Remind": "send reminder",
+	"Templates.List": "list templates", "Templates.Get": "get template", "Templates.Send": "send template",
+	"Templates.Respondents": "list respondents", "Templates.Respondent": "get respondent",
+	"Forms.Send": "send form", "Forms.Responses": "list responses", "Forms.Response": "get response",
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -5,127 +5,125 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
+
+	"github.com/signforms/signforms-go/internal/jsonfill"
+	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// decode fills out, a pointer to a struct, from an answer, which must be a JSON object. Where out knows what it cannot do
-// without, it says so.
-func decode(answer []byte, out any) error {
-	if trimmed := bytes.TrimLeft(answer, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errors.New("it is not a JSON object: check the base URL")
-	}
-	err := json.Unmarshal(answer, out)
-	if syntaxErr := (*json.SyntaxError)(nil); err != nil && !errors.As(err, &syntaxErr) {
-		err = decodeOdd(answer, out)
-	}
-	if c, ok := out.(interface{ complete() error }); ok && err == nil {
-		return c.complete()
-	}
-	return err
+// decodedSize bounds what the records of an answer of n bytes may take: 7 times as much, which with the answer itself and
+// the growth of its buffer stays within 12 times. Ordinary records take 1 to 2 times as much. Any answer may fill 64 KiB.
+func decodedSize(n int) int { return max(7*n, 64<<10) }
+
+// A verdict is what a 2xx says about itself beside its records. None of it is documented by the service; clients have met
+// answers with status 200 that hold an error.
+type verdict struct {
+	Success    *bool           `json:"success"`
+	Error      json.RawMessage `json:"error"`
+	StatusCode int             `json:"statusCode"`
 }
 
-// decodeOdd decodes an answer in which a value is of another kind than out has for it: one such field of one record must
-// not cost a whole page, nor make a send look as if its outcome were unknown. It takes several times as long as decoding.
-func decodeOdd(answer []byte, out any) error {
-	values := json.NewDecoder(bytes.NewReader(answer))
-	values.UseNumber()
-	var v any
-	if err := values.Decode(&v); err != nil {
-		return err
-	}
-	v, err := fit(v, reflect.TypeOf(out).Elem(), "the answer")
-	if err != nil {
-		return err
-	}
-	if answer, err = json.Marshal(v); err != nil {
-		return err
-	}
-	return json.Unmarshal(answer, out)
+// failed reports an answer that contradicts its status.
+func (v verdict) failed() bool {
+	noError := []string{"", "null", "false", `""`, "0", "{}", "[]"}
+	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || !slices.Contains(noError, string(v.Error))
 }
 
-// fit brings v, as encoding/json made it, into the kind of t. What is optional and a scalar is left out (nil) where it
-// cannot be converted, and a record in the place of a list is a list of one. A list or record that is neither is an
-// error: taken for nothing it would look like a list that has come to its end.
-func fit(v any, t reflect.Type, name string) (any, error) {
+// read fills out from the answer of the last attempt, a 2xx.
+func (r *run) read(out any) error {
+	body := bytes.TrimSpace(r.last.body)
+	if m, ok := out.(messageOnly); ok {
+		if message, alone := loneMessage(body); alone {
+			m.setMessage(message)
+			return nil
+		}
+	}
+	var v verdict
+	err := jsonfill.Object(body, decodedSize(len(r.last.body)), out, &v)
+	missing := ""
+	if c, ok := out.(completer); ok && err == nil {
+		if missing = c.missing(r); missing == "" && r.call.op == OpSend {
+			return nil // what was made is there, whatever the answer says besides
+		}
+	}
 	switch {
-	case v == nil, t == reflect.TypeFor[text](), t == reflect.TypeFor[json.RawMessage]():
-		return v, nil
-	case t.Kind() == reflect.Pointer:
-		if fitted, err := fit(v, t.Elem(), name); err == nil {
-			return fitted, nil
-		}
-		return nil, nil
-	case t.Kind() == reflect.Slice:
-		return fitList(v, t.Elem(), name)
-	case t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]():
-		return fitRecord(v, t, name)
-	}
-	return fitScalar(v, t), nil
-}
-
-func fitList(v any, t reflect.Type, name string) (any, error) {
-	list, ok := v.([]any)
-	if record, found := v.(map[string]any); found {
-		list, ok = []any{record}, true
-	}
-	if !ok {
-		return nil, fmt.Errorf("%s is not a list", name)
-	}
-	for i := range list {
-		var err error
-		if list[i], err = fit(list[i], t, name); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-func fitRecord(v any, t reflect.Type, name string) (any, error) {
-	record, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%s is not a record", name)
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		value, found := record[key]
-		if !found || key == "" || key == "-" {
-			continue
-		}
-		var err error
-		if record[key], err = fit(value, f.Type, key); err != nil {
-			return nil, err
-		}
-	}
-	return record, nil
-}
-
-// fitScalar returns nil for what cannot be converted.
-func fitScalar(v any, t reflect.Type) any {
-	switch v.(type) {
-	case string, json.Number, bool:
-	default:
-		return nil
-	}
-	s := fmt.Sprint(v)
-	switch t.Kind() {
-	case reflect.String:
-		return s
-	case reflect.Bool:
-		if b, err := strconv.ParseBool(s); err == nil {
-			return b
-		}
-	case reflect.Int:
-		if n, err := strconv.ParseFloat(s, 64); err == nil && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
-			return int64(n)
-		}
-	case reflect.Struct: // time.Time
-		if at, err := time.Parse(time.RFC3339, s); err == nil {
-			return at
-		}
+	case v.failed():
+		return r.failure()
+	case errors.Is(err, jsonfill.ErrNotObject):
+		return r.unreadable("it is not a JSON object: check the base URL")
+	case err != nil:
+		return r.unreadable(err.Error())
+	case missing != "":
+		return r.unreadable(missing)
 	}
 	return nil
+}
+
+// verdict is what the last answer says about itself, if it is an object.
+func (r *run) verdict() (v verdict) {
+	_ = jsonfill.Object(r.last.body, decodedSize(len(r.last.body)), &v)
+	return v
+}
+
+// A completer knows what its answer cannot do without, and says what of it is missing.
+type completer interface{ missing(*run) string }
+
+// messageOnly is a result of which nothing but a message is promised, so that no body or a text alone will do.
+type messageOnly interface{ setMessage(string) }
+
+// loneMessage reads an answer that is empty or one JSON string.
+func loneMessage(body []byte) (message string, ok bool) {
+	if len(body) == 0 {
+		return "", true
+	}
+	if body[0] != '"' || json.Unmarshal(body, &message) != nil {
+		return "", false
+	}
+	return message, true
+}
+
+// failure is the error of a 2xx that says that it failed.
+func (r *run) failure() error {
+	code, message := answerText(r.last)
+	e := r.newError(true, code, message)
+	if e.Message == "" || e.Message == "OK" {
+		e.Message = "the answer says that it failed"
+	}
+	return e
+}
+
+// keysOf lists the keys of an object, for the text of an error.
+func keysOf(answer []byte) (keys []string) {
+	s := jsonscan.New(answer)
+	s.Next()
+	s.Open()
+	for first := true; len(keys) < maxKeys; first = false {
+		key, more := s.Member(first)
+		if !more {
+			break
+		}
+		s.Skip()
+		keys = append(keys, string(answer[key.Start:min(key.End, key.Start+maxKey)]))
+	}
+	return keys
+}
+
+// How many keys of an answer keysOf returns, and how much of each.
+const (
+	maxKeys = 12
+	maxKey  = 32
+)
+
+// noList says what an answer without the list that was asked for has instead.
+func noList(name string, answer []byte) string {
+	keys := keysOf(answer)
+	has := "it is empty"
+	if len(keys) > 0 {
+		has = "it has " + strings.Join(keys, ", ")
+	}
+	if slices.Contains(keys, name) {
+		return fmt.Sprintf("its %s is null, and nothing in it says that there are none; %s", name, has)
+	}
+	return fmt.Sprintf("it has no %s, and nothing in it says that there are none; %s", name, has)
 }

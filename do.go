@@ -48,11 +48,14 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (_ RawAnswer, err e
 	if err != nil {
 		return nil, err
 	}
+	if run.verdict().failed() {
+		return nil, run.failure()
+	}
 	if out == nil || len(strings.TrimSpace(string(answer))) == 0 {
 		return answer, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return nil, run.unreadable(err)
+		return nil, run.unreadable(err.Error())
 	}
 	return answer, nil
 }
@@ -65,10 +68,10 @@ func (c *caller) requestRun(r Request, out any) (*run, error) {
 	if c.operations[OpSendReminder].covers(r.Path) {
 		problems.add("Path", "is that of reminders, which need a slot of the budget: use Documents.Remind")
 	}
-	if err := problems.err(OpRequest); err != nil {
+	if err := problems.err(doRequest); err != nil {
 		return nil, err
 	}
-	run := &run{c: c, call: call{op: OpRequest}, class: notRepeatable, method: r.Method, url: c.base + r.Path, id: uuid.NewString(), body: body}
+	run := &run{c: c, call: call{method: doRequest}, class: notRepeatable, method: r.Method, url: c.base + r.Path, id: uuid.NewString(), body: body}
 	if r.Method == http.MethodGet {
 		run.class = repeatable
 	}

@@ -3,28 +3,31 @@ package signforms
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Document is a PDF document or a template. Fields that an answer lacks are zero; what else it holds is in Page.Raw. Most
-// fields are not documented by the service, but agreed on by clients or seen live.
+// Document is a PDF document or a template. Fields that an answer lacks, or has as another kind, are zero; what else it
+// holds is in Page.Raw. Most fields are not documented by the service, but agreed on by clients or seen live. A fill tag
+// names another key from which a field is read.
 type Document struct {
 	DocumentID     string         `json:"documentId"`
-	DocumentName   string         `json:"documentName"` // also read from name
+	DocumentName   string         `json:"documentName" fill:"also=name"`
 	DocumentURL    string         `json:"documentUrl"`
 	FinishedPDFURL string         `json:"finishedPdfUrl"`
 	AuthorEmail    string         `json:"authorEmail"`
 	Status         DocumentStatus `json:"status"`
-	SigningType    SigningType    `json:"signingType"`    // also read from signType
-	IsSigningOrder bool           `json:"isSigningOrder"` // also read from isSigningOrderData
+	SigningType    SigningType    `json:"signingType" fill:"also=signType"`
+	IsSigningOrder bool           `json:"isSigningOrder" fill:"also=isSigningOrderData"`
 	IsArchived     bool           `json:"isArchived"`
 	IsAllSigned    bool           `json:"isAllSigned"`
 	Signers        []Signer       `json:"signers"`
 	// Roles, Respondents and the two totals are set for templates only.
 	Roles       []Role               `json:"roles"`
-	Respondents []TemplateRespondent `json:"templateRespondents"` // also read from respondentsOfDoc
+	Respondents []TemplateRespondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
 	// TotalRespondents and TotalSignedRespondents are spelled totalRespondants on the wire.
 	TotalRespondents       int       `json:"totalRespondants"`
 	TotalSignedRespondents int       `json:"totalSignedRespondants"`
@@ -65,50 +68,35 @@ type Role struct {
 // TemplateRespondent is a document made from a template, as the template lists it. Its content is not documented by the
 // service; [TemplatesService.Respondent] has the whole record.
 type TemplateRespondent struct {
-	RespondentDocumentID string         `json:"respondentDocumentId"`
-	Status               DocumentStatus `json:"status"`
-	CreatedAt            time.Time      `json:"createdAt"`
-	Signers              []Signer       `json:"signers"`
-
-	templateID string
+	RespondentDocumentID string `json:"respondentDocumentId"`
+	// TemplateID is that of the template, which need not be in the answer.
+	TemplateID string         `json:"templateId"`
+	Status     DocumentStatus `json:"status"`
+	CreatedAt  time.Time      `json:"createdAt"`
+	Signers    []Signer       `json:"signers"`
 }
 
 // Ref returns the reference by which the document is voided or reminded.
 func (r *TemplateRespondent) Ref() DocumentRef {
-	return TemplateDocument(r.templateID, r.RespondentDocumentID)
+	return TemplateDocument(r.TemplateID, r.RespondentDocumentID)
 }
 
-// documentAnswer is a Document with the other spellings that clients have met.
-type documentAnswer struct {
-	Document
-	Name               string               `json:"name"`
-	SignType           SigningType          `json:"signType"`
-	IsSigningOrderData bool                 `json:"isSigningOrderData"`
-	RespondentsOfDoc   []TemplateRespondent `json:"respondentsOfDoc"`
-}
-
-func (a *documentAnswer) record() Document {
-	d := a.Document
-	d.DocumentName = cmp.Or(d.DocumentName, a.Name)
-	d.SigningType = cmp.Or(d.SigningType, a.SignType)
-	d.IsSigningOrder = d.IsSigningOrder || a.IsSigningOrderData
+// normalise brings what an answer leaves open into one form.
+func (d *Document) normalise() {
 	d.Status = d.Status.normal()
-	if d.Respondents == nil {
-		d.Respondents = a.RespondentsOfDoc
-	}
 	for i := range d.Respondents {
 		r := &d.Respondents[i]
-		r.Status, r.templateID = r.Status.normal(), d.DocumentID
+		r.Status, r.TemplateID = r.Status.normal(), cmp.Or(r.TemplateID, d.DocumentID)
 	}
-	return d
 }
 
 // DocumentListParams filters a list of documents. The zero value lists all, newest first, ten to a page.
 type DocumentListParams struct {
 	Status     DocumentStatus // any text is sent as it is
 	DocumentID string         // UUID
-	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond. Their format on the wire is not documented
-	// by the service.
+	// DateFrom and DateTo bound the creation, to the millisecond. They are taken to include their own instant; neither that
+	// nor their format on the wire is documented by the service. All cannot check a DateTo that the caller sets: a service
+	// that reads it otherwise leaves documents out in silence.
 	DateFrom, DateTo time.Time
 	// Archived lists only archived documents or only others; nil does not filter. That absence does not filter is not
 	// documented by the service.
@@ -123,7 +111,7 @@ type DocumentListParams struct {
 	Query string
 }
 
-func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
+func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	var c checks
 	if p.DocumentID != "" {
 		c.uuid("DocumentID", p.DocumentID)
@@ -138,7 +126,7 @@ func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
 	c.text("Query", p.Query)
 	c.page(p.Page, p.Limit, 100)
 	if len(c) > 0 {
-		return nil, c.err(OpListDocuments)
+		return nil, c.err(m)
 	}
 	var in inputs
 	in.str("documentType", string(t))
@@ -156,21 +144,23 @@ func (p DocumentListParams) inputs(t SigningType) (inputs, error) {
 
 // List returns one page of PDF documents: that with the number p.Page. For all of them, range over All.
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
-	return s.c.listDocuments(ctx, TypePDF, p)
+	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
 // All yields every PDF document that matches, in pages of 100 unless p.Limit says otherwise; the next page is fetched
-// while the caller works on this one. It stops at the first error, which it yields. See the package documentation for what
-// it does about lists that move while they are read; without a reported total it cannot see records vanish, so collect a
-// filtered list before acting on it.
+// while the caller works on this one. A list of several pages takes one request more. All stops at the first error, which
+// it yields.
+//
+// See the package documentation for what it does about lists that move while they are read. Without a reported total it
+// cannot see records vanish, so collect a filtered list before acting on it.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
-	return s.c.allDocuments(ctx, TypePDF, p)
+	return s.c.allDocuments(ctx, listDocuments, TypePDF, p)
 }
 
 // Get returns one PDF document. ErrNotFound when the service has none with this id. A document made from a template is read
 // with [TemplatesService.Respondent] instead.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
-	return s.c.getDocument(ctx, TypePDF, "documentID", documentID)
+	return s.c.getDocument(ctx, getDocument, TypePDF, "documentID", documentID)
 }
 
 // VoidResult is what voiding did.
@@ -186,12 +176,12 @@ type VoidResult struct {
 
 // Void voids a document. Voiding it again is no error. ErrRefused: the status forbids it, see [DocumentStatus.CanVoid].
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
-	in, err := ref.inputs(OpVoidDocument)
+	in, err := ref.inputs(voidDocument)
 	if err != nil {
 		return nil, err
 	}
 	var res VoidResult
-	if res.Raw, err = s.c.do(ctx, call{op: OpVoidDocument, in: in}, &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, call{method: voidDocument, in: in}, &res); err != nil {
 		return nil, err
 	}
 	res.Status = res.Status.normal()
@@ -199,49 +189,108 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	return &res, nil
 }
 
-type documentsAnswer struct {
-	Message        string           `json:"message"`
-	Documents      []documentAnswer `json:"documents"`
-	DocumentsCount int              `json:"documentsCount"`
-	FormCount      int              `json:"formCount"`
-	Pagination     *paginationField `json:"pagination"`
+func (r *VoidResult) setMessage(m string) { r.Message = m }
+
+type wireDocuments struct {
+	wirePage
+	Documents []Document `json:"documents" fill:"list"`
+	FormCount int        `json:"formCount"`
 }
 
-func (c *caller) listDocuments(ctx context.Context, t SigningType, p DocumentListParams) (*Page[Document], error) {
-	in, err := p.inputs(t)
+func (w *wireDocuments) missing(r *run) string {
+	return w.missingList("documents", w.Documents != nil, r)
+}
+
+func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) (*Page[Document], error) {
+	in, err := p.inputs(m, t)
 	if err != nil {
 		return nil, err
 	}
-	answer := documentsAnswer{Documents: make([]documentAnswer, 0, cmp.Or(p.Limit, 10))} // saves growing and copying
-	run, err := c.carryOut(ctx, call{op: OpListDocuments, in: in}, &answer)
+	var answer wireDocuments
+	run, err := c.carryOut(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]Document, len(answer.Documents))
 	for i := range answer.Documents {
-		records[i] = answer.Documents[i].record()
+		answer.Documents[i].normalise()
 	}
-	page := newPage(records, p.Page, answer.Message, answer.Pagination, run)
-	page.DocumentsCount, page.FormCount = answer.DocumentsCount, answer.FormCount
+	page := newPage(answer.Documents, p.Page, answer.wirePage, run)
+	page.DocumentsCount, page.FormCount = value(answer.DocumentsCount), answer.FormCount
 	return page, nil
 }
 
-func (c *caller) allDocuments(ctx context.Context, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {
-	if p.Limit == 0 {
-		p.Limit = allLimit
-	}
+func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {
+	p.Limit = cmp.Or(p.Limit, allLimit)
 	return func(yield func(*Document, error) bool) {
-		p := p // a sequence may be ranged over again
-		list := lister[Document]{id: func(d *Document) string { return d.DocumentID }}
-		list.fetch = func(ctx context.Context, number int) (*Page[Document], error) {
-			p.Page = number
-			page, err := c.listDocuments(ctx, t, p)
-			if err == nil && number == 1 && p.DateTo.IsZero() && p.SortOrder != OldestFirst {
-				p.DateTo = newest(page.Items, p.DateFrom) // what is created from now on would move every later page
-			}
-			return page, err
-		}
-		list.all(ctx)(yield)
+		reader := documentReader{p: p, list: func(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
+			return c.listDocuments(ctx, m, t, p)
+		}} // a sequence may be ranged over again
+		lister[Document]{id: func(d *Document) string { return d.DocumentID }, fetch: reader.fetch}.all(ctx)(yield)
+	}
+}
+
+// documentReader fetches the pages of one list for an All method.
+type documentReader struct {
+	p    DocumentListParams
+	list func(context.Context, DocumentListParams) (*Page[Document], error)
+	// bound is to keep what is created from now on out of the list, where it would move every later page. It is zero where it
+	// is not wanted or was settled. first is the id of the document that it was made of.
+	bound time.Time
+	first string
+	// counted is set when documentsCount is known to count the whole list.
+	counted bool
+}
+
+func (r *documentReader) fetch(ctx context.Context, number int) (*Page[Document], error) {
+	if err := r.settleBound(ctx); err != nil {
+		return nil, err
+	}
+	p := r.p
+	p.Page = number
+	page, err := r.list(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if r.first == "" && number == 1 && p.DateTo.IsZero() && p.SortOrder != OldestFirst && len(page.Items) > 0 {
+		r.bound, r.first = newest(page.Items, p.DateFrom), page.Items[0].DocumentID
+	}
+	r.count(page)
+	return page, nil
+}
+
+// settleBound asks for the first page once more, with the bound, and keeps the bound only if the document that it was made
+// of is still there. That dateTo includes its own instant is an assumption: a service that does not, or that cuts it to the
+// day, would leave out documents that nobody has seen yet.
+func (r *documentReader) settleBound(ctx context.Context) error {
+	if r.bound.IsZero() || r.first == "" {
+		return nil
+	}
+	p := r.p
+	p.Page, p.DateTo = 1, r.bound
+	r.bound = time.Time{}
+	page, err := r.list(ctx, p)
+	switch {
+	case errors.Is(err, ErrInvalid): // the service takes no such time
+		return nil
+	case err != nil:
+		return err
+	}
+	if slices.ContainsFunc(page.Items, func(d Document) bool { return d.DocumentID == r.first }) {
+		r.p.DateTo = p.DateTo
+	}
+	return nil
+}
+
+// count takes documentsCount for the total where there is no pagination, once it was more than what a full page held:
+// whether it counts the page or the list is not documented.
+func (r *documentReader) count(page *Page[Document]) {
+	n := page.count
+	if n == nil || page.Pagination != nil {
+		return
+	}
+	r.counted = r.counted || *n > len(page.Items) && len(page.Items) >= r.p.Limit
+	if r.counted && *n >= len(page.Items) {
+		page.total = n
 	}
 }
 
@@ -263,13 +312,13 @@ func newest(docs []Document, from time.Time) time.Time {
 	return bound
 }
 
-func (c *caller) getDocument(ctx context.Context, t SigningType, field, id string) (*Document, error) {
+func (c *caller) getDocument(ctx context.Context, m method, t SigningType, field, id string) (*Document, error) {
 	var checked checks
 	checked.uuid(field, id)
-	if err := checked.err(OpListDocuments); err != nil {
+	if err := checked.err(m); err != nil {
 		return nil, err
 	}
-	page, err := c.listDocuments(ctx, t, DocumentListParams{DocumentID: id})
+	page, err := c.listDocuments(ctx, m, t, DocumentListParams{DocumentID: id})
 	if err != nil {
 		return nil, err
 	}

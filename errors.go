@@ -1,42 +1,54 @@
 package signforms
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// What callers branch on, found with [errors.Is] in every error that a call returns.
+// What callers branch on, found with [errors.Is]. Every error of a call matches one of these, or the error of the call's
+// context; it may match both.
 var (
-	// ErrInvalid: an input is missing or malformed. Found by the SDK before anything was sent (Error.Local, Error.Fields),
-	// or answered by the service (400, 413, 415, code invalid_input).
+	// ErrInvalid: an input or a setting is missing or malformed. Found by the SDK before anything was sent (Error.Local,
+	// Error.Fields; every error of New), or answered by the service (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
 	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403). Correct the settings given to New.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: no such document, template, form or response (404, or an answer without the record asked for).
+	// ErrNotFound: no such document, template, form or response (404, 410, or a list without the record asked for).
 	ErrNotFound = errors.New("not found")
-	// ErrRefused: the document's status forbids it (409, 422, code invalid_status). The status of a refusal is not
-	// documented by the service, so a 400 to a void or reminder that passed the local checks matches ErrRefused and ErrInvalid.
+	// ErrRefused: the service will not do it, mostly because of the document's status (409, 422, code invalid_status, any 4xx
+	// that is not listed here). The status of a refusal is not documented by the service, so a 400 to a void or reminder that
+	// passed the local checks matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
 	// ErrRateLimited: a limit, said by the service (429), or that of reminders, kept by the SDK before sending (Error.Local).
 	// Nothing was carried out. Error.RetryAfter tells how long to wait; 0 when the service did not say.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: no answer, an answer that cannot be read, a 408 or a 5xx. What was asked for is safe to ask for again.
+	// ErrUnavailable: no answer, an answer that cannot be read, a 408, a 5xx, or a 2xx that says it failed (success false, an
+	// error) without a code that says why. What was asked for is safe to ask for again.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it. Do not repeat
-	// it blindly: look first, for a send at the template's respondents (see the package example OutcomeUnknown).
+	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it: there was none,
+	// or a 5xx, a redirect, or a 2xx that cannot be read or says that it failed. Do not repeat it blindly: look first, for a
+	// send at the template's respondents (see the package example OutcomeUnknown).
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
 // Error is the error of every call: what the service answered, why there was no answer, or what the SDK refused to send.
-// Its text holds the operation, the status, the service's code and message, and never the API key, a query string or a body.
+// Its text holds the method, the status, the service's code and message, and never the API key, a query string or a body.
+//
+// One that a program makes by hand, for a fake, matches the sentinels that the same answer of the service would: see the
+// package documentation.
 type Error struct {
-	// Operation that was called.
+	// Method is the call in words, such as "get document" or "send template". Where it is empty the text begins with Operation.
+	Method string
+	// Operation of the service that the call used: several methods share one.
 	Operation Operation
 	// StatusCode of the last answer; 0 when there was none.
 	StatusCode int
@@ -58,7 +70,7 @@ type Error struct {
 	// Body is the last answer as it came, at most 64 KiB. It may hold personal data and is never part of the text.
 	Body RawAnswer `json:"-"`
 
-	kinds []error
+	kinds []error // nil: those of the same answer, see sentinels
 	cause error
 }
 
@@ -77,11 +89,11 @@ const maxFieldsInText = 8
 
 // Error says what was called, what came of it and, where the answer leaves that open, what to do.
 func (e *Error) Error() string {
-	parts := []string{string(e.Operation)}
+	parts := []string{cmp.Or(e.Method, string(e.Operation), "signforms")}
 	if e.StatusCode != 0 {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
 	}
-	for _, k := range e.kinds {
+	for _, k := range e.sentinels() {
 		if k == ErrOutcomeUnknown || e.StatusCode < 300 { // other statuses speak for themselves
 			parts = append(parts, k.Error())
 		}
@@ -124,9 +136,28 @@ func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(
 // Unwrap returns the sentinels that e matches and, if there is one, the cause: context.Canceled, a network error.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
-		return e.kinds
+		return e.sentinels()
 	}
-	return append([]error{e.cause}, e.kinds...)
+	return append([]error{e.cause}, e.sentinels()...)
+}
+
+// noKinds is for an error that matches its cause alone.
+var noKinds = []error{}
+
+// sentinels returns what the call found e to be. For an Error that was made by hand it is what the exported fields say.
+func (e *Error) sentinels() []error {
+	mayBeDone := e.Operation == OpSend || e.Operation == OpSendReminder
+	switch {
+	case e.kinds != nil:
+		return e.kinds
+	case e.Local && e.RetryAfter > 0:
+		return []error{ErrRateLimited}
+	case e.Local:
+		return []error{ErrInvalid}
+	case mayBeDone && outcome{status: e.StatusCode}.mayBeDone():
+		return []error{ErrOutcomeUnknown}
+	}
+	return answerKinds(e.Operation, e.StatusCode, e.Code)
 }
 
 // statusErrors and codeErrors map an answer to the sentinels it matches: the one table of what a status means. Statuses
@@ -134,11 +165,13 @@ func (e *Error) Unwrap() []error {
 var (
 	statusErrors = map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
+		http.StatusMethodNotAllowed:      ErrInvalid,
 		http.StatusRequestEntityTooLarge: ErrInvalid,
 		http.StatusUnsupportedMediaType:  ErrInvalid,
 		http.StatusUnauthorized:          ErrForbidden,
 		http.StatusForbidden:             ErrForbidden,
 		http.StatusNotFound:              ErrNotFound,
+		http.StatusGone:                  ErrNotFound,
 		http.StatusConflict:              ErrRefused,
 		http.StatusUnprocessableEntity:   ErrRefused,
 		http.StatusTooManyRequests:       ErrRateLimited,
@@ -162,24 +195,35 @@ var statusAdvice = map[int]string{
 	http.StatusUnsupportedMediaType: "check Options.Endpoints",
 }
 
-// errorKinds returns the sentinels for an answer. It does not know whether the outcome of a send is open: see judge.
-func errorKinds(op Operation, status int, code string) []error {
+// answerKinds returns the sentinels of a complete answer that is no success; status 0 stands for no answer. It does not
+// know whether the outcome of a send is open.
+func answerKinds(op Operation, status int, code string) []error {
 	var kinds []error
 	add := func(k error) {
-		if k != nil {
+		if k != nil && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
 		}
 	}
 	add(statusErrors[status])
-	if status < 200 || status >= 500 {
-		add(ErrUnavailable)
-	} else {
+	if status/100 == 2 || status/100 == 4 { // any other is a gateway's, whose code says nothing about the service
 		add(codeErrors[code])
 	}
 	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
 		add(ErrRefused)
 	}
+	if len(kinds) == 0 {
+		add(classErrors[status/100])
+	}
+	if len(kinds) == 0 {
+		add(ErrUnavailable)
+	}
 	return kinds
+}
+
+// classErrors are for statuses and codes that have no sentinel of their own; other classes match ErrUnavailable.
+var classErrors = map[int]error{
+	3: ErrInvalid, // the base URL or an endpoint
+	4: ErrRefused,
 }
 
 const (
@@ -224,4 +268,8 @@ func cleanText(s, apiKey string) string {
 		cut--
 	}
 	return s[:cut] + "…"
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

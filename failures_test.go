@@ -18,7 +18,7 @@ type cell struct {
 	seen     int // requests that the service read
 	attempts int
 	status   int
-	kind     error // the one sentinel that the error matches; nil: none
+	kind     error // the one sentinel that the error matches
 }
 
 // failure is one way in which every attempt goes wrong.
@@ -86,9 +86,9 @@ func failures(certificates *httptest.Server) []failure {
 			reads: fourTimes.with(200), sends: onceUnknown.with(200), is: context.DeadlineExceeded, text: "no complete answer", body: `{"mess`},
 		{name: "garbage 200", behave: answer(200, "", "garbage"), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
 			text: "unreadable answer: it is not a JSON object: check the base URL", body: "garbage"},
-		{name: "200 with an error", behave: answer(200, "", `{"error":"No such template"}`), reads: cell{1, 1, 200, nil}, sends: cell{1, 1, 200, nil},
+		{name: "200 with an error", behave: answer(200, "", `{"error":"No such template"}`), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
 			text: "No such template"},
-		{name: "redirect", behave: answer(307, "Location: https://other.example.com/x\r\n", ""), reads: cell{1, 1, 307, nil}, sends: onceUnknown.with(307),
+		{name: "redirect", behave: answer(307, "Location: https://other.example.com/x\r\n", ""), reads: cell{1, 1, 307, signforms.ErrInvalid}, sends: onceUnknown.with(307),
 			text: "redirected to other.example.com"},
 		{name: "408", behave: answer(408, "Connection: close\r\n", "slow"), reads: cell{1, 1, 408, signforms.ErrUnavailable}, sends: onceUnknown.with(408), body: "slow"},
 		{name: "429", behave: answer(429, "", "later"), reads: cell{4, 4, 429, signforms.ErrRateLimited}, sends: cell{4, 4, 429, signforms.ErrRateLimited},
@@ -102,7 +102,7 @@ func failures(certificates *httptest.Server) []failure {
 		all = append(all, failure{name: fmt.Sprint(status), behave: answer(status, "", "never"), reads: cell{1, 1, status, signforms.ErrUnavailable},
 			sends: onceUnknown.with(status), body: "never"})
 	}
-	for status, kind := range map[int]error{400: signforms.ErrInvalid, 401: signforms.ErrForbidden, 404: signforms.ErrNotFound, 409: signforms.ErrRefused, 418: nil} {
+	for status, kind := range map[int]error{400: signforms.ErrInvalid, 401: signforms.ErrForbidden, 404: signforms.ErrNotFound, 409: signforms.ErrRefused, 418: signforms.ErrRefused} {
 		f := failure{name: fmt.Sprint(status), behave: answer(status, "", "no"), reads: cell{1, 1, status, kind}, sends: cell{1, 1, status, kind}, body: "no"}
 		all = append(all, f)
 	}

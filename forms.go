@@ -29,12 +29,12 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 	var c checks
 	c.required("FormID", p.FormID)
 	body.check(&c)
-	if err := c.err(OpSend); err != nil {
+	if err := c.err(sendForm); err != nil {
 		return nil, err
 	}
 	var res FormSendResult
 	var err error
-	if res.Raw, err = s.c.do(ctx, body.call(), &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, body.call(sendForm), &res); err != nil {
 		return nil, err
 	}
 	return &res, nil
@@ -53,28 +53,10 @@ type FormResponse struct {
 
 // Answer is the answer to one question of a form.
 type Answer struct {
-	ID       string `json:"id"`
-	Question string `json:"question"`
+	ID       string `json:"id" fill:"any"`
+	Question string `json:"question" fill:"any"`
 	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
-	Answer string `json:"answer"`
-}
-
-// responseAnswer is a FormResponse whose answers may be more than text.
-type responseAnswer struct {
-	FormResponse
-	Answers []struct {
-		ID       text `json:"id"`
-		Question text `json:"question"`
-		Answer   text `json:"answer"`
-	} `json:"answers"`
-}
-
-func (a responseAnswer) record() FormResponse {
-	r := a.FormResponse
-	for _, x := range a.Answers {
-		r.Answers = append(r.Answers, Answer{string(x.ID), string(x.Question), string(x.Answer)})
-	}
-	return r
+	Answer string `json:"answer" fill:"any"`
 }
 
 // ResponseListParams says which responses to list: those of FormID, the one with ResponseID, or both.
@@ -86,7 +68,7 @@ type ResponseListParams struct {
 	Page, Limit int
 }
 
-func (p ResponseListParams) inputs() (inputs, error) {
+func (p ResponseListParams) inputs(m method) (inputs, error) {
 	var c checks
 	if p.FormID == "" && p.ResponseID == "" {
 		c.add("FormID", "or ResponseID must be given")
@@ -107,31 +89,34 @@ func (p ResponseListParams) inputs() (inputs, error) {
 	in.str("responseId", p.ResponseID)
 	in.num("page", p.Page)
 	in.num("limit", p.Limit)
-	return in, c.err(OpListResponses)
+	return in, c.err(m)
 }
 
-type responsesAnswer struct {
-	Message    string           `json:"message"`
-	Responses  []responseAnswer `json:"responses"`
-	Pagination *paginationField `json:"pagination"`
+type wireResponses struct {
+	wirePage
+	Responses []FormResponse `json:"responses" fill:"list"`
+}
+
+func (w *wireResponses) missing(r *run) string {
+	return w.missingList("responses", w.Responses != nil, r)
 }
 
 // Responses returns one page of a form's responses: that with the number p.Page.
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
-	in, err := p.inputs()
+	return s.responses(ctx, listResponses, p)
+}
+
+func (s *FormsService) responses(ctx context.Context, m method, p ResponseListParams) (*Page[FormResponse], error) {
+	in, err := p.inputs(m)
 	if err != nil {
 		return nil, err
 	}
-	var answer responsesAnswer
-	run, err := s.c.carryOut(ctx, call{op: OpListResponses, in: in}, &answer)
+	var answer wireResponses
+	run, err := s.c.carryOut(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]FormResponse, len(answer.Responses))
-	for i, a := range answer.Responses {
-		records[i] = a.record()
-	}
-	return newPage(records, p.Page, answer.Message, answer.Pagination, run), nil
+	return newPage(answer.Responses, p.Page, answer.wirePage, run), nil
 }
 
 // AllResponses yields every response of a form, in pages of 100 unless p.Limit says otherwise, as [DocumentsService.All]
@@ -162,10 +147,10 @@ func (r *FormResponse) id() string {
 func (s *FormsService) Response(ctx context.Context, responseID string) (*FormResponse, error) {
 	var c checks
 	c.responseID("responseID", responseID)
-	if err := c.err(OpListResponses); err != nil {
+	if err := c.err(getResponse); err != nil {
 		return nil, err
 	}
-	page, err := s.Responses(ctx, ResponseListParams{ResponseID: responseID})
+	page, err := s.responses(ctx, getResponse, ResponseListParams{ResponseID: responseID})
 	if err != nil {
 		return nil, err
 	}

@@ -133,11 +133,11 @@ func (c *checks) page(page, limit, maxLimit int) {
 	}
 }
 
-func (c checks) err(op Operation) error {
+func (c checks) err(m method) error {
 	if len(c) == 0 {
 		return nil
 	}
-	return &Error{Operation: op, Local: true, Fields: c, kinds: []error{ErrInvalid}}
+	return &Error{Method: m.name, Operation: m.op, Local: true, Fields: c, kinds: []error{ErrInvalid}}
 }
 
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

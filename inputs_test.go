@@ -155,13 +155,13 @@ func TestTextOfWrongInputs(t *testing.T) {
 		"list documents: invalid input: DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11; "+
 			"Limit must be from 1 to 100 (0 means the default)")
 	require.EqualError(t, second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
-		"void document: invalid input: DocumentRef must be made with PDF, TemplateDocument or a record's Ref method")
+		"void document: invalid input: DocumentRef must be made with PDFDocument, TemplateDocument or a record's Ref method")
 	require.EqualError(t, second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}).Ref())),
 		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
-	require.EqualError(t, second(c.Documents.Get(t.Context(), createdID)), "list documents: invalid input: documentID must be a UUID and is the "+
+	require.EqualError(t, second(c.Documents.Get(t.Context(), createdID)), "get document: invalid input: documentID must be a UUID and is the "+
 		"ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
 	require.EqualError(t, second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: formID})),
-		"send: invalid input: Receivers must hold 1 to 100 receivers")
+		"send form: invalid input: Receivers must hold 1 to 100 receivers")
 	err := second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: make([]signforms.Receiver, 100)}))
 	require.Len(t, asError(t, err).Fields, 300, "all are there")
 	require.Contains(t, err.Error(), "; and 292 more in Error.Fields")
@@ -170,7 +170,7 @@ func TestTextOfWrongInputs(t *testing.T) {
 
 // TestInputsAtTheirBounds sends what is just allowed.
 func TestInputsAtTheirBounds(t *testing.T) {
-	rec := &recorder{answer: `{"createdDocumentId":"` + createdID + `"}`}
+	rec := &recorder{answer: anyAnswer}
 	c, ctx := scriptedClient(t, rec), t.Context()
 	now := time.Now()
 	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
@@ -190,9 +190,9 @@ func TestInputsAtTheirBounds(t *testing.T) {
 }
 
 func TestDocumentRef(t *testing.T) {
-	require.Equal(t, "PDF "+pdfID, signforms.PDFDocument(pdfID).String())
-	require.Equal(t, "template document "+createdID+" of "+templateID, signforms.TemplateDocument(templateID, createdID).String())
-	require.Equal(t, "no document", signforms.DocumentRef{}.String())
+	require.Equal(t, "PDF:"+pdfID, signforms.PDFDocument(pdfID).String())
+	require.Equal(t, "PDF_TEMPLATE:"+templateID+":"+createdID, signforms.TemplateDocument(templateID, createdID).String())
+	require.Empty(t, signforms.DocumentRef{}.String())
 	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDFDocument(pdfID): true}, signforms.PDFDocument(pdfID), "comparable")
 	template := signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}
 	err := second(scriptedClient(t, silent(t)).Documents.Void(t.Context(), template.Ref()))

@@ -24,6 +24,28 @@ const (
 	OpListResponses   Operation = "list responses"
 )
 
+// method is a method of a service of the client: the operation that it uses, and its name in errors.
+type method struct {
+	op   Operation
+	name string
+}
+
+var (
+	listDocuments   = method{OpListDocuments, "list documents"}
+	getDocument     = method{OpListDocuments, "get document"}
+	voidDocument    = method{OpVoidDocument, "void document"}
+	sendReminder    = method{OpSendReminder, "send reminder"}
+	listTemplates   = method{OpListDocuments, "list templates"}
+	getTemplate     = method{OpListDocuments, "get template"}
+	sendTemplate    = method{OpSend, "send template"}
+	listRespondents = method{OpListRespondents, "list respondents"}
+	getRespondent   = method{OpListRespondents, "get respondent"}
+	sendForm        = method{OpSend, "send form"}
+	listResponses   = method{OpListResponses, "list responses"}
+	getResponse     = method{OpListResponses, "get response"}
+	doRequest       = method{OpRequest, "request"}
+)
+
 // Inputs says where the inputs of an operation travel. The zero value keeps the operation's default.
 type Inputs uint8
 

@@ -95,7 +95,7 @@ func TestBaseURLKeepsItsPath(t *testing.T) {
 		"https://X.Example/A%2Fb/": "https://x.example/A%2Fb/get-documents", "https://x:443": "https://x/get-documents",
 		"http://x:443": "http://x:443/get-documents",
 	} {
-		rec := &recorder{answer: `{}`}
+		rec := &recorder{answer: anyAnswer}
 		c, err := signforms.New(base, exampleKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
 		require.NoError(t, err)
 		require.NoError(t, second(c.Documents.List(t.Context(), signforms.DocumentListParams{})))
@@ -161,7 +161,7 @@ func TestOnAttempt(t *testing.T) {
 		if status == 0 {
 			return nil, http.ErrHandlerTimeout
 		}
-		return reply(req, status, `{}`), nil
+		return reply(req, status, anyAnswer), nil
 	}), func(o *signforms.Options) {
 		o.OnAttempt = func(ctx context.Context, a signforms.Attempt) {
 			require.Equal(t, "value", ctx.Value(key{}), "the call's own context")

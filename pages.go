@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -34,6 +36,7 @@ type Page[T any] struct {
 	lacking func(kind error, message string) *Error // for the call that got the page
 	more    more
 	total   *int
+	count   *int // documentsCount
 }
 
 // Pagination is what the service reported with a page; 0 and false also stand for what it left out.
@@ -55,8 +58,15 @@ const (
 	noMore
 )
 
-// paginationField tells what was left out from what is zero.
-type paginationField struct {
+// wirePage is what every list has beside its records.
+type wirePage struct {
+	Message        string          `json:"message"`
+	DocumentsCount *int            `json:"documentsCount"`
+	Pagination     *wirePagination `json:"pagination"`
+}
+
+// wirePagination tells what was left out from what is zero.
+type wirePagination struct {
 	CurrentPage     *int  `json:"currentPage"`
 	TotalPages      *int  `json:"totalPages"`
 	TotalDocuments  *int  `json:"totalDocuments"`
@@ -65,14 +75,11 @@ type paginationField struct {
 	HasPreviousPage *bool `json:"hasPreviousPage"`
 }
 
-func newPage[T any](items []T, asked int, message string, f *paginationField, run *run) *Page[T] {
-	p := &Page[T]{Items: items, Message: message, Raw: run.last.body, lacking: run.lacking}
+func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
-	if f != nil {
-		p.total = f.TotalDocuments
-		if p.total == nil {
-			p.total = f.TotalResponses
-		}
+	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.body, lacking: run.lacking, count: w.DocumentsCount}
+	if f := w.Pagination; f != nil {
+		p.total = f.total()
 		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(p.total), value(f.HasNextPage), value(f.HasPreviousPage)}
 		if value(p.total) < len(items) { // it counts something else
 			p.total = nil
@@ -85,6 +92,46 @@ func newPage[T any](items []T, asked int, message string, f *paginationField, ru
 	return p
 }
 
+// missingList says what is wrong with an answer whose list, of the name, is not there.
+func (w wirePage) missingList(name string, there bool, r *run) string {
+	page, _ := strconv.Atoi(r.call.in.text("page"))
+	if there || w.provesEmpty(max(page, 1), name, r.last.body) {
+		return ""
+	}
+	return noList(name, r.last.body)
+}
+
+// provesEmpty tells whether an answer without its list says by other means that there is nothing on this page. Services
+// that leave out an empty list were met; so were errors, and lists under other names, with status 200.
+func (w wirePage) provesEmpty(page int, name string, answer []byte) bool {
+	f := w.Pagination
+	if f == nil {
+		f = &wirePagination{}
+	}
+	total := f.total()
+	switch {
+	case value(f.HasNextPage), value(f.TotalPages) >= max(page, 2):
+		return false
+	case page == 1 && (value(total) > 0 || value(w.DocumentsCount) > 0):
+		return false
+	case total != nil && *total == 0, w.DocumentsCount != nil && *w.DocumentsCount == 0, f.TotalPages != nil && page > *f.TotalPages:
+		return true
+	}
+	return page > 1 && !slices.ContainsFunc(keysOf(answer), func(key string) bool {
+		return key != name && !slices.Contains(pageKeys, key)
+	})
+}
+
+// pageKeys stand beside a list. What has any other key may be another answer altogether.
+var pageKeys = []string{"message", "documentsCount", "formCount", "pagination", "success", "status", "statusCode", "code"}
+
+func (f *wirePagination) total() *int {
+	if f.TotalDocuments != nil {
+		return f.TotalDocuments
+	}
+	return f.TotalResponses
+}
+
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -93,7 +140,7 @@ func value[T any](p *T) (v T) {
 }
 
 // more is unknown where the fields contradict each other: a page too many costs less than one too few.
-func (f *paginationField) more(current, items int) more {
+func (f *wirePagination) more(current, items int) more {
 	var promised, denied bool
 	if f.HasNextPage != nil {
 		promised, denied = *f.HasNextPage, !*f.HasNextPage
@@ -183,15 +230,18 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 			}
 			items := next.page.Items
 			fresh := make([]bool, len(items))
-			nameless, progress := len(items) > 0, false
+			nameless, found := len(items) > 0, 0
 			for i := range items {
 				id := l.id(&items[i])
 				fresh[i] = id == "" || seen.add(id)
-				nameless, progress = nameless && id == "", progress || fresh[i] && id != ""
+				nameless = nameless && id == ""
+				if fresh[i] && id != "" {
+					found++
+				}
 			}
 			more := next.page.more
 			var err error
-			if number, err = read.after(number, len(items), more, next.page.total, progress); number > 0 {
+			if number, err = read.after(number, len(items), more, next.page.total, found); number > 0 {
 				next = l.start(ctx, number)
 			} else if err == nil && nameless && more == moreUnknown {
 				err = errors.New("the records have no id and the pages no pagination, so there may be more: ask for further pages by their number")
@@ -234,11 +284,14 @@ type coverage struct {
 	furthest int // the highest page read
 	total    *int
 	least    int // the lowest total so far
+	most     int // the highest total so far
+	found    int // new ids so far
 	idle     int // pages in a row without a new id or a lower total
 }
 
-// after takes note of a page and returns the number of the next one, 0 at the end.
-func (c *coverage) after(number, items int, m more, total *int, progress bool) (int, error) {
+// after takes note of a page, with the number of new ids on it, and returns the number of the next one, 0 at the end.
+func (c *coverage) after(number, items int, m more, total *int, found int) (int, error) {
+	progress := found > 0
 	if c.size == 0 {
 		c.size = items
 	}
@@ -246,6 +299,7 @@ func (c *coverage) after(number, items int, m more, total *int, progress bool) (
 		c.idle = 0
 	}
 	c.shrink(total)
+	total = c.believed(items, total, found)
 	c.add((number-1)*c.size, number*c.size)
 	again := number <= c.furthest
 	c.furthest = max(c.furthest, number)
@@ -278,6 +332,20 @@ func (c *coverage) shrink(total *int) {
 		c.covered, c.tail = max(c.covered-by, 0), c.tail-by // gapEnd stays: the stretch behind it may not have moved at all
 	}
 	c.total = total
+}
+
+// believed returns the total unless it may count something else: a list with more records than any total so far, or a first
+// page that holds as many as there should be in all.
+func (c *coverage) believed(items int, total *int, found int) *int {
+	c.found += found
+	if total == nil {
+		return nil
+	}
+	c.most = max(c.most, *total)
+	if c.found > c.most || c.furthest == 0 && items == *total {
+		return nil
+	}
+	return total
 }
 
 // add notes that the positions from start to end have been read. Reading always starts before gapEnd.

@@ -29,7 +29,8 @@ func queries[T any](t *testing.T, rec *recorder, all iter.Seq2[*T, error]) (quer
 	return queries
 }
 
-// TestWhatAllAsksFor: pages of 100 from the first on, unless told otherwise, and the same when ranged over again.
+// TestWhatAllAsksFor: pages of 100 from the first on, unless told otherwise, and the same when ranged over again. The first
+// page is asked for again with the bound, to see whether it is safe.
 func TestWhatAllAsksFor(t *testing.T) {
 	const answer = `{"documents":[{"documentId":"` + pdfID + `","createdAt":"2026-11-03T10:00:00Z"}],
 		"respondents":[{"respondentDocumentId":"` + createdID + `"}],"responses":[{"responseId":"` + responseID + `"}]}`
@@ -38,10 +39,10 @@ func TestWhatAllAsksFor(t *testing.T) {
 		first, second := want[0], want[1]
 		rec := &recorder{answer: answer}
 		c := scriptedClient(t, rec)
-		require.Equal(t, []string{first, until + second, first, until + second},
+		require.Equal(t, []string{first, until + first, until + second, first, until + first, until + second},
 			queries(t, rec, c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: limit, Page: 5})))
 		rec.sent = nil
-		require.Equal(t, []string{first, until + second, first, until + second},
+		require.Equal(t, []string{first, until + first, until + second, first, until + first, until + second},
 			queries(t, rec, c.Templates.All(t.Context(), signforms.TemplateListParams{Limit: limit, Page: 5})))
 		rec.sent = nil
 		require.Equal(t, []string{first, second, first, second},

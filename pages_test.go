@@ -26,6 +26,7 @@ type listService struct {
 	mu       sync.Mutex
 	requests []listRequest
 	answer   func(n int, r listRequest) string // n counts from 0
+	refuse   func(r listRequest) bool          // with a 400; nil refuses nothing
 }
 
 type listRequest struct {
@@ -40,8 +41,11 @@ func (s *listService) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.limit, _ = strconv.Atoi(q.Get("limit"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	body := s.answer(len(s.requests), r)
 	s.requests = append(s.requests, r)
+	if s.refuse != nil && s.refuse(r) {
+		return reply(req, 400, `{"message":"dateTo must be a date"}`), nil
+	}
+	body := s.answer(len(s.requests)-1, r)
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, req.Context().Err()
 }
 
@@ -51,6 +55,14 @@ func (s *listService) client(t *testing.T) *signforms.Client {
 		HTTPClient: &http.Client{Transport: s}, MaxAttempts: 1, LimitStore: signforms.NewMemoryLimitStore(nil)})
 	require.NoError(t, err)
 	return c
+}
+
+// pages returns the numbers of the pages that were asked for.
+func (s *listService) pages() (numbers []int) {
+	for _, r := range s.requests {
+		numbers = append(numbers, r.page)
+	}
+	return numbers
 }
 
 func docID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
@@ -105,7 +117,7 @@ func TestAllWithoutPagination(t *testing.T) {
 	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, wantIDs(upTo(250)), ids)
-	require.Len(t, s.requests, 4, "a short page is not the end: the empty fourth is")
+	require.Equal(t, []int{1, 1, 2, 3, 4}, s.pages(), "a short page is not the end: the empty fourth is")
 }
 
 func TestAllWhenTheServiceCapsTheLimit(t *testing.T) {
@@ -128,7 +140,7 @@ func TestAllWhenAPageIsRepeatedForEver(t *testing.T) {
 	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
 	require.NoError(t, err, "without pagination, a page without a new id is the end")
 	require.Len(t, ids, 100)
-	require.Len(t, s.requests, 2)
+	require.Equal(t, []int{1, 1, 2}, s.pages())
 
 	s = &listService{answer: func(_ int, r listRequest) string {
 		return pageJSON(upTo(100), fmt.Sprintf(`{"currentPage":%d,"totalPages":1000}`, r.page))
@@ -137,7 +149,7 @@ func TestAllWhenAPageIsRepeatedForEver(t *testing.T) {
 	require.ErrorIs(t, err, signforms.ErrUnavailable)
 	require.ErrorContains(t, err, "page 2 holds nothing new, yet more pages are promised")
 	require.Len(t, ids, 100)
-	require.Len(t, s.requests, 2)
+	require.Equal(t, []int{1, 1, 2}, s.pages())
 }
 
 func TestAllEndsWhenTotalsOscillate(t *testing.T) {
@@ -162,6 +174,9 @@ func TestAllFetchesOnePageAhead(t *testing.T) {
 		if n%100 == 0 { // while the first item of page p is worked on, page p+1 is fetched, and no other
 			if n == 0 {
 				require.Equal(t, 1, <-asked)
+			}
+			if n == 0 {
+				require.Equal(t, 1, <-asked, "whether the bound is safe")
 			}
 			if n < 300 {
 				require.Equal(t, n/100+2, <-asked)
@@ -204,7 +219,7 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 
 func TestAllYieldsAnErrorOnce(t *testing.T) {
 	s := &listService{answer: func(n int, r listRequest) string {
-		if n == 1 {
+		if r.page == 2 {
 			return "<html>"
 		}
 		return pageJSON(window(upTo(300), r.page, 100), "")
@@ -212,7 +227,7 @@ func TestAllYieldsAnErrorOnce(t *testing.T) {
 	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
 	require.ErrorIs(t, err, signforms.ErrUnavailable)
 	require.Len(t, ids, 100)
-	require.Len(t, s.requests, 2)
+	require.Equal(t, []int{1, 1, 2}, s.pages())
 }
 
 // TestAllLosesNothing walks random lists from which records vanish between any two requests, and now and then all of
@@ -284,10 +299,13 @@ func TestAllWhileDocumentsAreCreated(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	requests := srv.Requests()
-	require.Len(t, requests, 3, "what is created meanwhile must not lengthen the list")
+	require.Len(t, requests, 4, "what is created meanwhile must not lengthen the list")
 	require.Empty(t, requests[0].Query.Get("dateTo"))
-	require.Equal(t, requests[1].Query.Get("dateTo"), requests[2].Query.Get("dateTo"))
 	require.NotEmpty(t, requests[1].Query.Get("dateTo"))
+	require.Equal(t, "1", requests[1].Query.Get("page"), "whether the bound is safe")
+	for _, r := range requests[2:] {
+		require.Equal(t, requests[1].Query.Get("dateTo"), r.Query.Get("dateTo"))
+	}
 }
 
 func TestAllWhileDocumentsAreVoided(t *testing.T) {

@@ -29,12 +29,12 @@ func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*Remind
 }
 
 func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait time.Duration) (*RemindResult, error) {
-	in, err := ref.inputs(OpSendReminder)
+	in, err := ref.inputs(sendReminder)
 	if err != nil {
 		return nil, err
 	}
 	var res RemindResult
-	res.Raw, err = s.c.do(ctx, call{op: OpSendReminder, in: in, maxWait: maxWait}, &res)
+	res.Raw, err = s.c.do(ctx, call{method: sendReminder, in: in, maxWait: maxWait}, &res)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +83,8 @@ func meetsTheRest(ctx context.Context, err error) bool {
 		ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
+func (r *RemindResult) setMessage(m string) { r.Message = m }
+
 // Budget is how much of the reminder budget is left.
 type Budget struct {
 	// Remaining is how many reminders can be sent now, 0 to 5.
@@ -96,7 +98,9 @@ type Budget struct {
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	waits, err := s.c.budget.peek(ctx)
 	if err != nil {
-		return Budget{}, storeError(err)
+		e := storeError(err)
+		e.Method = "reminder budget"
+		return Budget{}, e
 	}
 	var b Budget
 	for b.Remaining < len(waits) && waits[b.Remaining] == 0 {

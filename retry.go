@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -41,7 +40,7 @@ func (r *run) send(ctx context.Context) ([]byte, error) {
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, r.url, body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.call.op, err) // the context is nil: New has checked what the URL is made of
+		return nil, r.call.refusal(err.Error()) // the context is nil: New has checked what the URL is made of
 	}
 	client := retryablehttp.Client{
 		// Redirects are never followed: net/http would repeat a POST on a 307, out of sight of the policy.

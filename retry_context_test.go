@@ -108,14 +108,16 @@ func TestContextThatHasEnded(t *testing.T) {
 		e := asError(t, err)
 		require.True(t, e.Local)
 		require.Zero(t, e.Attempts)
-		require.EqualError(t, err, string(call.op)+": nothing was sent: context canceled")
+		require.EqualError(t, err, methodNames[call.name]+": nothing was sent: context canceled")
 	}
 }
 
 func TestNilContext(t *testing.T) {
 	var none context.Context
 	for _, call := range everyCall {
-		require.EqualError(t, call.do(none, scriptedClient(t, silent(t))), string(call.op)+": net/http: nil Context")
+		err := call.do(none, scriptedClient(t, silent(t)))
+		require.EqualError(t, err, methodNames[call.name]+": invalid input: net/http: nil Context")
+		requireMatches(t, err, signforms.ErrInvalid)
 	}
 }
 

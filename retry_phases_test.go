@@ -66,7 +66,7 @@ func (m *momentService) start(t *testing.T, protocol string) {
 		m.mu.Lock()
 		m.arrived[r.Header.Get("X-Request-Id")]++
 		m.mu.Unlock()
-		_, _ = io.WriteString(w, `{"message":"ok","createdDocumentId":"6afac610c07043658fde1996"}`)
+		_, _ = io.WriteString(w, anyAnswer)
 	}))
 	m.srv.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are cut off
 	m.srv.EnableHTTP2 = protocol == "HTTP/2"

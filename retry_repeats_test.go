@@ -149,8 +149,6 @@ func (n *tally) requireEqual(t *testing.T, p placement, want int64, err error) {
 // enough is when a service that is sent request after request ends that with a success.
 const enough = 50
 
-const anyAnswer = `{"message":"ok","createdDocumentId":"` + createdID + `","documents":[],"respondents":[],"responses":[]}`
-
 // Whatever becomes of a request, it is on the wire once for each attempt that the call reports and each slot that it takes.
 func TestNoRequestIsRepeatedUnseenOverHTTP2(t *testing.T) {
 	for _, b := range breakages() {

@@ -43,6 +43,12 @@ func requireUnreadable(t *testing.T, call aCall, err error, status int) {
 	}
 }
 
+// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindNeedNoObject.
+func messageAlone(call aCall, body string) bool {
+	body = strings.TrimSpace(body)
+	return (call.op == signforms.OpVoidDocument || call.op == signforms.OpSendReminder) && (body == "" || body == `"ok"`)
+}
+
 func TestUnreadableAnswers(t *testing.T) {
 	for name, body := range map[string]string{
 		"garbage":    "\x00\xff\x13garbage",
@@ -57,6 +63,9 @@ func TestUnreadableAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, call := range everyCall {
+				if messageAlone(call, body) {
+					continue
+				}
 				c, mock := mocked(t, httpmock.NewStringResponder(200, body))
 				err := call.do(t.Context(), c)
 				requireUnreadable(t, call, err, 200)
@@ -67,11 +76,17 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 	for _, status := range []int{201, 202} {
 		for _, call := range everyCall {
+			if messageAlone(call, "") {
+				continue
+			}
 			c, _ := mocked(t, httpmock.NewStringResponder(status, ""))
 			requireUnreadable(t, call, call.do(t.Context(), c), status)
 		}
 	}
 	for _, call := range everyCall { // a 204 has no body to find in it what is needed
+		if messageAlone(call, "") {
+			continue
+		}
 		c, _ := mocked(t, func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil })
 		requireUnreadable(t, call, call.do(t.Context(), c), 204)
 	}
@@ -148,7 +163,7 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 			if notRepeatable(call.op) {
 				requireMatches(t, err, signforms.ErrOutcomeUnknown)
 			} else {
-				requireMatches(t, err)
+				requireMatches(t, err, signforms.ErrInvalid)
 			}
 		}
 	}

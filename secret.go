@@ -32,6 +32,15 @@ func (l SigningLink) LogValue() slog.Value { return slog.StringValue(l.redact())
 // MarshalText returns "[redacted]", so that a result that is logged as JSON does not hold the link.
 func (l SigningLink) MarshalText() ([]byte, error) { return []byte(l.redact()), nil }
 
+// UnmarshalText reads a link; one that MarshalText has redacted is read as none.
+func (l *SigningLink) UnmarshalText(text []byte) error {
+	*l = SigningLink(text)
+	if string(text) == redacted {
+		*l = ""
+	}
+	return nil
+}
+
 func (l SigningLink) redact() string {
 	if l == "" {
 		return ""

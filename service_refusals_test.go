@@ -168,7 +168,7 @@ func TestServiceElsewhere(t *testing.T) {
 	}
 	err := at(signforms.Endpoint{Method: http.MethodPut})
 	require.Equal(t, 405, asError(t, err).StatusCode)
-	requireMatches(t, err)
+	requireMatches(t, err, signforms.ErrInvalid)
 	require.ErrorContains(t, err, "use POST")
 	err = at(signforms.Endpoint{Path: "/void-documents"})
 	requireMatches(t, err, signforms.ErrNotFound)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -33,17 +32,17 @@ func (p TemplateListParams) documents() DocumentListParams {
 
 // List returns one page of templates: that with the number p.Page. For all of them, range over All.
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
-	return s.c.listDocuments(ctx, TypePDFTemplate, p.documents())
+	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
 }
 
 // All yields every template that matches, as [DocumentsService.All] does documents.
 func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Document, error] {
-	return s.c.allDocuments(ctx, TypePDFTemplate, p.documents())
+	return s.c.allDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
 }
 
 // Get returns one template with its roles. ErrNotFound when the service has none with this id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Document, error) {
-	return s.c.getDocument(ctx, TypePDFTemplate, "templateID", templateID)
+	return s.c.getDocument(ctx, getTemplate, TypePDFTemplate, "templateID", templateID)
 }
 
 // Receiver is somebody to whom a template or form is sent.
@@ -81,13 +80,14 @@ type TemplateSendParams struct {
 	PDF []byte
 }
 
-// SendResult is a document made from a template.
+// SendResult is a document made from a template. As JSON it keeps everything but Raw and the signing links, so that it can
+// be stored and its Ref used later.
 type SendResult struct {
 	Message               string         `json:"message"`
 	TemplateID            string         `json:"templateId"` // as sent, when the answer has none
 	CreatedDocumentID     string         `json:"createdDocumentId"`
 	CreatedDocumentStatus DocumentStatus `json:"createdDocumentStatus"`
-	// Signers hold the signing links, which print as "[redacted]".
+	// Signers hold the signing links, which print as "[redacted]" and are empty when read back from JSON.
 	Signers []Signer `json:"signers"`
 	// Raw is the answer as it came. It holds the signing links: keep it out of logs.
 	Raw RawAnswer `json:"-"`
@@ -96,11 +96,11 @@ type SendResult struct {
 // Ref returns the reference by which the document is voided or reminded.
 func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
 
-func (r *SendResult) complete() error {
+func (r *SendResult) missing(*run) string {
 	if r.CreatedDocumentID == "" {
-		return errors.New("it lacks createdDocumentId")
+		return "it lacks createdDocumentId"
 	}
-	return nil
+	return ""
 }
 
 // sendBody is what both kinds of send carry.
@@ -113,11 +113,11 @@ type sendBody struct {
 	PDFData     string           `json:"pdfData,omitempty"`
 }
 
-func (b sendBody) call() call {
+func (b sendBody) call(m method) call {
 	var in inputs
 	in.str("documentId", b.DocumentID)
 	in.str("signingType", string(b.SigningType))
-	return call{op: OpSend, in: in, body: b}
+	return call{method: m, in: in, body: b}
 }
 
 func (b sendBody) check(c *checks) {
@@ -156,7 +156,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	var c checks
 	c.uuid("TemplateID", p.TemplateID)
 	body.check(&c)
-	if err := c.err(OpSend); err != nil {
+	if err := c.err(sendTemplate); err != nil {
 		return nil, err
 	}
 	if len(p.PDF) > 0 {
@@ -164,7 +164,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	}
 	var res SendResult
 	var err error
-	if res.Raw, err = s.c.do(ctx, body.call(), &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, body.call(sendTemplate), &res); err != nil {
 		return nil, err
 	}
 	if res.TemplateID == "" {
@@ -198,7 +198,7 @@ type RespondentListParams struct {
 	Limit                int    // how many to a page; default 10 for Respondents, 100 for AllRespondents; no maximum is documented
 }
 
-func (p RespondentListParams) inputs() (inputs, error) {
+func (p RespondentListParams) inputs(m method) (inputs, error) {
 	var c checks
 	if p.TemplateID == "" && p.RespondentDocumentID == "" {
 		c.add("TemplateID", "or RespondentDocumentID must be given")
@@ -215,23 +215,30 @@ func (p RespondentListParams) inputs() (inputs, error) {
 	in.str("respondentDocumentId", p.RespondentDocumentID)
 	in.num("page", p.Page)
 	in.num("limit", p.Limit)
-	return in, c.err(OpListRespondents)
+	return in, c.err(m)
 }
 
-type respondentsAnswer struct {
-	Message     string           `json:"message"`
-	Respondents []Respondent     `json:"respondents"`
-	Pagination  *paginationField `json:"pagination"`
+type wireRespondents struct {
+	wirePage
+	Respondents []Respondent `json:"respondents" fill:"list"`
+}
+
+func (w *wireRespondents) missing(r *run) string {
+	return w.missingList("respondents", w.Respondents != nil, r)
 }
 
 // Respondents returns one page of the documents made from a template: that with the number p.Page.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
-	in, err := p.inputs()
+	return s.respondents(ctx, listRespondents, p)
+}
+
+func (s *TemplatesService) respondents(ctx context.Context, m method, p RespondentListParams) (*Page[Respondent], error) {
+	in, err := p.inputs(m)
 	if err != nil {
 		return nil, err
 	}
-	var answer respondentsAnswer
-	run, err := s.c.carryOut(ctx, call{op: OpListRespondents, in: in}, &answer)
+	var answer wireRespondents
+	run, err := s.c.carryOut(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +249,7 @@ func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListPara
 			r.TemplateID = p.TemplateID
 		}
 	}
-	return newPage(answer.Respondents, p.Page, answer.Message, answer.Pagination, run), nil
+	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
 }
 
 // AllRespondents yields every document made from a template, in pages of 100 unless p.Limit says otherwise, as
@@ -266,10 +273,10 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
 	var c checks
 	c.objectID("createdDocumentID", createdDocumentID)
-	if err := c.err(OpListRespondents); err != nil {
+	if err := c.err(getRespondent); err != nil {
 		return nil, err
 	}
-	page, err := s.Respondents(ctx, RespondentListParams{RespondentDocumentID: createdDocumentID})
+	page, err := s.respondents(ctx, getRespondent, RespondentListParams{RespondentDocumentID: createdDocumentID})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,208 @@
+package jsonfill_test
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/jsonfill"
+)
+
+type record struct {
+	Name    string            `json:"name" fill:"also=title,also=label"`
+	Note    string            `json:"note" fill:"any"`
+	Done    bool              `json:"done" fill:"also=isDone"`
+	Count   int               `json:"count"`
+	At      time.Time         `json:"at"`
+	Maybe   *int              `json:"maybe"`
+	Sub     *sub              `json:"sub"`
+	Inner   sub               `json:"inner"`
+	Subs    []sub             `json:"subs"`
+	Raw     json.RawMessage   `json:"raw"`
+	Raws    []json.RawMessage `json:"raws"`
+	Skipped string            `json:"-"`
+	Untaged string
+}
+
+type sub struct {
+	ID string `json:"id"`
+}
+
+type list struct {
+	record
+	Records []record `json:"records" fill:"list"`
+}
+
+const ample = 1 << 20
+
+func TestObject(t *testing.T) {
+	seven, at := 7, time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC)
+	for _, c := range []struct {
+		doc  string
+		want record
+	}{
+		{doc: `{}`},
+		{doc: ` {"name":"Ann","unknown":[{"name":"x"}],"done":true,"count":3} `, want: record{Name: "Ann", Done: true, Count: 3}},
+		{doc: `{"NAME":"Ann","Name2":"x"}`, want: record{Name: "Ann"}},
+		{doc: `{"n\u0061me":"A\u006en \ud83d\ude00 \ud800"}`, want: record{Name: "Ann 😀 �"}},
+		{doc: "{\"name\":\"A\xffn\xc3\"}", want: record{Name: "A\ufffdn\ufffd"}},
+		{doc: `{"name":7.50}`, want: record{Name: "7.50"}},
+		{doc: `{"name":true}`, want: record{Name: "true"}},
+		{doc: `{"name":["x"],"note":["x", 1]}`, want: record{Note: `["x", 1]`}},
+		{doc: `{"name":null,"note":null,"at":null,"maybe":null,"sub":null,"subs":null,"raw":null,"raws":null}`},
+		{doc: `{"title":"T"}`, want: record{Name: "T"}},
+		{doc: `{"title":"T","name":"N","label":"L"}`, want: record{Name: "N"}},
+		{doc: `{"name":"","label":"L"}`, want: record{Name: "L"}},
+		{doc: `{"label":"L","name":""}`, want: record{Name: "L"}},
+		{doc: `{"isDone":true,"done":false}`, want: record{Done: true}},
+		{doc: `{"done":"true"}`, want: record{Done: true}},
+		{doc: `{"done":1}`, want: record{Done: true}},
+		{doc: `{"done":"yes"}`},
+		{doc: `{"done":[true]}`},
+		{doc: `{"count":"12"}`, want: record{Count: 12}},
+		{doc: `{"count":2.0}`, want: record{Count: 2}},
+		{doc: `{"count":2.5}`},
+		{doc: `{"count":1e99}`},
+		{doc: `{"count":"` + strings.Repeat("1", 100) + `"}`},
+		{doc: `{"count":9007199254740993}`},
+		{doc: `{"at":"2026-11-18T10:15:30.125Z"}`, want: record{At: at}},
+		{doc: `{"at":"2026-11-18"}`},
+		{doc: `{"at":1763460930}`},
+		{doc: `{"maybe":7}`, want: record{Maybe: &seven}},
+		{doc: `{"maybe":"7"}`, want: record{Maybe: &seven}},
+		{doc: `{"maybe":"many"}`},
+		{doc: `{"maybe":{}}`},
+		{doc: `{"sub":{"id":5},"inner":{"id":"b"}}`, want: record{Sub: &sub{"5"}, Inner: sub{"b"}}},
+		{doc: `{"sub":[],"inner":7}`},
+		{doc: `{"subs":[]}`, want: record{Subs: []sub{}}},
+		{doc: `{"subs":[{"id":"a"},{"id":[1]}]}`, want: record{Subs: []sub{{"a"}, {}}}},
+		{doc: `{"subs":{"id":"a"}}`, want: record{Subs: []sub{{"a"}}}},
+		{doc: `{"subs":""}`},
+		{doc: `{"subs":false}`},
+		{doc: `{"subs":["a@b.c",null,7,[{"id":"x"}]]}`, want: record{Subs: []sub{}}},
+		{doc: `{"subs":["x",{"id":"a"}]}`, want: record{Subs: []sub{{"a"}}}},
+		{doc: `{"raw": {"a": 1} ,"raws":[1, "x",null]}`, want: record{Raw: json.RawMessage(`{"a": 1}`),
+			Raws: []json.RawMessage{json.RawMessage("1"), json.RawMessage(`"x"`), json.RawMessage("null")}}},
+		{doc: `{"raws":{"event":1}}`, want: record{Raws: []json.RawMessage{json.RawMessage(`{"event":1}`)}}},
+		{doc: `{"-":"x","Skipped":"x","Untaged":"x"}`},
+		{doc: `{"name":"first","name":"last"}`, want: record{Name: "last"}},
+	} {
+		var got record
+		require.NoError(t, jsonfill.Object([]byte(c.doc), ample, &got), c.doc)
+		require.Equal(t, c.want, got, c.doc)
+	}
+}
+
+func TestObjectRefuses(t *testing.T) {
+	for doc, want := range map[string]string{
+		``: "it is not a JSON object", `[{}]`: "it is not a JSON object", `null`: "it is not a JSON object", `"x"`: "it is not a JSON object",
+		`{"name":"x"}{}`:      "byte 12: text after the value",
+		`{"name":"x"`:         "byte 11: unexpected end",
+		`{"records":7}`:       "records is not a list",
+		`{"records":"none"}`:  "records is not a list",
+		`{"records":[7]}`:     "records is not a record",
+		`{"records":[[]]}`:    "records is not a record",
+		`{"records":[{},null`: "byte 19: unexpected end",
+	} {
+		var got record
+		require.EqualError(t, jsonfill.Object([]byte(doc), ample, &list{}, &got), want, doc)
+	}
+	var l list
+	require.NoError(t, jsonfill.Object([]byte(`{"records":{"name":"x"},"count":7}`), ample, &l))
+	require.Equal(t, list{record{Count: 7}, []record{{Name: "x"}}}, l)
+}
+
+// TestSeveralTargets: a key fills each that has it, also after a list that does not fit.
+func TestSeveralTargets(t *testing.T) {
+	var a, b record
+	require.EqualError(t, jsonfill.Object([]byte(`{"records":7,"name":"Ann","subs":[{"id":"x"}],"count":3}`), ample, &list{}, &a, &b), "records is not a list")
+	require.Equal(t, record{Name: "Ann", Subs: []sub{{"x"}}, Count: 3}, a)
+	require.Equal(t, a, b)
+}
+
+// TestMemoryStaysWithinTheBound counts all that is allocated, which is more than what is alive at any time.
+func TestMemoryStaysWithinTheBound(t *testing.T) {
+	repeated := func(s string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(s+",", (1<<20)/len(s)), ",") + "]"
+	}
+	for name, doc := range map[string]string{
+		"empty records":  `{"records":` + repeated(`{}`) + `}`,
+		"sparse records": `{"records":` + repeated(`{"name":"a"}`) + `}`,
+		"odd records":    `{"records":` + repeated(`{"count":"7","subs":"","maybe":1}`) + `}`,
+		"full records":   `{"records":` + repeated(`{"name":"`+strings.Repeat("Ann ", 50)+`","at":"2026-11-18T10:15:30.125Z"}`) + `}`,
+		"no records":     `{"records":[{"subs":` + repeated(`5`) + `}]}`,
+		"nested":         `{"records":[{"subs":` + repeated(`{}`) + `}]}`,
+		"raw values":     `{"raws":` + repeated(`1`) + `}`,
+		"repeated lists": "{" + strings.Repeat(`"raws":[1,2,3,4,5,6,7,8,9,0],`, 30_000) + `"x":0}`,
+		"escapes":        `{"name":"` + strings.Repeat(`\u00e9`, 170_000) + `"}`,
+		"one long key":   `{"` + strings.Repeat(`\u00e9`, 170_000) + `":0}`,
+		"not UTF-8":      `{"name":"` + strings.Repeat("\xff", 1<<20) + `"}`,
+		"unknown fields": `{"x":` + repeated(`{"x":[[]]}`) + `}`,
+	} {
+		for _, times := range []int{1, 3, 7} {
+			limit := times * len(doc)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := jsonfill.Object([]byte(doc), limit, &list{})
+			runtime.ReadMemStats(&after)
+			copied := uint64(len(doc)) // []byte(doc) above
+			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(limit)+copied+32<<10, "%s, %d times", name, times)
+			if err != nil {
+				require.ErrorIs(t, err, jsonfill.ErrTooMuch, name)
+			}
+		}
+	}
+	doc := `{"records":` + repeated(`{}`) + `}`
+	require.ErrorIs(t, jsonfill.Object([]byte(doc), 7*len(doc), &list{}), jsonfill.ErrTooMuch)
+	doc = `{"records":` + repeated(`{"name":"`+strings.Repeat("Ann ", 50)+`"}`) + `}`
+	require.NoError(t, jsonfill.Object([]byte(doc), 7*len(doc), &list{}), "ordinary records have room")
+}
+
+// FuzzObject holds the filler to encoding/json wherever that can decode a document into the same struct.
+func FuzzObject(f *testing.F) {
+	for _, doc := range []string{
+		`{"name":"Ann","done":true,"count":3,"at":"2026-11-18T10:15:30.125Z","maybe":1,"sub":{"id":"x"},"subs":[{"id":"y"}],"raws":[1,{}]}`,
+		`{"name":"\ud800\u0000","note":"","inner":{"id":""},"raw":[ 1 ]}`, `{"subs":"","count":"7"}`, "{\"name\":\"\xff\"}",
+	} {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		type plain record // whose other keys encoding/json does not know
+		var got, want record
+		err := jsonfill.Object(doc, 1<<20, &got)
+		if json.Unmarshal(doc, &want) != nil || hasDuplicates(doc) || want.Untaged != "" {
+			return
+		}
+		if err != nil && !strings.Contains(err.Error(), "512 levels") && !(err == jsonfill.ErrNotObject) {
+			t.Fatalf("encoding/json can read it: %v", err)
+		}
+		if err == nil && want.Name != "" && want.Name != got.Name {
+			t.Fatalf("name %q, want %q", got.Name, want.Name)
+		}
+		if err == nil && (want.Count != 0 && want.Count != got.Count && want.Count < 1<<53 && want.Count > -1<<53 || !want.At.Equal(got.At) || len(want.Subs) != len(got.Subs) && !strings.Contains(string(doc), "null")) {
+			t.Fatalf("%+v, want %+v", got, plain(want))
+		}
+	})
+}
+
+// hasDuplicates tells of documents in which encoding/json merges values of one key, as the filler does not.
+func hasDuplicates(doc []byte) bool {
+	seen := map[string]bool{}
+	dec := json.NewDecoder(strings.NewReader(string(doc)))
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		if s, ok := tok.(string); ok {
+			if s = strings.ToLower(s); seen[s] {
+				return true
+			}
+			seen[s] = true
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package jsonfill
+
+import (
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// scalar sets a string, bool, int or time.Time from the value that comes next, and reports whether there was one that fits.
+func (f *filler) scalar(v reflect.Value, field field) bool {
+	switch start := f.scan.Next(); start {
+	case '"':
+		text := f.raw(f.scan.String())
+		return !f.exhausted() && f.set(v, text)
+	case 'n':
+		f.scan.Skip()
+		return false
+	case '{', '[':
+		raw := f.value()
+		return field.any && f.set(v, raw)
+	default:
+		t := f.scan.Scalar()
+		return f.set(v, f.src[t.Start:t.End])
+	}
+}
+
+// set converts text into the kind of v.
+func (f *filler) set(v reflect.Value, text []byte) bool {
+	switch v.Kind() {
+	case reflect.String:
+		if len(text) == 0 || !f.take(len(text)) {
+			return len(text) == 0
+		}
+		v.SetString(string(text))
+		return true
+	case reflect.Bool:
+		b, err := strconv.ParseBool(short(text))
+		if err == nil && b {
+			v.SetBool(true)
+		}
+		return err == nil
+	case reflect.Int:
+		return setInt(v, short(text))
+	default:
+		return setTime(v.Addr().Interface().(*time.Time), text)
+	}
+}
+
+// setTime reads RFC 3339, first in its strict form, which takes no memory.
+func setTime(v *time.Time, text []byte) bool {
+	var at time.Time
+	err := at.UnmarshalText(text)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, short(text))
+	}
+	if err == nil && !at.IsZero() {
+		*v = at
+	}
+	return err == nil
+}
+
+// short keeps a huge text in the place of a number from being copied, and into an error that nobody reads.
+func short(text []byte) string {
+	if len(text) > 64 {
+		return ""
+	}
+	return string(text)
+}
+
+func setInt(v reflect.Value, s string) bool {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n <= -1<<53 || n >= 1<<53 {
+		var x float64
+		x, err = strconv.ParseFloat(s, 64)
+		if err != nil || x != math.Trunc(x) || math.Abs(x) >= 1<<53 {
+			return false
+		}
+		n = int64(x)
+	}
+	if n != 0 {
+		v.SetInt(n)
+	}
+	return true
+}
