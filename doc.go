@@ -22,9 +22,14 @@
 // # Errors
 //
 // The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
-// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Inputs are checked before anything
-// is sent, and all that is wrong with them is in one error. Texts of errors hold no API key of 8 bytes or more, signing
-// link, mail address, query string or body, so they can be logged.
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Each matches at least one of these,
+// or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong with them is in one
+// error. Texts of errors hold no API key of 8 bytes or more, signing link, mail address, query string or body, so they can be
+// logged.
+//
+// A fake that stands in for this package returns what the service would have caused: &Error{StatusCode: 404} matches
+// ErrNotFound, &Error{Operation: OpSend, StatusCode: 503} matches ErrOutcomeUnknown, as does one of OpSendReminder, and
+// &Error{Local: true, RetryAfter: d} matches ErrRateLimited. Records and results made by hand have a Ref if their ids are set.
 //
 // # Retries
 //
@@ -65,12 +70,15 @@
 //
 // # Lists that move
 //
-// Lists change while they are read. All methods yield each record once. New documents do not shift what follows: from the second
-// page of a list that is newest first on, DateTo is the creation of the first document, unless the caller set it. When the
-// reported total shrinks, because documents left the filter, All goes back as far as they can have shifted the rest. Where the
-// service reports no total, or others enter the list as some leave it (with OldestFirst every new one does), it cannot know:
-// collect a filtered list before acting on its documents. Respondents and responses have no date filter, so those made
-// meanwhile may or may not be yielded.
+// Lists change while they are read. All methods yield each record once. New documents do not shift what follows: from the
+// second page of a list that is newest first on, DateTo is the creation of the first document, unless the caller set it. How
+// the service reads such a bound is not documented, so All first asks for the first page again with it, and goes on without it
+// if the first document is gone. That costs one request for each list of several pages.
+//
+// When the reported total shrinks, because documents left the filter, All goes back as far as they can have shifted the rest.
+// Where the service reports no total, or others enter the list as some leave it (with OldestFirst every new one does), it
+// cannot know: collect a filtered list before acting on its documents. Respondents and responses have no date filter, so
+// those made meanwhile may or may not be yielded.
 //
 // # What is missing
 //
@@ -82,6 +90,9 @@
 // The service's description leaves some of its interface open. Facts that are not documented are marked so where they stand, and
 // [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses and fields are kept: statuses as they
 // came, fields in the Raw bytes of pages and results. A text, number, boolean or time that comes as another kind is converted,
-// or left zero where it cannot be, and one record in the place of a list is a list of one; a list or record that comes as
-// anything else makes the answer unreadable.
+// or left zero where it cannot be; one record in the place of a list is a list of one; any other odd value within a record is
+// left empty.
+//
+// An answer that is not what was asked for is an error and never an empty result. A list may be missing from its answer only
+// where the answer proves that it is empty: by a total of 0, or on a page past the last.
 package signforms
