@@ -110,10 +110,13 @@ func (r *Record) noteUnknown(where string, names []string, known []string) {
 	}
 }
 
+// meant names the input that is written with other cases, separators or a plural.
 func meant(name string, known []string) string {
-	name = name[:min(len(name), 64)]
+	plain := func(s string) string {
+		return strings.TrimSuffix(strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)), "s")
+	}
 	for _, k := range known {
-		if strings.EqualFold(k, name) || distance(k, name) <= 2 {
+		if plain(k) == plain(name) {
 			return fmt.Sprintf(" (did you mean %s?)", k)
 		}
 	}

@@ -34,9 +34,9 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 		`ignored query parameter "documentid" (did you mean documentId?), ignored body field "reason"`, got.String())
 
 	load(t, "void_document").with(func(r *request) { r.Path = "/nowhere" }).send(srv)
-	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path): No such path. Did you mean POST /send-reminder?`, srv.last().String())
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/nowhere": 404 not_found (rule: path): No such path`, srv.last().String())
 	load(t, "void_document").with(func(r *request) { r.Path = "/form/0123456789abcdef0123456789abcdef" }).send(srv)
-	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path): No such path. Did you mean POST /pdf-template-lambda?`, srv.last().String())
+	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path): No such path. Did you mean GET /get-form-responses?`, srv.last().String())
 }
 
 // TestLinesSayWhatIsWrongAndNotWhatCame has every kind of refusal that repeats in its message what the client sent.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,11 +124,11 @@ func (a *API) match(r *http.Request) (rt *route, inputs map[string]string, err e
 	if other != nil {
 		return other, nil, &wrongMethod{got: r.Method, want: other.Method}
 	}
-	meant := a.nearest(r.URL.Path)
-	return nil, nil, &failure{
-		status: http.StatusNotFound, code: codeNotFound, rule: "path",
-		message: fmt.Sprintf("No such path. Did you mean %s %s?", meant.Method, meant.Path),
+	message := "No such path"
+	if meant := a.nearest(r.URL.Path); meant != nil {
+		message += fmt.Sprintf(". Did you mean %s %s?", meant.Method, meant.Path)
 	}
+	return nil, nil, &failure{status: http.StatusNotFound, code: codeNotFound, rule: "path", message: message}
 }
 
 // Serves reports whether an operation is under the URL's path, whatever the method.
@@ -137,37 +136,25 @@ func (a *API) Serves(u *url.URL) bool {
 	return slices.ContainsFunc(a.routes, func(rt route) bool { _, ok := rt.matches(u); return ok })
 }
 
-// nearest returns the route whose path is closest to p, whatever stands in front of it: a version segment and a doubled
-// prefix are common mistakes. A route that a profile moved is found under its documented path too.
-func (a *API) nearest(p string) *route {
-	last := "/" + strings.ToLower(path.Base(path.Clean("/"+p)))
-	last = last[:min(len(last), 64)]
-	best, least := &a.routes[0], len(last)+64
+// nearest returns the route that shares the most words with the path, nil when none shares one. A version segment, a prefix,
+// another case and a plural make no difference. A route that a profile moved is found by its documented path too.
+func (a *API) nearest(path string) (best *route) {
+	path, most := strings.ToLower(path), 0
 	for i := range a.routes {
-		if d := min(distance(last, a.routes[i].Path), distance(last, documentedRoutes[i].Path)); d < least {
-			best, least = &a.routes[i], d
+		if n := max(sharedWords(path, a.routes[i].Path), sharedWords(path, documentedRoutes[i].Path)); n > most {
+			best, most = &a.routes[i], n
 		}
 	}
 	return best
 }
 
-// distance is the number of bytes to insert, delete or replace to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j+1]+1, row[j]+1)
+// sharedWords counts the words of a route that occur in the path. Words are compared by their first four letters.
+func sharedWords(path, route string) (n int) {
+	notLetter := func(r rune) bool { return r < 'a' || r > 'z' }
+	for _, word := range strings.FieldsFunc(strings.ToLower(route), notLetter) {
+		if strings.Contains(path, word[:min(len(word), 4)]) {
+			n++
 		}
 	}
-	return row[len(b)]
+	return n
 }
