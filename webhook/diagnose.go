@@ -19,11 +19,16 @@ import (
 // [ErrSignature], in a log line or a test; a match means nothing but that, and must not be used to accept anything. The
 // text may be several lines. It holds no secret, signature or part of the body.
 //
-// It tries: each of the secrets, also trimmed, with a newline, and as base64 or hexadecimal text; the signature in
-// upper-case hexadecimal, in base64, and behind "sha256="; the timestamp in seconds for milliseconds and the reverse; the
-// body alone, without the full stop, trimmed, with a newline, as one element of the array or as an array of it, and as
-// printed again by JavaScript or by encoding/json. Where none of these matches and the keys of every object are in
-// alphabetical order, it guesses that something on the way has put them so.
+// It tries:
+//
+//   - each of the secrets, also trimmed, with a newline, and as base64 or hexadecimal text;
+//   - the signature in upper-case hexadecimal, in base64, and behind "sha256=";
+//   - the timestamp in seconds for milliseconds and the reverse;
+//   - the body alone, without the full stop, trimmed, with a newline, with and without a byte order mark, decoded from base64, as
+//     one element of the array or as an array of it, and as printed again by JavaScript or by encoding/json.
+//
+// It says when the body is empty. Where nothing matches and the keys of every object are in alphabetical order, it guesses
+// that something on the way has put them so.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	return diagnose(secrets, header, body, true)
 }

@@ -18,8 +18,10 @@ const (
 
 // Sign returns the two headers with which the service would deliver body at that time: X-Timestamp in Unix seconds and
 // X-Signature over exactly these bytes. It is meant for tests and for senders of one's own; package webhooktest builds
-// whole requests. A timestamp before September 2001 is one that no [Verifier] accepts. In FIPS 140-only mode it
-// panics on a secret of fewer than 14 bytes, as crypto/hmac does.
+// whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
+//
+// No [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In a bubble of testing/synctest
+// it is the year 2000: sign with a later time there, and give the Verifier a clock that shows it ([VerifierOptions.Now]).
 func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	text := strconv.FormatInt(timestamp.Unix(), 10)
 	m := newMAC([]byte(secret))

@@ -1,0 +1,54 @@
+// Echo receives the service's webhooks behind the router echo. Any router that takes an http.Handler does it alike: gin, for
+// one, by gin.WrapH(handler).
+//
+//	SIGNFORMS_WEBHOOK_SECRET=whsec_… go run ./echo
+//
+// Register the handler for POST, and let nothing before it read the body: what was signed is the body as it was sent.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/signforms/signforms-go/webhook"
+)
+
+func main() {
+	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := &http.Server{Addr: "127.0.0.1:8080", Handler: newRouter(verifier), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second}
+	fmt.Println("receiving at http://" + server.Addr + "/webhook")
+	log.Fatal(server.ListenAndServe())
+}
+
+// newRouter has two routes, either of which is enough: a Handler that does everything, and a handler of one's own behind
+// the middleware, without protection against repeats.
+func newRouter(verifier *webhook.Verifier) *echo.Echo {
+	handler := webhook.NewHandler(verifier, webhook.Funcs{
+		TemplateSigned: func(_ context.Context, ev *webhook.TemplateSigned) error {
+			fmt.Println(ev.SignedBy.RoleTitle, "signed", ev.DocumentName)
+			return nil
+		},
+	}, nil)
+	e := echo.New()
+	e.POST("/webhook", echo.WrapHandler(handler))
+	e.POST("/own", own, echo.WrapMiddleware(verifier.Middleware(nil)))
+	return e
+}
+
+// own gets genuine deliveries only.
+func own(c echo.Context) error {
+	events, err := webhook.EventsFrom(c.Request().Context())
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest)
+	}
+	return c.JSON(http.StatusOK, map[string]int{"events": len(events)})
+}
