@@ -30,10 +30,10 @@ type Options struct {
 	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
 	Profile   Profile
 
-	// Intercept, if it is set, stands around the work of every authenticated request whose body could be read: it calls work
-	// at most once, or answers itself. To do the work and drop the answer it calls work with a writer of its own and then
-	// panics with http.ErrAbortHandler. A reminder has been counted by then, and stays counted unless the status written is
-	// 429. Intercept is called concurrently.
+	// Intercept, if it is set, is called for every authenticated request whose body could be read. It calls work at most once,
+	// or answers itself. To do the work and drop the answer, it calls work with a writer of its own and then panics with
+	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429. Intercept is
+	// called concurrently.
 	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
 
 	// Log, if it is set, gets the record of every request once it is answered, concurrently.
@@ -57,7 +57,7 @@ func New(o Options) *API {
 	return &API{Options: o, routes: routesWith(o.Profile.Routes)}
 }
 
-// Call is one request on its way through the service.
+// Call is one request while it is being answered.
 type Call struct {
 	Operation Operation
 
@@ -257,7 +257,7 @@ func write(w http.ResponseWriter, status int, media string, body []byte) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	w.Write(body) // a client that is gone is no concern of the service
+	w.Write(body) // fails when the client has gone, which does not matter here
 }
 
 // finish settles what a reminder counts for and hands the record to the log.

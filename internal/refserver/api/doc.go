@@ -5,11 +5,11 @@
 //
 //	route       404, 405
 //	key         403: x-api-key, and workspaceid when it is sent
-//	limit       429, reminders only; the arrival counts from here on, whatever becomes of the request
+//	limit       429, reminders only; the arrival counts, also when the request is refused later
 //	body        413, 415, 400
 //	Intercept   faults, if there are any
 //	work        400, 404, 409, 200
 //
-// Inputs that a request carries in its query and in its body must agree; when they differ it is refused, since nobody can
-// tell which one was meant. Unknown parameters are ignored, and noted in the request's [Record].
+// An input that a request has in its query and in its body must be the same in both; otherwise the request is refused. Unknown
+// parameters are ignored, and noted in the request's [Record].
 package api

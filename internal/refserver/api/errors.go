@@ -121,7 +121,7 @@ func refusalText(r *signing.Refusal) string {
 	return fmt.Sprintf("A document that is %s cannot be %s", r.Status, done)
 }
 
-// wholeSeconds is d as Retry-After says it: rounded up, so that whoever waits that long is let in.
+// wholeSeconds is d as Retry-After says it: rounded up, so that a client that waits that long is accepted.
 func wholeSeconds(d time.Duration) string {
 	return fmt.Sprint(int64((d + time.Second - 1) / time.Second))
 }

@@ -88,7 +88,7 @@ func queryNames(r *route) []string {
 	return r.known
 }
 
-// peek returns a text input from path, query or body without judging it, empty when there is none.
+// peek returns a text input from path, query or body without checking it, empty when there is none.
 func (in *input) peek(name string) string {
 	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
 		return v
@@ -101,7 +101,7 @@ func (in *input) peek(name string) string {
 }
 
 // text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have
-// different values nobody can tell which was meant: a problem.
+// different values, that is a problem.
 func (in *input) text(name string) string {
 	return in.only(name, in.values(name))
 }

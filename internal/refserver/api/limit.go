@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Limit decides which reminder requests are let in. Its methods are never called at the same time, and now never goes back.
+// Limit decides which reminder requests are accepted. Its methods are never called at the same time, and now never goes back.
 type Limit interface {
-	// Take counts the arrival of a request with the key and lets it in, or says how long to wait and counts nothing.
+	// Take accepts and counts a request with the key, or returns how long to wait and counts nothing.
 	Take(key string, now time.Time) (wait time.Duration, ok bool)
 	// Return takes back the arrival that was counted at that time.
 	Return(key string, at time.Time)
@@ -22,7 +22,7 @@ const (
 	DefaultReminderWindow = 15 * time.Minute
 )
 
-// SlidingWindow lets n requests in during any window of time, exactly: it remembers each arrival. A request that comes one
+// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request that comes one
 // whole window after an earlier one no longer meets it.
 func SlidingWindow(n int, window time.Duration) Limit {
 	return &slidingWindow{n: n, window: window, arrivals: map[string][]time.Time{}}
@@ -55,8 +55,8 @@ func (l *slidingWindow) Return(key string, at time.Time) {
 
 func (l *slidingWindow) String() string { return limitText(l.n, l.window) }
 
-// FixedWindow lets n requests in during each window of time, counted from the Unix epoch: another reading of the limit, which
-// lets up to 2n requests in within a window's length.
+// FixedWindow accepts n requests in each window of time; windows are counted from the Unix epoch. It is another reading of the
+// limit, which accepts up to 2n requests within a window's length.
 func FixedWindow(n int, window time.Duration) Limit {
 	return &fixedWindow{n: n, window: window, used: map[string]used{}}
 }

@@ -22,7 +22,7 @@ type Request struct {
 	Body      []byte
 	Header    http.Header
 
-	Drop      bool          // it is lost on its way
+	Drop      bool          // it is not sent, as if the network had lost it
 	Delay     time.Duration // it is not made now but this much later
 	Duplicate bool          // it is sent twice
 }
@@ -39,7 +39,7 @@ func (r *Request) Seal() {
 // maxAnswer bounds how much of an endpoint's answer is read and logged.
 const maxAnswer = 4 << 10
 
-// NewHTTPClient returns a client fit for a sender: no redirects, no cookies. The caller closes its idle connections.
+// NewHTTPClient returns a client for a sender: it follows no redirects and keeps no cookies. The caller closes its idle connections.
 func NewHTTPClient(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     transport,
@@ -155,7 +155,8 @@ func (s *Sender) update(id string, change func(*store.Tx, *store.Delivery)) {
 	})
 }
 
-// outcome judges the attempts just made, the last ones of all: any 2xx is a success, whatever becomes of the answer's body.
+// outcome returns the status that the attempts just made, the last of all, lead to. Any 2xx is a success, even if the answer's
+// body cannot be read.
 func outcome(all, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
 	if slices.ContainsFunc(made, func(a store.Attempt) bool { return a.StatusCode/100 == 2 }) {
 		return store.DeliveryDelivered, time.Time{}

@@ -6,7 +6,7 @@ import (
 )
 
 // Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
-// what changed. The signing order is enforced here, whatever invitations went out.
+// what changed. The signing order is enforced here, also for signers who were invited already.
 
 // Command is anything that is done to a document at a time.
 type Command func(d Document, at time.Time) (Change, error)
@@ -20,7 +20,7 @@ type Origin struct {
 // maxUserAgent bounds what the audit trail keeps of a browser's name for itself, in bytes.
 const maxUserAgent = 512
 
-// from notes where the act came from that c is the change of.
+// from adds to the audit entry where the act came from.
 func (c *Change) from(o Origin) {
 	o.UserAgent = strings.ToValidUTF8(o.UserAgent[:min(len(o.UserAgent), maxUserAgent)], "")
 	c.Audit[0].Origin = o
@@ -32,7 +32,7 @@ type SignParams struct {
 	Values []FieldValue // what the signer filled in, by name; in a document without fields anything
 }
 
-// View records that a signer opened the document. Looking again, or after signing, changes nothing and tells nobody.
+// View records that a signer opened the document. Viewing again, or after signing, changes nothing and causes no event.
 func (d Document) View(signer string, from Origin, at time.Time) (Change, error) {
 	i, err := d.actor(ActionView, signer)
 	if err != nil {

@@ -83,7 +83,7 @@ func (d Document) Void(at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Remind writes to the signers whose turn it is; with nobody pending that is nobody. The reminders are the Change's
+// Remind writes to the signers whose turn it is, if there are any. The reminders are the Change's
 // messages.
 func (d Document) Remind(at time.Time) (Change, error) {
 	c, err := d.step(ActionRemind, ActorAuthor, "", at)

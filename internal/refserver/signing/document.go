@@ -112,7 +112,7 @@ type Signer struct {
 	Reason     string // given when declining
 }
 
-// SignerStatus is what the interface tells about a signer. Whether the signer declined is told apart from it.
+// SignerStatus is what the interface tells about a signer. Whether the signer declined is not part of it.
 type SignerStatus string
 
 // The statuses of a signer.

@@ -92,7 +92,7 @@ func (t Template) EachRoleOnce(receivers []Receiver) error {
 	return nil
 }
 
-// check looks at what is wrong whatever the template is.
+// check reports what is wrong for any template.
 func (p SendParams) check() error {
 	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
 		return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}

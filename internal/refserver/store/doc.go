@@ -1,7 +1,7 @@
 // Package store keeps the records of the reference service in memory, in transactions.
 //
 // [Store.Update] runs one transaction at a time. When its function returns an error or panics, everything it did is undone;
-// nobody ever sees a part of it. [Store.View] runs beside other views and never beside an update.
+// no part of it is ever visible. [Store.View] runs beside other views and never beside an update.
 //
 // # How a state change, its audit entry and its deliveries commit together
 //
@@ -20,7 +20,7 @@
 //
 // # The outbox
 //
-// A sender never hears of events; it reads what is due and reports what became of it:
+// The sender is not told of events. It reads what is due and reports the outcome:
 //
 //	claim       Update: Tx.Due(now, n), then Tx.PutDelivery with Status Sending, which takes it out of Due
 //	deliver     outside any transaction
