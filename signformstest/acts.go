@@ -16,11 +16,6 @@ import (
 // signerIP is the address from which people act who do not come through their link.
 const signerIP = "192.0.2.1"
 
-// ErrRefused is what an act's error matches, by errors.Is, when the service's rules forbid it: the document's status, the
-// signing order, a signer who has signed before or is none of the document's. The error's text tells which. An id that no
-// document has is an error too, but not this one.
-var ErrRefused = errors.New("refused by the service's rules")
-
 // refusal is a refusal of the rules with its sentinel, and with the addresses that the service's own log leaves out.
 type refusal struct{ *signing.Refusal }
 
@@ -122,7 +117,7 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 	})
 	if err != nil {
 		s.refuse(formID, err)
-		return "", s.explain(err)
+		return "", s.publicError(err)
 	}
 	return c.Response.ID, nil
 }
@@ -157,10 +152,7 @@ func (s *Server) act(documentID string, command signing.Command) error {
 		return nil
 	}
 	s.refuse(documentID, err)
-	if r, ok := errors.AsType[*signing.Refusal](err); ok {
-		return &refusal{r}
-	}
-	return s.explain(err)
+	return s.publicError(err)
 }
 
 // explain adds to the error for a record that does not exist what its id is of instead.

@@ -33,6 +33,23 @@ func (c *clock) Now() time.Time {
 // frozen reports whether only advances move the clock.
 func (c *clock) frozen() bool { return !c.start.IsZero() }
 
+// advanced is by how much the clock was moved in all.
+func (c *clock) advanced() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.offset
+}
+
+// resume goes on with a clock that was advanced by offset and has told latest, so that time does not go back.
+func (c *clock) resume(offset time.Duration, latest time.Time) {
+	c.mu.Lock()
+	c.offset = offset
+	c.mu.Unlock()
+	if behind := latest.Sub(c.Now()); behind > 0 {
+		c.advance(behind)
+	}
+}
+
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ func convertAll[From, To any](all []From, convert func(From) To) []To {
 func internalTemplate(t Template) signing.Template {
 	return signing.Template{
 		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),
-		Ordered: t.SigningOrder, Variables: t.Variables, PDF: t.PDF, Fields: convertAll(t.Fields, internalField), ExpiresFor: t.ExpiresFor,
+		Ordered: t.SigningOrder, Variables: t.Variables, PDF: signing.NewFile(t.PDF), Fields: convertAll(t.Fields, internalField), ExpiresFor: t.ExpiresFor,
 	}
 }
 
@@ -54,14 +54,14 @@ func internalForm(f Form) signing.Form {
 func internalDocument(d Document) signing.Document {
 	return signing.Document{
 		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
-		Ordered: d.SigningOrder, PDF: d.PDF, Fields: convertAll(d.Fields, internalField), ExpiresFor: d.ExpiresFor,
+		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: convertAll(d.Fields, internalField), ExpiresFor: d.ExpiresFor,
 	}
 }
 
 func internalSigner(s Signer) signing.Signer { return signing.Signer{Name: s.Name, Email: s.Email} }
 
 func internalFieldValue(v FieldValue) signing.FieldValue {
-	return signing.FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image}
+	return signing.FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: signing.NewFile(v.Image)}
 }
 
 func internalWebhook(w Webhook) store.Webhook {
@@ -155,7 +155,7 @@ func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
 		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
 		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
-		Documents: documents,
+		HasPDF: t.PDF.SHA256 != "", Documents: documents,
 	}
 }
 
@@ -165,6 +165,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 		Status: signforms.DocumentStatus(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
 		Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
 		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
+		HasPDF: d.PDF.SHA256 != "", Finished: FinishedFile(d.Finishing),
 	}
 	for i, signer := range d.Signers {
 		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), s.links.Sign(signer.Token)))
@@ -181,10 +182,11 @@ func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
 	}
 }
 
+// publicValue leaves out Image, which has to be read.
 func publicValue(v signing.FieldValue) SignedValue {
 	return SignedValue{
 		SignerID:   v.Signer,
-		FieldValue: FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image},
+		FieldValue: FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value},
 	}
 }
 
@@ -209,6 +211,6 @@ func publicAnswer(a signing.FormAnswer) Answer { return Answer{Question: a.Quest
 func publicWebhook(w store.Webhook) WebhookState {
 	return WebhookState{
 		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: EventFamily(w.Family), Documents: w.Sources, Object: w.Bare},
-		Disabled: w.Disabled, CreatedAt: w.CreatedAt,
+		Secret: w.Secret, Disabled: w.Disabled, CreatedAt: w.CreatedAt,
 	}
 }

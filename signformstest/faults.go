@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,20 +87,77 @@ var operations = []signforms.Operation{
 // fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
-	s.require(f.Operation == "" || slices.Contains(operations, f.Operation), "Fail: Operation %q is none of the service's: %q", f.Operation, operations)
-	s.require(f.Status == 0 || f.Status >= 200 && f.Status <= 599, "Fail: Status %d is not 200 to 599", f.Status)
-	s.require(f.Probability >= 0 && f.Probability <= 1, "Fail: Probability %v is not 0 to 1", f.Probability)
-	s.require(min(f.Nth, f.Times, f.Cut) >= 0 && min(f.Latency, f.Drip) >= 0, "Fail: Nth, Times, Cut, Latency and Drip must not be negative")
-	return s.faults.addRequest(f)
+	id, err := s.CreateFault(f)
+	s.require(err == nil, "Fail: %v", err)
+	return func() { s.RemoveFault(id) }
 }
 
 // FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. A fault that
 // cannot be fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
-	s.require(f.EventType == "" || slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)),
-		"FailWebhooks: EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
-	s.require(f.Probability >= 0 && f.Probability <= 1, "FailWebhooks: Probability %v is not 0 to 1", f.Probability)
-	s.require(min(f.Nth, f.Times, f.Pad) >= 0 && f.Delay >= 0, "FailWebhooks: Nth, Times, Pad and Delay must not be negative")
-	return s.faults.addWebhook(f)
+	id, err := s.CreateWebhookFault(f)
+	s.require(err == nil, "FailWebhooks: %v", err)
+	return func() { s.RemoveFault(id) }
+}
+
+// CreateFault does what [Server.Fail] does, and returns the fault's id, or an error in place of failing the test.
+func (s *Server) CreateFault(f Fault) (id string, err error) {
+	switch {
+	case f.Operation != "" && !slices.Contains(operations, f.Operation):
+		return "", invalidf("Operation %q is none of the service's: %q", f.Operation, operations)
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return "", invalidf("Status %d is not 200 to 599", f.Status)
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
+	case min(f.Nth, f.Times, f.Cut) < 0 || min(f.Latency, f.Drip) < 0:
+		return "", invalidf("Nth, Times, Cut, Latency and Drip must not be negative")
+	}
+	return s.tellFault(s.faults.addRequest(f)), nil
+}
+
+// CreateWebhookFault does what [Server.FailWebhooks] does, and returns the fault's id, or an error in place of failing the test.
+func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
+	switch {
+	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
+		return "", invalidf("EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
+	case min(f.Nth, f.Times, f.Pad) < 0 || f.Delay < 0:
+		return "", invalidf("Nth, Times, Pad and Delay must not be negative")
+	}
+	return s.tellFault(s.faults.addWebhook(f)), nil
+}
+
+func (s *Server) tellFault(id string) string {
+	s.watchers.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
+	return id
+}
+
+// ActiveFault is a fault that was set and not taken back. One of Fault and WebhookFault is nil.
+type ActiveFault struct {
+	ID           string
+	Fault        *Fault
+	WebhookFault *WebhookFault
+	Matched      int // requests or attempts so far
+	Happened     int // to how many of them
+}
+
+// Faults returns the faults that were set and not taken back: those of requests, then those of webhooks, each in their order.
+func (s *Server) Faults() []ActiveFault { return s.faults.active() }
+
+// RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
+func (s *Server) RemoveFault(id string) error {
+	if !s.faults.remove(id) {
+		return &failure{fmt.Errorf("no fault with id %q", id), ErrNotFound}
+	}
+	s.tellFault(id)
+	return nil
+}
+
+// ClearFaults takes every fault back.
+func (s *Server) ClearFaults() {
+	for _, f := range s.Faults() {
+		s.RemoveFault(f.ID)
+	}
 }

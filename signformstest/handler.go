@@ -13,19 +13,26 @@ import (
 // handler serves pages, and else the API. It is not a ServeMux because that redirects paths it
 // finds unclean, where the API says what was probably meant.
 func (s *Server) handler(limit api.Limit) http.Handler {
-	service := api.New(api.Options{
+	s.service = api.New(api.Options{
 		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
-		Reminders: limit, Intercept: s.intercept, Log: s.requests.add,
+		Reminders: limit, Intercept: s.intercept, Log: s.logRequest,
 	})
+	s.service.RestoreLimits()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !service.Serves(r.URL) && s.servePage(w, r) {
+		if !s.service.Serves(r.URL) && s.servePage(w, r) {
 			return
 		}
 		late := &lateWriter{ResponseWriter: w}
 		defer late.close()
-		service.ServeHTTP(late, r)
+		s.service.ServeHTTP(late, r)
 		late.send()
 	})
+}
+
+// logRequest keeps the record of a request and tells watchers.
+func (s *Server) logRequest(r api.Record) {
+	s.requests.add(r)
+	s.watchers.tell(Happening{Kind: RequestHappening, At: r.At})
 }
 
 // lateWriter holds an answer back until the request is in the log, so that a client that has its answer finds it there.
@@ -68,23 +75,28 @@ func (w *lateWriter) close() {
 
 // recent keeps the newest entries of a log, so that a service that runs for long does not grow without end.
 type recent[T any] struct {
+	most    int // how many
 	mu      sync.Mutex
 	entries []T
 }
 
-const maxRecent = 100_000
-
 func (l *recent[T]) add(entry T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.entries) >= 2*maxRecent {
-		l.entries = slices.Clone(l.entries[maxRecent:])
+	if len(l.entries) >= l.most+l.most/8+1 {
+		l.entries = slices.Clone(l.entries[len(l.entries)-l.most+1:])
 	}
 	l.entries = append(l.entries, entry)
+}
+
+func (l *recent[T]) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = nil
 }
 
 func (l *recent[T]) all() []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.entries[max(0, len(l.entries)-maxRecent):])
+	return slices.Clone(l.entries[max(0, len(l.entries)-l.most):])
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func TestRecentKeepsTheNewest(t *testing.T) {
-	var l recent[int]
+	const maxRecent = 100_000
+	l := recent[int]{most: maxRecent}
 	for i := range 3*maxRecent + 5 {
 		l.add(i)
 		if i == 2 {

@@ -39,7 +39,7 @@ type Request struct {
 // String describes the request in one line that holds no value the client sent.
 func (r Request) String() string { return r.line }
 
-// Requests returns the newest 100,000 API requests in the order in which they were answered. The newest of these are whole, up to
+// Requests returns the newest API requests, of [Options].Keep, in the order in which they were answered. The newest of these are whole, up to
 // about 16 MiB; of the others Header, Query and Body are gone, and Cut says so. What they refer to is shared with the log: do
 // not change it.
 func (s *Server) Requests() []Request {
@@ -92,6 +92,7 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
+	DeliveryWaiting   DeliveryStatus = "waiting"   // for the finished file of its document
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
 	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line
 	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx

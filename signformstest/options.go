@@ -66,8 +66,8 @@ type Options struct {
 
 	// Finish, unless nil, makes the file of a completed document, as a PDF with its signatures: the completed event waits for
 	// it, also over restarts. It is called at least once for each completed document, one call at a time, and may take its time;
-	// ctx ends with the server. When it has failed 5 times, the event goes out without a URL for the file.
-	Finish func(ctx context.Context, d Document) ([]byte, error)
+	// ctx ends with the server. It is given the document's PDF, and may be called before Start has returned. When it has failed 5 times, the event goes out without a URL for the file.
+	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
 
 	// Middleware, unless nil, is given the server's handler and returns what takes its place: for pages and interfaces of a
 	// program's own beside the service's, or in front of them.
@@ -143,7 +143,7 @@ func (o *Options) checkTexts() error {
 // withDefaults returns the bounds with the documented defaults in place of zeros.
 func (k Keep) withDefaults() Keep {
 	return Keep{
-		Requests: cmp.Or(k.Requests, 10_000), Deliveries: cmp.Or(k.Deliveries, 20_000),
+		Requests: cmp.Or(k.Requests, 100_000), Deliveries: cmp.Or(k.Deliveries, 20_000),
 		Messages: cmp.Or(k.Messages, 100_000), Audit: cmp.Or(k.Audit, 1_000_000),
 	}
 }

@@ -141,13 +141,13 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 			return
 		}
 	}
-	pdf(w, r, content)
+	s.pdf(w, r, content)
 }
 
 // showFinished serves the signed PDF of a completed document, or that of a form response.
 func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name string) {
 	d, ok := s.documentNamed(name)
-	if !ok || d.CompletedAt.IsZero() {
+	if !ok || !d.HasFinishedURL() {
 		err := s.store.View(func(tx *store.Tx) error {
 			_, err := tx.Response(strings.TrimSuffix(name, ".pdf"))
 			return err
@@ -157,7 +157,11 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 			return
 		}
 	}
-	pdf(w, r, d.PDF)
+	if d.Finishing == signing.FileMade {
+		s.pdf(w, r, d.Finished)
+	} else {
+		s.pdf(w, r, d.PDF)
+	}
 }
 
 func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
@@ -168,7 +172,13 @@ func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
 	return d, err == nil
 }
 
-func pdf(w http.ResponseWriter, r *http.Request, content []byte) {
+func (s *Server) pdf(w http.ResponseWriter, r *http.Request, f signing.File) {
+	content, err := s.store.Content(r.Context(), f)
+	if err != nil {
+		s.logger.Error("reading a file", "error", err)
+		page(w, http.StatusServiceUnavailable, "Not now", "The file cannot be read.")
+		return
+	}
 	if content == nil {
 		content = emptyPDF()
 	}

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	maxRequests = 100_000  // in the log
-	wholeBytes  = 16 << 20 // of headers, queries and bodies in it, about
+	wholeBytes = 16 << 20 // of headers, queries and bodies in it, about
 
 	chunkSize = 1_000
 )
@@ -16,6 +15,7 @@ const (
 // requestLog keeps the newest API requests, and of the newest of these everything. It is held in chunks, so that it neither
 // copies itself nor needs room for a second one when it grows.
 type requestLog struct {
+	most   int // how many
 	mu     sync.Mutex
 	chunks [][]api.Record // all but the last are full
 	n      int            // in all chunks
@@ -37,7 +37,7 @@ func (l *requestLog) add(r api.Record) {
 	for l.weight > wholeBytes && l.whole > 1 {
 		l.cutOldest()
 	}
-	if l.n >= maxRequests+chunkSize {
+	if l.n >= l.most+chunkSize {
 		l.chunks = append(l.chunks[:0], l.chunks[1:]...)
 		l.n -= chunkSize
 		l.whole = min(l.whole, l.n)
@@ -53,6 +53,12 @@ func (l *requestLog) cutOldest() {
 	*oldest = oldest.Cut()
 }
 
+func (l *requestLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.chunks, l.n, l.whole, l.weight = nil, 0, 0, 0
+}
+
 // all returns the log, oldest first.
 func (l *requestLog) all() []api.Record {
 	l.mu.Lock()
@@ -61,5 +67,5 @@ func (l *requestLog) all() []api.Record {
 	for _, chunk := range l.chunks {
 		all = append(all, chunk...)
 	}
-	return all[max(0, l.n-maxRequests):]
+	return all[max(0, l.n-l.most):]
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
+const maxRequests = 100_000
+
 func TestTheRequestLogKeepsTheNewest(t *testing.T) {
-	var l requestLog
+	l := requestLog{most: maxRequests}
 	for i := range 2*maxRequests + 5 {
 		l.add(api.Record{RequestID: fmt.Sprint(i)})
 		if i == 2 {
@@ -30,7 +32,7 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 
 // TestTheRequestLogIsCut fills the log with the longest bodies: the newest are whole, and the others say that they are not.
 func TestTheRequestLogIsCut(t *testing.T) {
-	var l requestLog
+	l := requestLog{most: maxRequests}
 	for i := range 1_000 {
 		l.add(api.Record{
 			RequestID: fmt.Sprint(i), Method: "POST", Status: 200, Body: make([]byte, 64<<10), Header: http.Header{"Accept": {"*/*"}},
@@ -58,7 +60,7 @@ func TestTheRequestLogIsCut(t *testing.T) {
 
 // TestTheRequestLogIsSmall logs 100,000 requests as a client sends them. What they leave behind is at most 64 MiB.
 func TestTheRequestLogIsSmall(t *testing.T) {
-	var l requestLog
+	l := requestLog{most: maxRequests}
 	before := liveHeap()
 	for i := range maxRequests {
 		line := fmt.Sprintf("/get-documents?limit=100&query=%s&page=%d", strings.Repeat("x", 50), i)

@@ -84,6 +84,9 @@ type dice struct {
 	series map[string]*rand.Rand // by webhook id; empty for requests
 }
 
+// id is that of the rule.
+func (d dice) id() string { return fmt.Sprintf("flt_%d", d.rule) }
+
 func (d dice) roll(webhookID string) func() float64 {
 	rnd := d.series[webhookID]
 	if rnd == nil {
@@ -134,34 +137,45 @@ func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
 	return WebhookFault{}, false
 }
 
-// addRequest adds a rule for requests and returns what takes it back.
-func (fs *faults) addRequest(f Fault) (remove func()) {
+// addRequest adds a rule for requests and returns its id.
+func (fs *faults) addRequest(f Fault) (id string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	r := &requestRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
 	fs.requests = append(fs.requests, r)
-	return func() {
-		fs.mu.Lock()
-		defer fs.mu.Unlock()
-		fs.requests = without(fs.requests, r)
-	}
+	return r.dice.id()
 }
 
-// addWebhook adds a rule for attempts and returns what takes it back.
-func (fs *faults) addWebhook(f WebhookFault) (remove func()) {
+// addWebhook adds a rule for attempts and returns its id.
+func (fs *faults) addWebhook(f WebhookFault) (id string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	r := &webhookRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
 	fs.webhooks = append(fs.webhooks, r)
-	return func() {
-		fs.mu.Lock()
-		defer fs.mu.Unlock()
-		fs.webhooks = without(fs.webhooks, r)
-	}
+	return r.dice.id()
 }
 
-func without[R any](rules []*R, r *R) []*R {
-	return slices.DeleteFunc(slices.Clone(rules), func(other *R) bool { return other == r })
+// remove takes a rule back, and reports whether there was one with the id.
+func (fs *faults) remove(id string) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	before := len(fs.requests) + len(fs.webhooks)
+	fs.requests = slices.DeleteFunc(fs.requests, func(r *requestRule) bool { return r.dice.id() == id })
+	fs.webhooks = slices.DeleteFunc(fs.webhooks, func(r *webhookRule) bool { return r.dice.id() == id })
+	return len(fs.requests)+len(fs.webhooks) < before
+}
+
+// active lists the rules.
+func (fs *faults) active() (all []ActiveFault) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, r := range fs.requests {
+		all = append(all, ActiveFault{ID: r.dice.id(), Fault: new(r.fault), Matched: r.seen, Happened: r.used})
+	}
+	for _, r := range fs.webhooks {
+		all = append(all, ActiveFault{ID: r.dice.id(), WebhookFault: new(r.fault), Matched: r.seen, Happened: r.used})
+	}
+	return all
 }
 
 // unused tells of each fault that is still set and never happened, in a sentence.

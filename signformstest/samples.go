@@ -16,27 +16,39 @@ import (
 // Pressed twice it sends the same bytes. It returns the delivery's id. A webhook that does not exist fails the test.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	s.t.Helper()
-	err := s.store.Update(func(tx *store.Tx) error {
+	deliveryID, err := s.SendSample(webhookID)
+	s.require(err == nil, "TestWebhook: %v", err)
+	return deliveryID
+}
+
+// SendSample does what [Server.TestWebhook] does, and returns an error in place of failing the test: one that matches [ErrNotFound]
+// or [ErrStorage].
+func (s *Server) SendSample(webhookID string) (deliveryID string, err error) {
+	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)
 		if err != nil {
 			return err
 		}
-		sources := w.Sources
-		if len(sources) == 0 {
-			sources = []string{sampleID(w.ID)}
-		}
-		var events []signing.Event
-		for _, id := range sources {
-			events = append(events, sample(tx, w, id))
-		}
+		events := samples(tx, w)
 		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.Profile.UntypedSamples})
 		deliveryID = tx.Enqueue(store.Delivery{
-			WebhookID: w.ID, Events: events, Test: true, Body: body, NextAttemptAt: tx.Now, CreatedAt: tx.Now,
+			WebhookID: w.ID, Events: convertAll(events, signing.Event.Stub), Test: true, Body: body, NextAttemptAt: tx.Now, CreatedAt: tx.Now,
 		}).ID
 		return nil
 	})
-	s.require(err == nil, "TestWebhook: %v", err)
-	return deliveryID
+	return s.created(deliveryID, err)
+}
+
+// samples are the events of a test of the webhook.
+func samples(tx *store.Tx, w store.Webhook) (events []signing.Event) {
+	ids := w.Sources
+	if len(ids) == 0 {
+		ids = []string{sampleID(w.ID)}
+	}
+	for _, id := range ids {
+		events = append(events, sample(tx, w, id))
+	}
+	return events
 }
 
 // sample is the final event of the webhook's family, as it would be for the document, template or form with the id.

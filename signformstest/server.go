@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -45,11 +46,19 @@ type Server struct {
 	refused   recent[string]
 	faults    *faults
 	http      *serving
+	service   *api.API
+	finisher  *finisher // nil: nobody makes finished files
+	watchers  watchers
+	watching  sync.Once // the store tells of its changes
+	logger    *slog.Logger
 
-	advancing chan struct{} // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
+	advancing chan struct{}   // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
+	ctx       context.Context // ends when the server closes
 	stop      context.CancelFunc
-	running   sync.WaitGroup
-	closing   sync.Once
+
+	stopSaving context.CancelFunc // breaks off a Save
+	running    sync.WaitGroup
+	closing    sync.Once
 }
 
 // reporter is the part of a test that every method needs.
@@ -100,43 +109,60 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
-	ids := signing.NewIDs(opts.Seed)
-	s := &Server{
-		URL:           url,
-		PublicURL:     public,
-		WebhookSecret: cmp.Or(opts.WebhookSecret, ids.Token()),
-		options:       *opts,
-		t:             t,
-		clock:         clock{start: opts.Start},
-		ids:           ids,
-		faults:        newFaults(opts.Seed),
-		links:         signing.Links{Base: public},
-		advancing:     make(chan struct{}, 1),
-		outgoing:      &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
-		transport:     &http.Transport{MaxIdleConnsPerHost: maxIdle},
+	s := newServer(t, *opts, url)
+	if err := s.open(); err != nil {
+		listener.Close()
+		s.stop()
+		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	s.store, s.budget = store.New(s.Now), signforms.NewMemoryLimitStore(s.Now)
-	if opts.Network != nil {
-		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
-	}
-	own := store.Workspace{ID: cmp.Or(opts.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
-	s.WorkspaceID, s.APIKey = own.ID, cmp.Or(opts.APIKey, s.ids.Token())
-	s.addWorkspace(own, s.APIKey)
 	s.run(listener, limit)
 	return s, nil
 }
 
-// run starts the sender and serves.
-func (s *Server) run(l net.Listener, limit api.Limit) {
-	timestamps := delivery.TimestampFormat(s.options.Profile.Timestamps)
+func newServer(t reporter, opts Options, url string) *Server {
+	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
+	keep := opts.Keep.withDefaults()
+	s := &Server{
+		URL:       url,
+		PublicURL: public,
+		options:   opts,
+		t:         t,
+		logger:    opts.Logger,
+		clock:     clock{start: opts.Start},
+		ids:       signing.NewIDs(opts.Seed),
+		faults:    newFaults(opts.Seed),
+		links:     signing.Links{Base: public},
+		requests:  requestLog{most: keep.Requests},
+		refused:   recent[string]{most: keep.Requests},
+		advancing: make(chan struct{}, 1),
+		outgoing:  &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
+		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle},
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.store, s.budget = store.New(s.Now), signforms.NewMemoryLimitStore(s.Now)
+	s.store.SetBounds(store.Bounds{Deliveries: keep.Deliveries, Audit: keep.Audit, Messages: keep.Messages})
+	s.store.SetFinishes(opts.Finish != nil)
+	if opts.Network != nil {
+		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
+	}
+	timestamps := delivery.TimestampFormat(opts.Profile.Timestamps)
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.outgoing), Links: s.links,
 		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
 	})
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.running.Go(func() { s.sender.Run(ctx) })
+	return s
+}
+
+// run starts what works beside requests, and serves.
+func (s *Server) run(l net.Listener, limit api.Limit) {
+	s.running.Go(func() { s.sender.Run(s.ctx) })
+	if s.options.Finish != nil {
+		s.finisher = newFinisher(s)
+		s.running.Go(func() { s.finisher.run(s.ctx) })
+	}
 	handler := s.handler(limit)
 	if s.options.Middleware != nil {
 		handler = s.options.Middleware(handler)
@@ -174,6 +200,16 @@ func reachable(a net.Addr) string {
 	return a.String()
 }
 
+// Shutdown stops the server as Close does, but first lets requests and webhook attempts that are under way end, and begins no
+// others. It returns ctx's error when that ends before they do, and then has broken them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.Close()
+	if err := s.http.finish(ctx); err != nil {
+		return err
+	}
+	return s.sender.Quiesce(ctx)
+}
+
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It
 // may be called more than once.
 func (s *Server) Close() {
@@ -182,6 +218,8 @@ func (s *Server) Close() {
 		s.stop()
 		s.running.Wait()
 		s.outgoing.CloseIdleConnections()
+		s.closeStorage()
+		s.watchers.close()
 	})
 }
 
@@ -196,48 +234,6 @@ func (s *Server) stampClock() time.Time {
 	}
 	return time.Now()
 }
-
-// Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
-// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
-// calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
-// seconds of the wall clock for an attempt that is not answered, and so must not be called from one.
-func (s *Server) Advance(d time.Duration) {
-	s.t.Helper()
-	s.require(d >= 0, "Advance: %v would move the clock back", d)
-	s.advancing <- struct{}{}
-	defer func() { <-s.advancing }()
-	s.advance(d)
-	s.budget.ClockMoved()
-}
-
-// advance makes the deliveries that fall due on the way, each at its own time. Expiry needs no step: every transaction of the
-// store begins with it.
-func (s *Server) advance(d time.Duration) {
-	for {
-		s.sender.Wake()
-		if s.Settle(context.Background()) != nil || d <= 0 {
-			return
-		}
-		step := d
-		if next, ok := s.nextDelivery(); ok {
-			step = min(step, max(next.Sub(s.Now()), 0))
-		}
-		s.clock.advance(step)
-		d -= step
-	}
-}
-
-func (s *Server) nextDelivery() (at time.Time, ok bool) {
-	s.store.View(func(tx *store.Tx) error {
-		at, ok = tx.NextDeliveryAt()
-		return nil
-	})
-	return at, ok
-}
-
-// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt does not count. It
-// returns ctx's error when that ends first, and another when the server is closed first.
-func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }
 
 // require fails the test, or panics outside of one, when a condition on what the caller gave does not hold.
 func (s *Server) require(ok bool, format string, args ...any) {

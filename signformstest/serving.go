@@ -40,6 +40,9 @@ func serve(l net.Listener, h http.Handler) *serving {
 	return s
 }
 
+// finish accepts nothing more and returns when no request is under way, or with ctx's error when that ends first.
+func (s *serving) finish(ctx context.Context) error { return s.server.Shutdown(ctx) }
+
 // close breaks every connection and returns when no goroutine of the server is left, which includes those of handlers.
 func (s *serving) close() {
 	s.cancel()

@@ -20,7 +20,8 @@ type TemplateState struct {
 	Archived     bool
 	ExpiresFor   time.Duration // how long after sending its documents expire; 0: never
 	CreatedAt    time.Time
-	Documents    int // made from it
+	HasPDF       bool // of its own; [Server.TemplatePDF] returns it
+	Documents    int  // made from it
 }
 
 // DocumentState is a document as the service has it: a PDF document, or one that was made from a template.
@@ -40,7 +41,22 @@ type DocumentState struct {
 	SentAt       time.Time // zero: never sent
 	CompletedAt  time.Time // zero: not completed
 	ExpiresAt    time.Time // zero: never
+
+	HasPDF   bool         // of its own, or its template's; else its PDF is an empty page
+	Finished FinishedFile // how far the finished file is
+	PDF      []byte       // in what [Options].Finish is given; else nil: [Server.DocumentPDF] returns it
 }
+
+// FinishedFile tells how far the finished file of a document is, which [Options].Finish makes.
+type FinishedFile string
+
+// The stages of a finished file.
+const (
+	NoFile     FinishedFile = ""       // the document is not completed, or nobody makes finished files
+	FileDue    FinishedFile = "due"    // it is to be made; the completed event waits for it
+	FileMade   FinishedFile = "made"   // it is there
+	FileFailed FinishedFile = "failed" // it could not be made; the completed event went out without it
+)
 
 // SignerState is one signer of a document as the service has it.
 type SignerState struct {
@@ -60,7 +76,7 @@ type SignerState struct {
 	IP         string // of the last act; empty before
 }
 
-// SignedValue is a value that a signer entered.
+// SignedValue is a value that a signer entered. Lists leave out its Image.
 type SignedValue struct {
 	SignerID string
 	FieldValue
@@ -91,10 +107,11 @@ type Answer struct {
 	Answer   string
 }
 
-// WebhookState is a webhook as the service has it. Its secret is [Server].WebhookSecret.
+// WebhookState is a webhook as the service has it.
 type WebhookState struct {
 	ID string
 	Webhook
+	Secret    string // signs its deliveries
 	Disabled  bool
 	CreatedAt time.Time
 }
@@ -134,7 +151,14 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 
 // FindDocument returns the document with the id: a documentId, or the createdDocumentId of one made from a template.
 func (s *Server) FindDocument(id string) (d DocumentState, ok bool) {
-	return find(s, (*store.Tx).Document, id, s.publicDocument)
+	var record signing.Document
+	if d, ok = find(s, (*store.Tx).Document, id, func(found signing.Document) DocumentState {
+		record = found
+		return s.publicDocument(found)
+	}); ok {
+		s.readImages(&d, record)
+	}
+	return d, ok
 }
 
 // find looks up one record of the server's workspace.
@@ -177,8 +201,9 @@ func (s *Server) FindTemplate(id string) (t TemplateState, ok bool) {
 // Forms returns the forms of the server's workspace, newest first.
 func (s *Server) Forms() (all []FormState) {
 	s.store.View(func(tx *store.Tx) error {
-		for _, f := range tx.Forms(s.WorkspaceID) {
-			all = append(all, publicForm(f, countResponses(tx, f.ID)))
+		found, _ := tx.Forms(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})
+		for _, f := range found {
+			all = append(all, publicForm(*f, countResponses(tx, f.ID)))
 		}
 		return nil
 	})
@@ -233,26 +258,27 @@ func (s *Server) Webhooks() (all []WebhookState) {
 // SigningLink returns what the last part of a signing link's path opens: a document, and the id of the signer whose link it
 // is.
 func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok bool) {
+	var found signing.Document
 	s.store.View(func(tx *store.Tx) error {
-		var found signing.Document
 		var signer int
 		if found, signer, ok = tx.DocumentByToken(token); ok {
 			d, signerID = s.publicDocument(found), found.Signers[signer].ID
 		}
 		return nil
 	})
+	s.readImages(&d, found)
 	return d, signerID, ok
 }
 
 // FormLink returns what the last part of a form link's path opens, and the address to which the link was sent.
 func (s *Server) FormLink(token string) (f FormState, email string, ok bool) {
 	err := s.store.View(func(tx *store.Tx) error {
-		m, err := tx.MessageByToken(token)
-		if err != nil {
-			return err
+		link, ok := tx.FormLink(token)
+		if !ok {
+			return &store.Missing{What: "link"}
 		}
-		found, err := tx.Form(m.DocumentID)
-		f, email = publicForm(found, countResponses(tx, m.DocumentID)), m.To
+		found, err := tx.Form(link.FormID)
+		f, email = publicForm(found, countResponses(tx, link.FormID)), link.Email
 		return err
 	})
 	return f, email, err == nil

@@ -39,14 +39,10 @@ const BlobKind = "blob"
 // connection broke during the commit, for one. The server then changes nothing until it has loaded its state again.
 var ErrSaveUnknown = errors.New("the records may have been saved")
 
-// ErrStorage is what an error matches when a change was not made since the Storage failed. The same change can be tried
-// again.
-var ErrStorage = errors.New("the storage failed")
-
 // Keep is how much a server keeps of what grows with use. Zero fields take the defaults. Deliveries that are pending or
 // under way are kept whatever the number.
 type Keep struct {
-	Requests   int // newest API requests; default 10,000
+	Requests   int // newest API requests; default 100,000
 	Deliveries int // newest webhook deliveries; default 20,000
 	Messages   int // newest messages; default 100,000
 	Audit      int // newest audit entries; default 1,000,000

@@ -2,10 +2,8 @@ package signformstest
 
 import (
 	"fmt"
-	"net/url"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
@@ -26,41 +24,6 @@ type Webhook struct {
 	Event     EventFamily // one of the three families; its deliveries about a template's document have the template's id as documentId
 	Documents []string    // ids of forms, PDF documents or templates, as Event asks for; none: all of them, later ones too
 	Object    bool        // deliver one JSON object instead of an array of one
-}
-
-// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
-var sources = map[signing.EventFamily]string{
-	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
-}
-
-// AddWebhook adds a webhook and returns its id. It gets what happens from now on. A webhook that cannot be fails the
-// test.
-func (s *Server) AddWebhook(w Webhook) string {
-	s.t.Helper()
-	id, err := s.addWebhook(internalWebhook(w))
-	s.require(err == nil, "AddWebhook: %v", err)
-	return id
-}
-
-// addWebhook adds a webhook to the workspace. Its sources must be of the kind that its family covers.
-func (s *Server) addWebhook(w store.Webhook) (string, error) {
-	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", &signing.Invalid{Field: "URL", Message: fmt.Sprintf("must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)}
-	}
-	if sources[w.Family] == "" {
-		return "", &signing.Invalid{Field: "Event", Message: fmt.Sprintf("must be FormResponse, SignatureCompleted or TemplateResponse, not %q", w.Family)}
-	}
-	w.ID, w.WorkspaceID, w.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
-	return w.ID, s.store.Update(func(tx *store.Tx) error {
-		for i, id := range w.Sources {
-			if err := tracked(sources[w.Family], id, tx.KindOf(w.WorkspaceID, id)); err != nil {
-				return fmt.Errorf("%s[%d]: %w", "Documents", i, err)
-			}
-		}
-		w.CreatedAt = tx.Now
-		tx.PutWebhook(w)
-		return nil
-	})
 }
 
 // tracked checks that the id is of what the webhook's family covers.
@@ -168,4 +131,20 @@ func (s *Server) setDisabled(id string, disabled bool) error {
 		s.sender.Stop(id)
 	}
 	return err
+}
+
+// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. It is an
+// error that matches [ErrNotFound] when there is no such webhook.
+func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
+	secret = s.ids.Token()
+	err = s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Webhook(webhookID)
+		if err != nil {
+			return err
+		}
+		w.Secret = secret
+		tx.PutWebhook(w)
+		return nil
+	})
+	return s.created(secret, err)
 }

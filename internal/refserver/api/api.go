@@ -138,7 +138,8 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. That it was
+// counted is durable before the request goes on, whatever is answered.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil
@@ -150,8 +151,34 @@ func (a *API) arrive(c *Call) error {
 	if !ok {
 		return &limited{limit: a.Reminders, wait: wait}
 	}
+	if err := a.keepLimit(c.key); err != nil {
+		a.Reminders.Return(c.key, c.record.At)
+		return err
+	}
 	c.record.Counted = true
 	return nil
+}
+
+// keepLimit saves the state of the key's limit, where anything is saved. The lock of the arrivals is held.
+func (a *API) keepLimit(key string) error {
+	if !a.Store.Durable() {
+		return nil
+	}
+	return a.Store.Update(func(tx *store.Tx) error {
+		tx.PutLimit(key, a.Reminders.State(key))
+		return nil
+	})
+}
+
+// RestoreLimits takes over what the store holds about reminders, and forgets all else.
+func (a *API) RestoreLimits() {
+	a.arrivals.Lock()
+	defer a.arrivals.Unlock()
+	a.Reminders.Reset()
+	a.Store.View(func(tx *store.Tx) error {
+		tx.Limits(a.Reminders.Restore)
+		return nil
+	})
 }
 
 // read reads the request's inputs.
@@ -267,6 +294,7 @@ func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 	if c.record.Counted && (w.status == http.StatusTooManyRequests || refused && a.Profile.FreeRefusedReminders) {
 		a.arrivals.Lock()
 		a.Reminders.Return(c.key, c.record.At)
+		a.keepLimit(c.key) // were that to fail, it would count after a restart
 		a.arrivals.Unlock()
 		c.record.Counted = false
 	}

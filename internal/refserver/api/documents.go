@@ -177,9 +177,9 @@ func (a *API) encodeDocument(d *signing.Document) ([]byte, error) {
 	})
 }
 
-// finishedURL is empty until the document is completed.
+// finishedURL is empty until the document is completed, and the finished file made if one is.
 func (a *API) finishedURL(d *signing.Document) string {
-	if d.CompletedAt.IsZero() {
+	if !d.HasFinishedURL() {
 		return ""
 	}
 	return a.Links.Finished(d.ID)

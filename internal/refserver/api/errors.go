@@ -21,6 +21,7 @@ const (
 	codeUnsupportedMedia = "unsupported_media_type"
 	codeInvalidStatus    = "invalid_status"
 	codeRateLimited      = "rate_limited"
+	codeUnavailable      = "unavailable"
 	codeInternal         = "internal"
 )
 
@@ -86,10 +87,13 @@ func refusalOf(err error) *failure {
 		missing *store.Missing
 		refusal *signing.Refusal
 		limit   *limited
+		unsaved *store.Unavailable
 	)
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &unsaved):
+		return &failure{status: http.StatusServiceUnavailable, code: codeUnavailable, rule: "storage", message: unsavedText(unsaved)}
 	case errors.As(err, &input):
 		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: input.Error()}
 	case errors.As(err, &invalid):
@@ -113,6 +117,14 @@ func refusalOf(err error) *failure {
 			header: [2]string{"Retry-After", wholeSeconds(limit.wait)}}
 	}
 	return &failure{status: http.StatusInternalServerError, code: codeInternal, rule: "internal", message: "Internal server error"}
+}
+
+// unsavedText does not tell why: that is for the log of the service's owner.
+func unsavedText(err *store.Unavailable) string {
+	if errors.Is(err, store.ErrUnknown) {
+		return "It is not known whether the change was saved"
+	}
+	return "The change could not be saved and was not made"
 }
 
 // refusalText says which status forbids what. The API only voids and reminds, so a refusal here is about the status.

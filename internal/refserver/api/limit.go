@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +13,23 @@ type Limit interface {
 	Take(key string, now time.Time) (wait time.Duration, ok bool)
 	// Return takes back the arrival that was counted at that time.
 	Return(key string, at time.Time)
+	// State is what is to be kept about the key over a restart, in JSON.
+	State(key string) []byte
+	// Restore takes what State returned, maybe of another rule: what it cannot read is as if there had been no request.
+	Restore(key string, state []byte)
+	// Reset forgets every request.
+	Reset()
 	// String is the rule as a sentence.
 	String() string
+}
+
+// stateOf prints a limit's state.
+func stateOf(v any) []byte {
+	state, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // times and numbers always encode
+	}
+	return state
 }
 
 // The documented limit: 5 reminder requests in 15 minutes for each API key.
@@ -53,6 +69,17 @@ func (l *slidingWindow) Return(key string, at time.Time) {
 	}
 }
 
+func (l *slidingWindow) State(key string) []byte { return stateOf(l.arrivals[key]) }
+
+func (l *slidingWindow) Restore(key string, state []byte) {
+	var recent []time.Time
+	if json.Unmarshal(state, &recent) == nil {
+		l.arrivals[key] = recent[max(0, len(recent)-l.n):]
+	}
+}
+
+func (l *slidingWindow) Reset() { clear(l.arrivals) }
+
 func (l *slidingWindow) String() string { return limitText(l.n, l.window) }
 
 // FixedWindow accepts n requests in each window of time; windows are counted from the Unix epoch. It is another reading of the
@@ -68,30 +95,41 @@ type fixedWindow struct {
 }
 
 type used struct {
-	start time.Time
-	n     int
+	Start time.Time
+	N     int
 }
 
 func (l *fixedWindow) Take(key string, now time.Time) (time.Duration, bool) {
 	start := time.Unix(0, now.UnixNano()/int64(l.window)*int64(l.window))
 	u := l.used[key]
-	if !u.start.Equal(start) {
-		u = used{start: start}
+	if !u.Start.Equal(start) {
+		u = used{Start: start}
 	}
-	if u.n >= l.n {
+	if u.N >= l.n {
 		return start.Add(l.window).Sub(now), false
 	}
-	u.n++
+	u.N++
 	l.used[key] = u
 	return 0, true
 }
 
 func (l *fixedWindow) Return(key string, at time.Time) {
-	if u := l.used[key]; u.n > 0 && !at.Before(u.start) {
-		u.n--
+	if u := l.used[key]; u.N > 0 && !at.Before(u.Start) {
+		u.N--
 		l.used[key] = u
 	}
 }
+
+func (l *fixedWindow) State(key string) []byte { return stateOf(l.used[key]) }
+
+func (l *fixedWindow) Restore(key string, state []byte) {
+	var u used
+	if json.Unmarshal(state, &u) == nil {
+		l.used[key] = u
+	}
+}
+
+func (l *fixedWindow) Reset() { clear(l.used) }
 
 func (l *fixedWindow) String() string { return limitText(l.n, l.window) }
 
@@ -108,37 +146,48 @@ type tokenBucket struct {
 
 // bucket is what was in it at a time. Tokens are counted in nanoseconds of refilling, so that nothing is rounded.
 type bucket struct {
-	at   time.Time
-	fill time.Duration
+	At   time.Time
+	Fill time.Duration
 }
 
 func (l *tokenBucket) Take(key string, now time.Time) (time.Duration, bool) {
 	full := time.Duration(l.n) * l.refill
 	b, known := l.buckets[key]
 	if !known {
-		b = bucket{at: now, fill: full}
+		b = bucket{At: now, Fill: full}
 	}
-	if gone := now.Sub(b.at); gone > full-b.fill {
-		b.fill = full
+	if gone := now.Sub(b.At); gone > full-b.Fill {
+		b.Fill = full
 	} else {
-		b.fill += gone
+		b.Fill += gone
 	}
-	b.at = now
-	if b.fill < l.refill {
+	b.At = now
+	if b.Fill < l.refill {
 		l.buckets[key] = b
-		return l.refill - b.fill, false
+		return l.refill - b.Fill, false
 	}
-	b.fill -= l.refill
+	b.Fill -= l.refill
 	l.buckets[key] = b
 	return 0, true
 }
 
 func (l *tokenBucket) Return(key string, _ time.Time) {
 	if b, ok := l.buckets[key]; ok {
-		b.fill = min(b.fill+l.refill, time.Duration(l.n)*l.refill)
+		b.Fill = min(b.Fill+l.refill, time.Duration(l.n)*l.refill)
 		l.buckets[key] = b
 	}
 }
+
+func (l *tokenBucket) State(key string) []byte { return stateOf(l.buckets[key]) }
+
+func (l *tokenBucket) Restore(key string, state []byte) {
+	var b bucket
+	if json.Unmarshal(state, &b) == nil && !b.At.IsZero() {
+		l.buckets[key] = b
+	}
+}
+
+func (l *tokenBucket) Reset() { clear(l.buckets) }
 
 func (l *tokenBucket) String() string { return limitText(l.n, time.Duration(l.n)*l.refill) }
 

@@ -89,6 +89,9 @@ func (a *arrivals) Take(_ string, now time.Time) (time.Duration, bool) {
 	return 0, true
 }
 func (a *arrivals) Return(string, time.Time) {}
+func (a *arrivals) State(string) []byte      { return nil }
+func (a *arrivals) Restore(string, []byte)   {}
+func (a *arrivals) Reset()                   {}
 func (a *arrivals) String() string           { return "" }
 
 // TestArrivalsAreCountedInOrder has many reminders arrive at once, each reading a later time from the clock.

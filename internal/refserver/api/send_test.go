@@ -20,7 +20,7 @@ func TestSentTemplateIsThere(t *testing.T) {
 		d, err := tx.Document(id)
 		require.NoError(t, err)
 		require.Equal(t, template, d.TemplateID)
-		require.Equal(t, []byte("%PDF-1.4\n%%EOF\n"), d.PDF)
+		require.Equal(t, signing.NewFile([]byte("%PDF-1.4\n%%EOF\n")).SHA256, d.PDF.SHA256)
 		require.Equal(t, []signing.Variable{{Name: "[client]", Value: "A & B <c> Ltd"}, {Name: "[fee in €]", Value: "1,250.00"}}, d.Variables)
 		require.Equal(t, signing.StatusPending, d.Status)
 		messages := tx.Messages(id)

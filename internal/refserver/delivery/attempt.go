@@ -47,8 +47,8 @@ func NewHTTPClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// deliver makes one attempt to deliver and reports what came of it.
-func (s *Sender) deliver(ctx context.Context, id string) {
+// deliver makes one attempt to deliver, which ends with its own context, and reports what came of it.
+func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 	var d store.Delivery
 	var hook store.Webhook
 	err := s.Store.View(func(tx *store.Tx) (err error) {
@@ -58,11 +58,8 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 		return err
 	})
 	if err != nil || hook.Disabled {
-		s.report(id, d.Body, nil)
+		s.report(ctx, id, nil)
 		return
-	}
-	if d.Body == nil {
-		d.Body = Body(d.Events[0], s.Links, Form{Object: hook.Bare})
 	}
 	r := &Request{Webhook: hook, Delivery: d, Timestamp: s.Stamp(), Body: d.Body}
 	r.Seal()
@@ -70,16 +67,16 @@ func (s *Sender) deliver(ctx context.Context, id string) {
 		s.Tamper(r)
 	}
 	if r.Delay > 0 {
-		s.postpone(id, d.Body, r.Delay)
+		s.postpone(ctx, id, r.Delay)
 		return
 	}
-	made := []store.Attempt{s.post(ctx, r)}
+	made := []store.Attempt{s.post(attempt, r)}
 	if r.Duplicate {
-		again := s.post(ctx, r)
+		again := s.post(attempt, r)
 		again.Duplicate = true
 		made = append(made, again)
 	}
-	s.report(id, d.Body, made)
+	s.report(ctx, id, made)
 }
 
 // post makes one request: within [AttemptTimeout], redirects not followed, the answer read in part.
@@ -125,9 +122,8 @@ func reason(ctx context.Context, err error) string {
 }
 
 // report stores what became of a claimed delivery: delivered, due again, dead, or cancelled when its webhook is gone.
-func (s *Sender) report(id string, body []byte, made []store.Attempt) {
-	s.update(id, func(tx *store.Tx, d *store.Delivery) {
-		d.Body = body
+func (s *Sender) report(ctx context.Context, id string, made []store.Attempt) {
+	s.update(ctx, id, func(tx *store.Tx, d *store.Delivery) {
 		d.Attempts = append(slices.Clip(d.Attempts), made...)
 		d.Status, d.NextAttemptAt = outcome(d.Attempts, made, tx.Now)
 		if hook, err := tx.Webhook(d.WebhookID); d.Status != store.DeliveryDelivered && (err != nil || hook.Disabled) {
@@ -137,22 +133,37 @@ func (s *Sender) report(id string, body []byte, made []store.Attempt) {
 }
 
 // postpone gives a claimed delivery back without an attempt.
-func (s *Sender) postpone(id string, body []byte, delay time.Duration) {
-	s.update(id, func(tx *store.Tx, d *store.Delivery) {
-		d.Body, d.Status, d.NextAttemptAt = body, store.DeliveryPending, tx.Now.Add(delay)
+func (s *Sender) postpone(ctx context.Context, id string, delay time.Duration) {
+	s.update(ctx, id, func(tx *store.Tx, d *store.Delivery) {
+		d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now.Add(delay)
 	})
 }
 
-func (s *Sender) update(id string, change func(*store.Tx, *store.Delivery)) {
-	s.Store.Update(func(tx *store.Tx) error {
-		d, err := tx.Delivery(id)
-		if err != nil {
-			return err
+// update changes a claimed delivery. While the store does not save it tries again, until ctx ends: what an endpoint has answered
+// must not be forgotten.
+func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *store.Delivery)) {
+	for {
+		err := s.Store.Update(func(tx *store.Tx) error {
+			d, err := tx.Delivery(id)
+			if err != nil {
+				return err
+			}
+			change(tx, &d)
+			tx.PutDelivery(d)
+			return nil
+		})
+		if _, failed := errors.AsType[*store.Unavailable](err); !failed {
+			return // a delivery that is gone was deleted meanwhile
 		}
-		change(tx, &d)
-		tx.PutDelivery(d)
-		return nil
-	})
+		s.mu.Lock()
+		s.fails(err)
+		s.mu.Unlock()
+		select {
+		case <-time.After(retryAfter):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // outcome returns the status that the attempts just made, the last of all, lead to. Any 2xx is a success, even if the answer's

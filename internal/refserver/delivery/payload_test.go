@@ -89,7 +89,7 @@ func TestBodiesCarrySeveralEvents(t *testing.T) {
 func TestSignaturesStayOutOfEvents(t *testing.T) {
 	d := document(signing.KindTemplate)
 	d.Values = []signing.FieldValue{
-		{Name: "Buyer signs", Kind: "signature", Page: 1, Label: "Buyer signs", Value: "Ann", Image: []byte("PNG")},
+		{Name: "Buyer signs", Kind: "signature", Page: 1, Label: "Buyer signs", Value: "Ann", Image: signing.NewFile([]byte("PNG"))},
 		{Name: "Initials", Kind: "initials", Page: 1, Label: "Initials", Value: "A."},
 		{Name: "Company", Kind: "text", Page: 2, Label: "Company", Value: "A & B"},
 		{Kind: "signature", Page: 3, Label: "free", Value: "kept"},

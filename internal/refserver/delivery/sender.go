@@ -31,11 +31,14 @@ type Sender struct {
 	wake    chan struct{}
 	workers sync.WaitGroup
 
-	mu     sync.Mutex
-	lanes  map[string]*lane // by webhook id; only those with work
-	active int              // claimed and not yet reported
-	idle   chan struct{}    // closed, and replaced, when active falls or stays at 0
-	closed bool
+	mu       sync.Mutex
+	lanes    map[string]*lane // by webhook id; only those with work
+	claimed  map[string]bool  // ids of deliveries that were claimed and not yet reported
+	idle     chan struct{}    // closed, and replaced, when that is empty, or when failure changes
+	failure  error            // of the last claim or report: the store does not save
+	loads    int              // of the store, when claims were last compared with it
+	stopping bool             // no further attempt begins
+	closed   bool
 }
 
 // lane is the queue of one webhook.
@@ -45,9 +48,15 @@ type lane struct {
 	done   chan struct{} // closed when the queue has been worked through
 }
 
-// NewSender returns a sender that does nothing until [Sender.Run].
+// retryAfter is how long the sender waits when the store does not save.
+const retryAfter = time.Second
+
+// NewSender returns a sender that does nothing until [Sender.Run]. The store's deliveries get their bodies from it.
 func NewSender(c Config) *Sender {
-	return &Sender{Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), idle: make(chan struct{})}
+	c.Store.SetRender(func(e signing.Event, w store.Webhook) []byte { return Body(e, c.Links, Form{Object: w.Bare}) })
+	return &Sender{
+		Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), claimed: make(map[string]bool), idle: make(chan struct{}),
+	}
 }
 
 // Run sends until ctx ends, and returns when no attempt is under way any more.
@@ -55,8 +64,9 @@ func (s *Sender) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		s.claim(ctx)
-		if at, ok := s.nextDue(); ok && !s.Frozen {
+		if err := s.claim(ctx); err != nil {
+			timer.Reset(retryAfter)
+		} else if at, ok := s.nextDue(); ok && !s.Frozen {
 			timer.Reset(max(at.Sub(s.Store.Now()), 0))
 		}
 		select {
@@ -82,7 +92,7 @@ func (s *Sender) Wake() {
 }
 
 // Settle returns when no delivery is due or under way; deliveries that wait for a later time do not count. It returns
-// ctx's error when that ends first, and [ErrClosed] after Run has returned.
+// ctx's error when that ends first, the store's when it does not save, and [ErrClosed] after Run has returned.
 func (s *Sender) Settle(ctx context.Context) error {
 	for {
 		idle, err := s.busy()
@@ -103,10 +113,12 @@ func (s *Sender) busy() (<-chan struct{}, error) {
 	defer s.mu.Unlock()
 	at, waiting := s.nextDue()
 	switch {
-	case s.active == 0 && (!waiting || at.After(s.Store.Now())):
+	case len(s.claimed) == 0 && (!waiting || at.After(s.Store.Now())):
 		return nil, nil
 	case s.closed:
 		return nil, ErrClosed
+	case s.failure != nil:
+		return nil, s.failure
 	}
 	return s.idle, nil
 }
@@ -133,13 +145,39 @@ func (s *Sender) Stop(webhookID string) {
 	}
 }
 
+// Quiesce begins no further attempt, and returns when none is under way. It returns ctx's error when that ends first.
+func (s *Sender) Quiesce(ctx context.Context) error {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		idle, done := s.idle, len(s.lanes) == 0
+		s.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // claim takes everything that is due and puts it into the lanes. s.mu is held over the transaction, so that busy never
-// sees a delivery neither due nor active.
-func (s *Sender) claim(ctx context.Context) {
+// sees a delivery neither due nor claimed.
+func (s *Sender) claim(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stopping {
+		return nil
+	}
 	var due []store.Delivery
-	s.Store.Update(func(tx *store.Tx) error {
+	err := s.Store.Update(func(tx *store.Tx) error {
+		if tx.Loads() != s.loads {
+			s.giveBack(tx)
+		}
 		due = tx.Due(tx.Now, maxClaim)
 		for _, d := range due {
 			d.Status = store.DeliverySending
@@ -147,8 +185,11 @@ func (s *Sender) claim(ctx context.Context) {
 		}
 		return nil
 	})
+	if s.fails(err); err != nil {
+		return err
+	}
 	for _, d := range due {
-		s.active++
+		s.claimed[d.ID] = true
 		if l := s.lanes[d.WebhookID]; l != nil {
 			l.queue = append(l.queue, d.ID)
 			continue
@@ -160,9 +201,30 @@ func (s *Sender) claim(ctx context.Context) {
 	if len(due) == maxClaim {
 		s.Wake()
 	}
-	if s.active == 0 {
+	if len(s.claimed) == 0 {
 		s.signalIdle() // what was due may have been cancelled instead
 	}
+	return nil
+}
+
+// giveBack makes deliveries pending that are under way in the records alone: those that were when the process before this one
+// ended, or that a claim took of which it was not known whether it was saved.
+func (s *Sender) giveBack(tx *store.Tx) {
+	for _, d := range tx.Deliveries() {
+		if d.Status == store.DeliverySending && !s.claimed[d.ID] {
+			d.Status = store.DeliveryPending
+			tx.PutDelivery(d)
+		}
+	}
+	s.loads = tx.Loads()
+}
+
+// fails notes whether the store saves, and tells whoever waits in Settle.
+func (s *Sender) fails(err error) {
+	if (err == nil) != (s.failure == nil) {
+		s.signalIdle()
+	}
+	s.failure = err
 }
 
 // maxClaim bounds how long one claim keeps the store.
@@ -173,8 +235,11 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 	defer close(l.done)
 	for {
 		s.mu.Lock()
-		if len(l.queue) == 0 {
+		if len(l.queue) == 0 || s.stopping {
 			delete(s.lanes, webhookID)
+			if s.stopping {
+				s.signalIdle()
+			}
 			s.mu.Unlock()
 			return
 		}
@@ -184,19 +249,19 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 		l.cancel = cancel
 		s.mu.Unlock()
 
-		s.deliver(attempt, id)
+		s.deliver(ctx, attempt, id)
 		cancel()
 		if ctx.Err() != nil {
 			return // whoever waits for this attempt is told by Run that it was broken off
 		}
-		s.done()
+		s.done(id)
 	}
 }
 
-func (s *Sender) done() {
+func (s *Sender) done(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.active--; s.active == 0 {
+	if delete(s.claimed, id); len(s.claimed) == 0 {
 		s.signalIdle()
 	}
 }

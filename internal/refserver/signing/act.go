@@ -13,8 +13,8 @@ type Command func(d Document, at time.Time) (Change, error)
 
 // Origin is where an act came from; both may be empty.
 type Origin struct {
-	IP        string
-	UserAgent string
+	IP        string `json:",omitzero"`
+	UserAgent string `json:",omitzero"`
 }
 
 // maxUserAgent bounds what the audit trail keeps of a browser's name for itself, in bytes.

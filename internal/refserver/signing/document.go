@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -19,27 +20,85 @@ const (
 // documentId that void and reminder requests name beside it.
 type Document struct {
 	ID          string
-	Kind        Kind
-	WorkspaceID string
-	TemplateID  string // only with KindTemplate
-	OwnerID     string
-	Name        string
-	AuthorEmail string
-	Status      Status
-	Ordered     bool // signers act in the order of Signer.Order
-	Archived    bool
-	Signers     []Signer
-	Variables   []Variable
-	Fields      []Field       // what signers fill in; none: they may enter anything
-	Values      []FieldValue  // what they filled in, in that order
-	Mail        Mail          // subject and message for signers that have none of their own
-	PDF         []byte        // nil: an empty page
-	ExpiresFor  time.Duration // how long after sending it expires; 0: never
-	ExpiresAt   time.Time     // zero: does not expire
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	SentAt      time.Time // zero: never sent
-	CompletedAt time.Time // zero: not completed
+	Kind        Kind          `json:",omitzero"`
+	WorkspaceID string        `json:",omitzero"`
+	TemplateID  string        `json:",omitzero"` // only with KindTemplate
+	OwnerID     string        `json:",omitzero"`
+	Name        string        `json:",omitzero"`
+	AuthorEmail string        `json:",omitzero"`
+	Status      Status        `json:",omitzero"`
+	Ordered     bool          `json:",omitzero"` // signers act in the order of Signer.Order
+	Archived    bool          `json:",omitzero"`
+	Signers     []Signer      `json:",omitzero"`
+	Variables   []Variable    `json:",omitzero"`
+	Fields      []Field       `json:",omitzero"` // what signers fill in; none: they may enter anything
+	Values      []FieldValue  `json:",omitzero"` // what they filled in, in that order
+	Mail        Mail          `json:",omitzero"` // subject and message for signers that have none of their own
+	PDF         File          `json:",omitzero"` // none: an empty page
+	ExpiresFor  time.Duration `json:",omitzero"` // how long after sending it expires; 0: never
+	ExpiresAt   time.Time     `json:",omitzero"` // zero: does not expire
+	CreatedAt   time.Time     `json:",omitzero"`
+	UpdatedAt   time.Time     `json:",omitzero"`
+	SentAt      time.Time     `json:",omitzero"` // zero: never sent
+	CompletedAt time.Time     `json:",omitzero"` // zero: not completed
+
+	Finishing   Finishing `json:",omitzero"` // how far the finished file is
+	Finished    File      `json:",omitzero"` // with Finishing FileMade
+	FinishTries int       `json:",omitzero"` // that failed
+	FinishAt    time.Time `json:",omitzero"` // with FileDue: when to try next
+}
+
+// Finishing tells how far the finished file of a document is.
+type Finishing string
+
+// The stages of a finished file.
+const (
+	FileNone   Finishing = ""       // the document is not completed, or nobody makes finished files
+	FileDue    Finishing = "due"    // it is to be made; the completed event waits for it
+	FileMade   Finishing = "made"   // it is there
+	FileFailed Finishing = "failed" // it could not be made; the completed event went out without it
+)
+
+// FinishTriesMax is how often making a finished file is tried.
+const FinishTriesMax = 5
+
+// Finish records the finished file.
+func (d Document) Finish(file File, at time.Time) Change {
+	return d.finished(FileMade, file, "the finished file was made", at)
+}
+
+// FinishFailed records that making the finished file failed once more: it is tried again after 4, 16, 64 and 256 seconds. The
+// last time ends the tries.
+func (d Document) FinishFailed(at time.Time) Change {
+	tries := d.FinishTries + 1
+	stage := FileDue
+	if tries >= FinishTriesMax {
+		stage = FileFailed
+	}
+	c := d.finished(stage, File{}, fmt.Sprintf("the finished file could not be made, try %d of %d", tries, FinishTriesMax), at)
+	c.Document.FinishTries = tries
+	if stage == FileDue {
+		c.Document.FinishAt = instant(at).Add(time.Second << (2 * tries))
+	}
+	return c
+}
+
+// Unfinish records that nobody makes finished files any more.
+func (d Document) Unfinish(at time.Time) Change {
+	return d.finished(FileNone, File{}, "no finished file will be made", at)
+}
+
+func (d Document) finished(stage Finishing, file File, note string, at time.Time) Change {
+	d = d.Clone()
+	d.Finishing, d.Finished, d.FinishAt = stage, file, time.Time{}
+	return Change{Document: &d, Audit: []AuditEntry{{
+		RecordID: d.ID, At: instant(at), Action: ActionFinish, Actor: ActorService, From: d.Status, To: d.Status, Note: note,
+	}}}
+}
+
+// HasFinishedURL reports whether the document has a finished file to link to. A service that makes none links to the PDF.
+func (d Document) HasFinishedURL() bool {
+	return !d.CompletedAt.IsZero() && (d.Finishing == FileNone || d.Finishing == FileMade)
 }
 
 // SourceID is the id that webhooks subscribe to: of the document, or of the template that it was made from.
@@ -96,20 +155,20 @@ func (d Document) SignerIndex(idOrEmail string) int {
 // Signer is one person who has to sign a document. Its status follows from what happened and when.
 type Signer struct {
 	ID         string
-	Token      string // the secret part of the signing link; never logged
-	Name       string
-	Email      string
-	RoleTitle  string // only of documents made from a template
-	RoleColour string
-	Order      int // signingOrderNo, from 1
-	Subject    string
-	Message    string
-	IP         string // of the last act; empty before
-	InvitedAt  time.Time
-	ViewedAt   time.Time
-	SignedAt   time.Time
-	DeclinedAt time.Time
-	Reason     string // given when declining
+	Token      string    `json:",omitzero"` // the secret part of the signing link; never logged
+	Name       string    `json:",omitzero"`
+	Email      string    `json:",omitzero"`
+	RoleTitle  string    `json:",omitzero"` // only of documents made from a template
+	RoleColour string    `json:",omitzero"`
+	Order      int       `json:",omitzero"` // signingOrderNo, from 1
+	Subject    string    `json:",omitzero"`
+	Message    string    `json:",omitzero"`
+	IP         string    `json:",omitzero"` // of the last act; empty before
+	InvitedAt  time.Time `json:",omitzero"`
+	ViewedAt   time.Time `json:",omitzero"`
+	SignedAt   time.Time `json:",omitzero"`
+	DeclinedAt time.Time `json:",omitzero"`
+	Reason     string    `json:",omitzero"` // given when declining
 }
 
 // SignerStatus is what the interface tells about a signer. Whether the signer declined is not part of it.
@@ -138,28 +197,28 @@ func (s Signer) HasDeclined() bool { return !s.DeclinedAt.IsZero() }
 
 // Mail is the subject and text of an invitation; empty parts fall back to the service's own.
 type Mail struct {
-	Subject string
-	Message string
+	Subject string `json:",omitzero"`
+	Message string `json:",omitzero"`
 }
 
 // Variable is the value of one custom variable. Name includes its square brackets, as in [v1].
 type Variable struct {
-	Name  string
-	Value string
+	Name  string `json:",omitzero"`
+	Value string `json:",omitzero"`
 }
 
 // AuditEntry is one line of a record's audit trail. Entries are only ever added. From and To of a document's entries chain:
 // the last To is the document's status.
 type AuditEntry struct {
-	Seq      int64  // given by the store, ascending over all records
-	RecordID string // the document or the form
-	At       time.Time
-	Action   Action
-	Actor    string // signer id, or "author", "service" or "respondent"
-	From     Status // empty for the first entry, and for forms
-	To       Status
-	Note     string // a reason, a count; may be empty
-	Origin          // of a signer's or respondent's act
+	Seq      int64     `json:",omitzero"` // given by the store, ascending over all records
+	RecordID string    `json:",omitzero"` // the document or the form
+	At       time.Time `json:",omitzero"`
+	Action   Action    `json:",omitzero"`
+	Actor    string    `json:",omitzero"` // signer id, or "author", "service" or "respondent"
+	From     Status    `json:",omitzero"` // empty for the first entry, and for forms
+	To       Status    `json:",omitzero"`
+	Note     string    `json:",omitzero"` // a reason, a count; may be empty
+	Origin             // of a signer's or respondent's act
 }
 
 // MessageKind tells why a message was sent.
@@ -174,12 +233,12 @@ const (
 
 // Message is mail that the service would have sent.
 type Message struct {
-	Seq        int64 // given by the store, ascending
-	Kind       MessageKind
-	DocumentID string // the document, or the form
-	To         string
-	Subject    string
-	Body       string
-	Token      string // of the signing or form link in it; empty without one
-	At         time.Time
+	Seq        int64       `json:",omitzero"` // given by the store, ascending
+	Kind       MessageKind `json:",omitzero"`
+	DocumentID string      `json:",omitzero"` // the document, or the form
+	To         string      `json:",omitzero"`
+	Subject    string      `json:",omitzero"`
+	Body       string      `json:",omitzero"`
+	Token      string      `json:",omitzero"` // of the signing or form link in it; empty without one
+	At         time.Time   `json:",omitzero"`
 }

@@ -50,14 +50,32 @@ func (t EventType) Family() EventFamily {
 // Event is what happened, with all that its delivery will show as it was at that moment. It is never changed: each
 // delivery and each retry of it encodes the same Event.
 type Event struct {
-	Type        EventType
-	At          time.Time
-	WorkspaceID string
-	SourceID    string        // the document, template or form that webhooks select by
-	Document    *Document     // the document after the act; nil for a form response
-	Signer      int           // index into Document.Signers of who viewed or signed; -1 for other events
-	Form        *Form         // only for a form response
-	Response    *FormResponse // only for a form response
+	Type        EventType     `json:",omitzero"`
+	At          time.Time     `json:",omitzero"`
+	WorkspaceID string        `json:",omitzero"`
+	SourceID    string        `json:",omitzero"` // the document, template or form that webhooks select by
+	Document    *Document     `json:",omitzero"` // the document after the act; nil for a form response
+	Signer      int           `json:",omitzero"` // index into Document.Signers of who viewed or signed; -1 for other events
+	Form        *Form         `json:",omitzero"` // only for a form response
+	Response    *FormResponse `json:",omitzero"` // only for a form response
+	NoFile      bool          `json:",omitzero"` // the finished file could not be made
+}
+
+// Stub returns an event of the same type about the same records, without their content.
+func (e Event) Stub() Event {
+	if e.Document != nil {
+		e.Document = &Document{ID: e.Document.ID}
+	}
+	if e.Response != nil {
+		e.Response = &FormResponse{ID: e.Response.ID, ObjectID: e.Response.ObjectID}
+	}
+	e.Form = nil
+	return e
+}
+
+// Completes reports whether events of the type say that everyone has signed, with the finished file.
+func (t EventType) Completes() bool {
+	return t == EventSignatureCompleted || t == EventTemplateResponse
 }
 
 // Change is what a command did: commit all of it or nothing.

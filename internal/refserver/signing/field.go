@@ -11,13 +11,13 @@ import (
 
 // Field is a place in a document's PDF that one signer fills in when signing.
 type Field struct {
-	Name     string // its own in the document
-	Role     string // title of the role that fills it in; in a PDF document the signer's e-mail address
-	Kind     FieldKind
-	Required bool
+	Name     string    `json:",omitzero"` // its own in the document
+	Role     string    `json:",omitzero"` // title of the role that fills it in; in a PDF document the signer's e-mail address
+	Kind     FieldKind `json:",omitzero"`
+	Required bool      `json:",omitzero"`
 
-	Page                int     // from 1
-	X, Y, Width, Height float64 // fractions of the visible page, from its top left
+	Page                int     `json:",omitzero"` // from 1
+	X, Y, Width, Height float64 `json:",omitzero"` // fractions of the visible page, from its top left
 }
 
 // FieldKind says what goes into a field.
@@ -47,13 +47,13 @@ const (
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
 // without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
-	Signer string // id of who entered it, given by [Document.Sign]
-	Name   string
-	Kind   string // contact_field is documented; text, date and name were seen
-	Page   int    // from 1
-	Label  string // usually the role title; of a Field its name
-	Value  string
-	Image  []byte // a PNG, for a signature or initials
+	Signer string `json:",omitzero"` // id of who entered it, given by [Document.Sign]
+	Name   string `json:",omitzero"`
+	Kind   string `json:",omitzero"` // contact_field is documented; text, date and name were seen
+	Page   int    `json:",omitzero"` // from 1
+	Label  string `json:",omitzero"` // usually the role title; of a Field its name
+	Value  string `json:",omitzero"`
+	Image  File   `json:",omitzero"` // a PNG, for a signature or initials
 }
 
 // Drawn reports whether the value is a signature or initials of a field, which events do not carry.
@@ -157,14 +157,14 @@ func (d Document) noField(i int, name string) error {
 
 // check compares what was entered with the field's kind. Nothing entered is a zero value.
 func (f Field) check(v FieldValue) error {
-	empty := strings.TrimSpace(v.Value) == "" && len(v.Image) == 0
+	empty := strings.TrimSpace(v.Value) == "" && len(v.Image.Data) == 0
 	_, noDate := time.Parse(time.DateOnly, v.Value)
 	switch {
 	case f.Required && (empty || f.Kind == FieldCheckbox && v.Value == "false"):
 		return invalidValue(f.Name, "must be filled in")
 	case len(v.Value) > maxText || !utf8.ValidString(v.Value):
 		return invalidValue(f.Name, "must be UTF-8 text of at most %d bytes", maxText)
-	case len(v.Image) > 0 && (!f.Kind.drawn() || len(v.Image) > maxImage || !bytes.HasPrefix(v.Image, []byte("\x89PNG\r\n\x1a\n"))):
+	case len(v.Image.Data) > 0 && (!f.Kind.drawn() || len(v.Image.Data) > maxImage || !bytes.HasPrefix(v.Image.Data, []byte("\x89PNG\r\n\x1a\n"))):
 		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes, and only as a signature or initials", maxImage)
 	case empty:
 		return nil

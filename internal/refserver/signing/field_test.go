@@ -55,13 +55,13 @@ func TestValuesAreKeptWithTheirField(t *testing.T) {
 	d := contract(t)
 	require.Len(t, d.FieldsOf(0), 5)
 	require.Len(t, d.FieldsOf(1), 1)
-	values := append(filled(map[string]string{"Day": "2026-11-18"}), signing.FieldValue{Name: "Ann's initials", Image: []byte(png)})
+	values := append(filled(map[string]string{"Day": "2026-11-18"}), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte(png))})
 	c, err := d.Sign("ann@example.com", signing.SignParams{Values: values}, noon)
 	require.NoError(t, err)
 	ann := d.Signers[0].ID
 	require.Equal(t, []signing.FieldValue{
 		{Signer: ann, Name: "Ann signs", Kind: "signature", Page: 1, Label: "Ann signs", Value: "Ann"},
-		{Signer: ann, Name: "Ann's initials", Kind: "initials", Page: 1, Label: "Ann's initials", Image: []byte(png)},
+		{Signer: ann, Name: "Ann's initials", Kind: "initials", Page: 1, Label: "Ann's initials", Image: signing.NewFile([]byte(png))},
 		{Signer: ann, Name: "Company", Kind: "text", Page: 1, Label: "Company", Value: "A & B"},
 		{Signer: ann, Name: "Day", Kind: "date", Page: 1, Label: "Day", Value: "2026-11-18"},
 		{Signer: ann, Name: "I agree", Kind: "checkbox", Page: 1, Label: "I agree", Value: "true"},
@@ -90,9 +90,9 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{"checkbox", filled(map[string]string{"I agree": "on"}), `fields: "I agree" must be "true" or "false"`},
 		{"long", filled(map[string]string{"Company": strings.Repeat("x", 10_001)}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
 		{"not UTF-8", filled(map[string]string{"Company": "a\xff"}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
-		{"no PNG", append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: []byte("GIF89a")}),
+		{"no PNG", append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte("GIF89a"))}),
 			`fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
-		{"picture of a date", append(filled(nil), signing.FieldValue{Name: "Day", Image: []byte(png)}),
+		{"picture of a date", append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
 			`fields: "Day" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 
 func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
 	template := lease
-	template.PDF = []byte("%PDF-1.4 template")
+	template.PDF = signing.NewFile([]byte("%PDF-1.4 template"))
 	template.Fields = []signing.Field{{Name: "Rent", Role: "Tenant", Kind: signing.FieldText, Required: true, Page: 1, Width: 1, Height: 1}}
 	c, err := template.Instantiate(params(), signing.NewIDs(1), noon)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
 	p.PDF = []byte("%PDF-1.4 this one")
 	c, err = template.Instantiate(p, signing.NewIDs(1), noon)
 	require.NoError(t, err)
-	require.Equal(t, p.PDF, c.Document.PDF)
+	require.Equal(t, p.PDF, c.Document.PDF.Data)
 }
 
 func TestFieldsAreChecked(t *testing.T) {

@@ -4,38 +4,38 @@ import "time"
 
 // Form is a list of questions. Whoever has its link can answer.
 type Form struct {
-	ID          string // a UUID in events; any text as an input
-	WorkspaceID string
-	Title       string
-	Fields      []FormField
-	CreatedAt   time.Time
+	ID          string      // a UUID in events; any text as an input
+	WorkspaceID string      `json:",omitzero"`
+	Title       string      `json:",omitzero"`
+	Fields      []FormField `json:",omitzero"`
+	CreatedAt   time.Time   `json:",omitzero"`
 }
 
 // FormField is one question of a form.
 type FormField struct {
 	ID       string
-	Question string
-	Kind     QuestionKind // empty: text
-	Required bool
-	Choices  []string // of a choice
+	Question string       `json:",omitzero"`
+	Kind     QuestionKind `json:",omitzero"` // empty: text
+	Required bool         `json:",omitzero"`
+	Choices  []string     `json:",omitzero"` // of a choice
 }
 
 // FormAnswer is the answer to one question.
 type FormAnswer struct {
-	FieldID  string
-	Question string
-	Answer   string
+	FieldID  string `json:",omitzero"`
+	Question string `json:",omitzero"`
+	Answer   string `json:",omitzero"`
 }
 
 // FormResponse is a submitted form.
 type FormResponse struct {
-	ID              string // formResponseId, a UUID
-	ObjectID        string // responseId, 24 hexadecimal digits
-	FormID          string
-	WorkspaceID     string
-	RespondentEmail string // empty when unknown
-	Answers         []FormAnswer
-	SubmittedAt     time.Time
+	ID              string       // formResponseId, a UUID
+	ObjectID        string       `json:",omitzero"` // responseId, 24 hexadecimal digits
+	FormID          string       `json:",omitzero"`
+	WorkspaceID     string       `json:",omitzero"`
+	RespondentEmail string       `json:",omitzero"` // empty when unknown
+	Answers         []FormAnswer `json:",omitzero"`
+	SubmittedAt     time.Time    `json:",omitzero"`
 }
 
 // SubmitParams are the inputs of submitting a form.

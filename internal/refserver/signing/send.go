@@ -24,9 +24,9 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 	d := Document{
 		Kind: KindTemplate, WorkspaceID: t.WorkspaceID, TemplateID: t.ID, OwnerID: t.OwnerID,
 		Name: t.Name, AuthorEmail: t.AuthorEmail, Ordered: t.Ordered,
-		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: p.PDF, Fields: t.Fields, ExpiresFor: t.ExpiresFor,
+		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: NewFile(p.PDF), Fields: t.Fields, ExpiresFor: t.ExpiresFor,
 	}
-	if d.PDF == nil {
+	if d.PDF.SHA256 == "" {
 		d.PDF = t.PDF
 	}
 	for i, r := range p.Receivers {

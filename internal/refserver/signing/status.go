@@ -34,7 +34,7 @@ func (s Status) Terminal() bool { return s != StatusDraft && s != StatusPending 
 type Action string
 
 // The actions. A signature is ActionSign while others still have to sign, and ActionComplete when it is the last one.
-// ActionCreate and ActionSubmit only occur in audit entries: they begin a record, so no status allows or refuses them.
+// ActionCreate, ActionSubmit and ActionFinish only occur in audit entries: no status allows or refuses them.
 const (
 	ActionCreate   Action = "create"
 	ActionSubmit   Action = "submit"
@@ -49,6 +49,7 @@ const (
 	ActionExpire   Action = "expire"
 	ActionDelete   Action = "delete"
 	ActionArchive  Action = "archive"
+	ActionFinish   Action = "finish"
 )
 
 // Actions lists every action that [Next] knows.

@@ -4,26 +4,26 @@ import "time"
 
 // Template is a PDF with roles instead of people. It is listed among the documents of type PDF_TEMPLATE.
 type Template struct {
-	ID          string // UUID
-	WorkspaceID string
-	OwnerID     string
-	Name        string
-	AuthorEmail string
-	Roles       []Role
-	Ordered     bool     // documents made from it have the signing order of the roles
-	Variables   []string // names of its custom variables, with their square brackets
-	PDF         []byte   // nil: an empty page
-	Fields      []Field  // what signers fill in; documents made from it have the same
-	Archived    bool
-	ExpiresFor  time.Duration // how long after sending its documents expire; 0: never
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	ID          string        // UUID
+	WorkspaceID string        `json:",omitzero"`
+	OwnerID     string        `json:",omitzero"`
+	Name        string        `json:",omitzero"`
+	AuthorEmail string        `json:",omitzero"`
+	Roles       []Role        `json:",omitzero"`
+	Ordered     bool          `json:",omitzero"` // documents made from it have the signing order of the roles
+	Variables   []string      `json:",omitzero"` // names of its custom variables, with their square brackets
+	PDF         File          `json:",omitzero"` // none: an empty page
+	Fields      []Field       `json:",omitzero"` // what signers fill in; documents made from it have the same
+	Archived    bool          `json:",omitzero"`
+	ExpiresFor  time.Duration `json:",omitzero"` // how long after sending its documents expire; 0: never
+	CreatedAt   time.Time     `json:",omitzero"`
+	UpdatedAt   time.Time     `json:",omitzero"`
 }
 
 // Role is a place for a signer. With a signing order, roles sign in the order of their list.
 type Role struct {
-	Title  string
-	Colour string
+	Title  string `json:",omitzero"`
+	Colour string `json:",omitzero"`
 }
 
 // Receiver is one person that a template or form is sent to.

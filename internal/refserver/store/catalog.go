@@ -1,7 +1,10 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
@@ -12,13 +15,41 @@ type Workspace struct {
 	OwnerID string
 }
 
+// Service is what the service itself has to remember.
+type Service struct {
+	WorkspaceID   string        `json:",omitzero"` // of the workspace that it began with
+	APIKey        string        `json:",omitzero"`
+	WebhookSecret string        `json:",omitzero"`
+	Offset        time.Duration `json:",omitzero"` // by which its clock was advanced
+	Deliveries    int64         `json:",omitzero"` // number of the newest delivery when all were deleted; the same for what follows
+	Audit         int64         `json:",omitzero"`
+	Messages      int64         `json:",omitzero"`
+	Webhooks      int64         `json:",omitzero"`
+}
+
+// Service returns what the service has to remember.
+func (tx *Tx) Service() Service { return *tx.s.service }
+
+// PutService replaces what the service has to remember.
+func (tx *Tx) PutService(v Service) {
+	old := tx.s.service
+	tx.change(func() { tx.s.service = &v }, func() { tx.s.service = old })
+	tx.wrote(KindService, "service", &v)
+}
+
 // PutWorkspace adds or replaces a workspace.
-func (tx *Tx) PutWorkspace(w Workspace) { set(tx, tx.s.workspaces, w.ID, &w) }
+func (tx *Tx) PutWorkspace(w Workspace) {
+	set(tx, tx.s.workspaces, w.ID, &w)
+	tx.wrote(KindWorkspace, w.ID, &w)
+}
 
 // Workspace returns the workspace with the id, or a [*Missing].
 func (tx *Tx) Workspace(id string) (Workspace, error) {
 	return lookup(tx.s.workspaces, "workspace", id)
 }
+
+// Key lets an API key act for a workspace.
+type Key struct{ APIKey, WorkspaceID string }
 
 // PutKey lets an API key act for a workspace.
 func (tx *Tx) PutKey(apiKey, workspaceID string) {
@@ -30,6 +61,41 @@ func (tx *Tx) PutKey(apiKey, workspaceID string) {
 			delete(tx.s.keys, apiKey)
 		}
 	})
+	tx.wrote(KindKey, keyID(apiKey), &Key{apiKey, workspaceID})
+}
+
+// DeleteKey makes an API key unknown, if it is known.
+func (tx *Tx) DeleteKey(apiKey string) {
+	if old, had := tx.s.keys[apiKey]; had {
+		tx.change(func() { delete(tx.s.keys, apiKey) }, func() { tx.s.keys[apiKey] = old })
+		tx.wrote(KindKey, keyID(apiKey), nil)
+	}
+}
+
+// keyID is an id for an API key that does not tell it.
+func keyID(apiKey string) string {
+	sum := sha256.Sum256([]byte(apiKey))
+	return hex.EncodeToString(sum[:])
+}
+
+// Limit is the state of the reminder limit of an API key.
+type Limit struct {
+	APIKey string
+	State  []byte
+}
+
+// PutLimit keeps the state of the reminder limit of an API key.
+func (tx *Tx) PutLimit(apiKey string, state []byte) {
+	old := tx.s.limits[apiKey]
+	tx.change(func() { tx.s.limits[apiKey] = state }, func() { tx.s.limits[apiKey] = old })
+	tx.wrote(KindLimit, keyID(apiKey), &Limit{apiKey, state})
+}
+
+// Limits calls fn with the state of the reminder limit of each API key that has one.
+func (tx *Tx) Limits(fn func(apiKey string, state []byte)) {
+	for key, state := range tx.s.limits {
+		fn(key, state)
+	}
 }
 
 // WorkspaceOf returns the id of the workspace that the API key acts for.
@@ -55,7 +121,17 @@ func (tx *Tx) PutTemplate(t signing.Template) {
 	ts := &tx.s.templates
 	t.Roles, t.Variables = slices.Clone(t.Roles), slices.Clone(t.Variables)
 	old, next := ts.byID[t.ID], &t
+	tx.putFiles(filesOfTemplate(old), filesOfTemplate(next))
 	tx.change(func() { ts.replace(old, next) }, func() { ts.replace(next, old) })
+	tx.wrote(KindTemplate, t.ID, next)
+}
+
+// filesOfTemplate returns the places of a template's files; none for nil.
+func filesOfTemplate(t *signing.Template) []*signing.File {
+	if t == nil {
+		return nil
+	}
+	return []*signing.File{&t.PDF}
 }
 
 func (ts *templates) replace(old, t *signing.Template) {
@@ -96,58 +172,107 @@ func (tx *Tx) Templates(q Query) ([]*signing.Template, int) {
 
 // forms keeps forms and their responses.
 type forms struct {
-	byID        map[string]*signing.Form
-	inWorkspace map[string]int
-	responses   map[string]*signing.FormResponse // under both of its ids
-	byForm      map[string]*list[signing.FormResponse]
+	byID      map[string]*signing.Form
+	lists     map[string]*list[signing.Form]   // by workspace
+	responses map[string]*signing.FormResponse // under both of its ids
+	byForm    map[string]*list[signing.FormResponse]
+	links     map[string]*FormLink // token → whose link it is
+}
+
+// FormLink is what the token of a form link stands for.
+type FormLink struct {
+	FormID string
+	Email  string // of the receiver
 }
 
 func newForms() forms {
 	return forms{
-		byID:        map[string]*signing.Form{},
-		inWorkspace: map[string]int{},
-		responses:   map[string]*signing.FormResponse{},
-		byForm:      map[string]*list[signing.FormResponse]{},
+		byID:      map[string]*signing.Form{},
+		lists:     map[string]*list[signing.Form]{},
+		responses: map[string]*signing.FormResponse{},
+		byForm:    map[string]*list[signing.FormResponse]{},
+		links:     map[string]*FormLink{},
 	}
 }
 
 // PutForm adds or replaces a form.
 func (tx *Tx) PutForm(f signing.Form) {
 	f.Fields = slices.Clone(f.Fields)
-	if _, exists := tx.s.forms.byID[f.ID]; !exists {
-		tx.change(func() { tx.s.forms.inWorkspace[f.WorkspaceID]++ }, func() { tx.s.forms.inWorkspace[f.WorkspaceID]-- })
+	fs := &tx.s.forms
+	old := fs.byID[f.ID]
+	tx.change(func() { fs.replace(old, &f) }, func() { fs.replace(&f, old) })
+	tx.wrote(KindForm, f.ID, &f)
+}
+
+func (fs *forms) replace(old, f *signing.Form) {
+	if old != nil {
+		delete(fs.byID, old.ID)
+		l := fs.lists[old.WorkspaceID]
+		l.remove(l.key(old))
 	}
-	set(tx, tx.s.forms.byID, f.ID, &f)
+	if f == nil {
+		return
+	}
+	l := fs.lists[f.WorkspaceID]
+	if l == nil {
+		l = &list[signing.Form]{key: func(f *signing.Form) key { return keyOf(f.CreatedAt, f.ID) }}
+		fs.lists[f.WorkspaceID] = l
+	}
+	fs.byID[f.ID] = f
+	l.put(f)
+}
+
+// Forms returns a page of the forms that match, and how many match in all.
+func (tx *Tx) Forms(q Query) ([]*signing.Form, int) {
+	return search(tx.s.forms.lists[q.WorkspaceID], q, func(f *signing.Form) string { return f.Title })
+}
+
+func (tx *Tx) putFormLink(token string, link FormLink) {
+	set(tx, tx.s.forms.links, token, &link)
+	tx.wrote(KindFormLink, token, &link)
+}
+
+// FormLink returns what the token of a form link stands for.
+func (tx *Tx) FormLink(token string) (FormLink, bool) {
+	link, ok := tx.s.forms.links[token]
+	if !ok {
+		return FormLink{}, false
+	}
+	return *link, true
 }
 
 // Form returns the form with the id, or a [*Missing].
 func (tx *Tx) Form(id string) (signing.Form, error) { return lookup(tx.s.forms.byID, "form", id) }
 
-// Forms returns the forms of a workspace, newest first.
-func (tx *Tx) Forms(workspaceID string) []signing.Form {
-	var all []signing.Form
-	for _, f := range tx.s.forms.byID {
-		if f.WorkspaceID == workspaceID {
-			all = append(all, *f)
-		}
-	}
-	slices.SortFunc(all, func(a, b signing.Form) int { return keyOf(b.CreatedAt, b.ID).compare(keyOf(a.CreatedAt, a.ID)) })
-	return all
-}
-
 // CountForms returns how many forms the workspace has.
-func (tx *Tx) CountForms(workspaceID string) int { return tx.s.forms.inWorkspace[workspaceID] }
+func (tx *Tx) CountForms(workspaceID string) int {
+	if l := tx.s.forms.lists[workspaceID]; l != nil {
+		return l.n
+	}
+	return 0
+}
 
 func (tx *Tx) putResponse(r *signing.FormResponse) {
 	fs := &tx.s.forms
+	tx.change(func() { fs.addResponse(r) }, func() { fs.removeResponse(r) })
+	tx.wrote(KindResponse, r.ID, r)
+}
+
+func (fs *forms) addResponse(r *signing.FormResponse) {
 	l := fs.byForm[r.FormID]
 	if l == nil {
 		l = &list[signing.FormResponse]{key: func(r *signing.FormResponse) key { return keyOf(r.SubmittedAt, r.ID) }}
 		fs.byForm[r.FormID] = l
 	}
-	tx.change(func() { l.put(r) }, func() { l.remove(l.key(r)) })
-	set(tx, fs.responses, r.ID, r)
-	set(tx, fs.responses, r.ObjectID, r)
+	l.put(r)
+	fs.responses[r.ID], fs.responses[r.ObjectID] = r, r
+}
+
+func (fs *forms) removeResponse(r *signing.FormResponse) {
+	l := fs.byForm[r.FormID]
+	l.remove(l.key(r))
+	delete(fs.responses, r.ID)
+	delete(fs.responses, r.ObjectID)
 }
 
 // Response returns the form response with the id, in either of its forms, or a [*Missing].

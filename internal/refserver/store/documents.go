@@ -12,7 +12,8 @@ import (
 // documents keeps each document by id, by signing link, and in the lists that requests page through.
 type documents struct {
 	byID    map[string]*signing.Document
-	byToken map[string]string // token of a signing link → document id
+	byToken map[string]string       // token of a signing link → document id
+	finish  *list[signing.Document] // whose finished file is to be made
 	lists   map[docList]*list[signing.Document]
 	expiry  *list[signing.Document] // in progress with a time to expire
 }
@@ -49,6 +50,7 @@ func newDocuments() documents {
 		byToken: map[string]string{},
 		lists:   map[docList]*list[signing.Document]{},
 		expiry:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.ExpiresAt, d.ID) }},
+		finish:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.FinishAt, d.ID) }},
 	}
 }
 
@@ -75,7 +77,21 @@ func listsOf(d *signing.Document) []docList {
 func (tx *Tx) putDocument(d *signing.Document) {
 	ds := &tx.s.documents
 	old := ds.byID[d.ID]
+	tx.putFiles(filesOfDocument(old), filesOfDocument(d))
 	tx.change(func() { ds.replace(old, d) }, func() { ds.replace(d, old) })
+	tx.wrote(KindDocument, d.ID, d)
+}
+
+// filesOfDocument returns the places of a document's files; none for nil.
+func filesOfDocument(d *signing.Document) []*signing.File {
+	if d == nil {
+		return nil
+	}
+	files := []*signing.File{&d.PDF, &d.Finished}
+	for i := range d.Values {
+		files = append(files, &d.Values[i].Image)
+	}
+	return files
 }
 
 // replace puts d in the place of old; either may be nil. They have the same id and the same CreatedAt, so lists that hold both
@@ -85,6 +101,7 @@ func (ds *documents) replace(old, d *signing.Document) {
 	if old != nil {
 		from = listsOf(old)
 		ds.expiry.remove(ds.expiry.key(old))
+		ds.finish.remove(ds.finish.key(old))
 	}
 	if d != nil {
 		to = listsOf(d)
@@ -114,6 +131,9 @@ func (ds *documents) link(d *signing.Document) {
 	}
 	if d.Status == signing.StatusPending && !d.ExpiresAt.IsZero() {
 		ds.expiry.put(d)
+	}
+	if d.Finishing == signing.FileDue {
+		ds.finish.put(d)
 	}
 }
 
@@ -240,19 +260,9 @@ func (tx *Tx) Audit(recordID string) []signing.AuditEntry {
 // Messages returns the mail about a document or form, oldest first; with an empty id all mail.
 func (tx *Tx) Messages(recordID string) []signing.Message {
 	if recordID == "" {
-		return values(tx.s.messages.all)
+		return tx.s.messages.all()
 	}
 	return values(tx.s.messages.byRecord[recordID])
-}
-
-// MessageByToken returns the message that carries the link with the token, or a [*Missing].
-func (tx *Tx) MessageByToken(token string) (signing.Message, error) {
-	for _, m := range tx.s.messages.all {
-		if m.Token == token && token != "" {
-			return *m, nil
-		}
-	}
-	return signing.Message{}, &Missing{What: "link"}
 }
 
 // Matches reports whether the filters select a record with these properties, wherever it is in the list.

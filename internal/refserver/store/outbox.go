@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -12,14 +11,15 @@ import (
 // Webhook is an endpoint that wants events.
 type Webhook struct {
 	ID          string
-	WorkspaceID string
-	URL         string
-	Secret      string // signs its deliveries; never logged
-	Family      signing.EventFamily
-	Sources     []string // documents, templates or forms that it tracks; empty: all of the workspace
-	Bare        bool     // one object instead of an array of one
-	Disabled    bool
-	CreatedAt   time.Time
+	WorkspaceID string              `json:",omitzero"`
+	URL         string              `json:",omitzero"`
+	Secret      string              `json:",omitzero"` // signs its deliveries; never logged
+	Family      signing.EventFamily `json:",omitzero"`
+	Sources     []string            `json:",omitzero"` // documents, templates or forms that it tracks; empty: all of the workspace
+	Bare        bool                `json:",omitzero"` // one object instead of an array of one
+	Disabled    bool                `json:",omitzero"`
+	CreatedAt   time.Time           `json:",omitzero"`
+	Seq         int64               `json:",omitzero"` // given by the store, ascending
 }
 
 func (w *Webhook) tracks(e signing.Event) bool {
@@ -32,6 +32,7 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
+	DeliveryWaiting   DeliveryStatus = "waiting"   // for the finished file of its document
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
 	DeliverySending   DeliveryStatus = "sending"   // claimed by a sender
 	DeliveryDelivered DeliveryStatus = "delivered" // answered with 2xx
@@ -39,30 +40,35 @@ const (
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
+// Finished reports whether there is nothing more to do, unless the delivery is sent again on demand.
+func (s DeliveryStatus) Finished() bool {
+	return s == DeliveryDelivered || s == DeliveryDead || s == DeliveryCancelled
+}
+
 // Delivery is one body for one webhook, with all attempts to deliver it. It is the row of the outbox.
 type Delivery struct {
-	ID            string // given by the store, ascending
-	WebhookID     string
-	Events        []signing.Event // one, or the samples of a test
-	Test          bool            // asked for with "Test Webhook"
-	Body          []byte          // set by the sender before the first attempt and the same for each retry
-	Status        DeliveryStatus
-	Attempts      []Attempt
-	NextAttemptAt time.Time // while pending
-	CreatedAt     time.Time
+	ID            string          // given by the store, ascending
+	WebhookID     string          `json:",omitzero"`
+	Events        []signing.Event `json:",omitzero"` // one, or the samples of a test; stubs once there is a body
+	Test          bool            `json:",omitzero"` // asked for with "Test Webhook"
+	Body          []byte          `json:",omitzero"` // the same for each attempt; nil while it waits
+	Status        DeliveryStatus  `json:",omitzero"`
+	Attempts      []Attempt       `json:",omitzero"`
+	NextAttemptAt time.Time       `json:",omitzero"` // while pending
+	CreatedAt     time.Time       `json:",omitzero"`
 }
 
 // Attempt is one request of a delivery and what came back.
 type Attempt struct {
-	At             time.Time
-	Took           time.Duration
-	RequestHeader  http.Header
-	RequestBody    []byte
-	StatusCode     int // 0: no answer
-	ResponseHeader http.Header
-	ResponseBody   []byte // the first part of it
-	Error          string // why there was no answer; empty with one
-	Duplicate      bool   // the request before it once more, which the schedule knows nothing of
+	At             time.Time     `json:",omitzero"`
+	Took           time.Duration `json:",omitzero"`
+	RequestHeader  http.Header   `json:",omitzero"`
+	RequestBody    []byte        `json:",omitzero"`
+	StatusCode     int           `json:",omitzero"` // 0: no answer
+	ResponseHeader http.Header   `json:",omitzero"`
+	ResponseBody   []byte        `json:",omitzero"` // the first part of it
+	Error          string        `json:",omitzero"` // why there was no answer; empty with one
+	Duplicate      bool          `json:",omitzero"` // the request before it once more, which the schedule knows nothing of
 }
 
 // outbox keeps webhooks and deliveries.
@@ -71,12 +77,17 @@ type outbox struct {
 	byID     map[string]*Delivery
 	all      []string // ids in the order they were enqueued
 	due      *list[Delivery]
+	waiting  map[string][]string // document id → ids of the deliveries that wait for its file
+	finished int                 // how many there is nothing more to do for
+
+	lastDelivery, lastWebhook int64 // numbers of the newest that there ever were
 }
 
 func newOutbox() outbox {
 	return outbox{
-		byID: map[string]*Delivery{},
-		due:  &list[Delivery]{key: func(d *Delivery) key { return keyOf(d.NextAttemptAt, d.ID) }},
+		byID:    map[string]*Delivery{},
+		waiting: map[string][]string{},
+		due:     &list[Delivery]{key: func(d *Delivery) key { return keyOf(d.NextAttemptAt, d.ID) }},
 	}
 }
 
@@ -85,12 +96,17 @@ func (tx *Tx) PutWebhook(w Webhook) {
 	w.Sources = slices.Clone(w.Sources)
 	old := tx.s.outbox.webhooks
 	next := slices.Clone(old)
+	ob := &tx.s.outbox
 	if i := webhookIndex(old, w.ID); i >= 0 {
+		w.Seq = old[i].Seq
 		next[i] = &w
 	} else {
+		tx.change(func() { ob.lastWebhook++ }, func() { ob.lastWebhook-- })
+		w.Seq = ob.lastWebhook
 		next = append(next, &w)
 	}
-	tx.change(func() { tx.s.outbox.webhooks = next }, func() { tx.s.outbox.webhooks = old })
+	tx.change(func() { ob.webhooks = next }, func() { ob.webhooks = old })
+	tx.wrote(KindWebhook, w.ID, &w)
 	if w.Disabled {
 		tx.cancelPending(w.ID)
 	}
@@ -105,6 +121,7 @@ func (tx *Tx) DeleteWebhook(id string) error {
 	}
 	next := slices.Delete(slices.Clone(old), i, i+1)
 	tx.change(func() { tx.s.outbox.webhooks = next }, func() { tx.s.outbox.webhooks = old })
+	tx.wrote(KindWebhook, id, nil)
 	tx.cancelPending(id)
 	return nil
 }
@@ -128,18 +145,44 @@ func (tx *Tx) Webhooks() []Webhook { return values(tx.s.outbox.webhooks) }
 func (tx *Tx) fanOut(e signing.Event) {
 	for _, w := range tx.s.outbox.webhooks {
 		if w.tracks(e) {
-			tx.Enqueue(Delivery{WebhookID: w.ID, Events: []signing.Event{e}, NextAttemptAt: e.At, CreatedAt: e.At})
+			tx.Enqueue(tx.delivery(e, w))
 		}
 	}
 }
 
-// Enqueue adds a pending delivery, gives it an ID, and returns it. Events of changes are enqueued by [Tx.Apply]; this is for
-// tests and for sending something again.
+// delivery makes the delivery of an event to a webhook. It waits if the event waits for the finished file.
+func (tx *Tx) delivery(e signing.Event, w *Webhook) Delivery {
+	d := Delivery{WebhookID: w.ID, Events: []signing.Event{e}, Status: DeliveryPending, NextAttemptAt: e.At, CreatedAt: e.At}
+	if e.Type.Completes() && e.Document.Finishing == signing.FileDue {
+		d.Events[0], d.Status = e.Stub(), DeliveryWaiting
+		return d
+	}
+	tx.render(&d, *w)
+	return d
+}
+
+// render makes the body of a delivery of one event.
+func (tx *Tx) render(d *Delivery, w Webhook) {
+	if tx.s.render != nil {
+		d.Body, d.Events = tx.s.render(d.Events[0], w), []signing.Event{d.Events[0].Stub()}
+	}
+}
+
+// Enqueue adds a delivery, gives it an ID, and returns it. It is pending unless it waits. Events of changes are enqueued by
+// [Tx.Apply]; this is for tests of webhooks.
 func (tx *Tx) Enqueue(d Delivery) Delivery {
 	ob := &tx.s.outbox
-	d.ID = fmt.Sprintf("dlv_%010d", len(ob.all)+1)
-	d.Status = DeliveryPending
-	tx.change(func() { ob.all = append(ob.all, d.ID) }, func() { ob.all = ob.all[:len(ob.all)-1] })
+	if d.Status != DeliveryWaiting {
+		d.Status = DeliveryPending
+	}
+	tx.change(func() {
+		ob.lastDelivery++
+		ob.all = append(ob.all, deliveryID(ob.lastDelivery))
+	}, func() {
+		ob.lastDelivery--
+		ob.all = ob.all[:len(ob.all)-1]
+	})
+	d.ID = deliveryID(ob.lastDelivery)
 	tx.PutDelivery(d)
 	return d
 }
@@ -149,6 +192,7 @@ func (tx *Tx) PutDelivery(d Delivery) {
 	ob := &tx.s.outbox
 	old, next := ob.byID[d.ID], &d
 	tx.change(func() { ob.replace(old, next) }, func() { ob.replace(next, old) })
+	tx.wrote(KindDelivery, d.ID, next)
 	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
 }
 
@@ -156,18 +200,45 @@ func (ob *outbox) replace(old, d *Delivery) {
 	if old != nil {
 		ob.due.remove(ob.due.key(old))
 		delete(ob.byID, old.ID)
+		ob.count(old, -1)
 	}
 	if d == nil {
 		return
 	}
 	ob.byID[d.ID] = d
+	ob.count(d, 1)
 	if d.Status == DeliveryPending {
 		ob.due.put(d)
 	}
 }
 
+// count adds or takes away a delivery that waits or is finished.
+func (ob *outbox) count(d *Delivery, by int) {
+	switch {
+	case d.Status.Finished():
+		ob.finished += by
+	case d.Status == DeliveryWaiting && by > 0:
+		about := d.Events[0].Document.ID
+		ob.waiting[about] = append(ob.waiting[about], d.ID)
+	case d.Status == DeliveryWaiting:
+		about := d.Events[0].Document.ID
+		ob.waiting[about] = slices.DeleteFunc(slices.Clone(ob.waiting[about]), func(id string) bool { return id == d.ID })
+		if len(ob.waiting[about]) == 0 {
+			delete(ob.waiting, about)
+		}
+	}
+}
+
+// cancelPending cancels what is pending or waits for the webhook.
 func (tx *Tx) cancelPending(webhookID string) {
 	var pending []Delivery
+	for _, ids := range tx.s.outbox.waiting {
+		for _, id := range ids {
+			if d := tx.s.outbox.byID[id]; d.WebhookID == webhookID {
+				pending = append(pending, *d)
+			}
+		}
+	}
 	due := tx.s.outbox.due
 	due.each(0, due.n, true, func(d *Delivery) bool {
 		if d.WebhookID == webhookID {

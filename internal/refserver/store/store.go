@@ -14,31 +14,72 @@ type Store struct {
 	now      func() time.Time
 	enqueued chan struct{}
 
+	completed chan struct{}
+	settings
+	keeping
+	tables
+}
+
+// settings are given before the store is used.
+type settings struct {
+	bounds   Bounds
+	finishes bool                                // completed documents wait for a finished file
+	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: there are none
+}
+
+// Bounds is how many of each the store keeps: about, at most an eighth more. Zeros mean all.
+type Bounds struct {
+	Deliveries int // that are neither pending nor under way
+	Audit      int
+	Messages   int
+}
+
+// tables are all records.
+type tables struct {
+	service    *Service
 	workspaces map[string]*Workspace
 	keys       map[string]string // API key → workspace id
+	limits     map[string][]byte // API key → state of its reminder limit
 	documents  documents
 	templates  templates
 	forms      forms
 	outbox     outbox
 	audit      log[signing.AuditEntry]
 	messages   log[signing.Message]
+	blobs      blobs
+}
+
+func newTables() tables {
+	return tables{
+		service:    &Service{},
+		workspaces: map[string]*Workspace{},
+		keys:       map[string]string{},
+		limits:     map[string][]byte{},
+		documents:  newDocuments(),
+		templates:  newTemplates(),
+		forms:      newForms(),
+		outbox:     newOutbox(),
+		audit:      newLog(KindAudit, func(e *signing.AuditEntry) string { return e.RecordID }, func(e *signing.AuditEntry) *int64 { return &e.Seq }),
+		messages:   newLog(KindMessage, func(m *signing.Message) string { return m.DocumentID }, func(m *signing.Message) *int64 { return &m.Seq }),
+		blobs:      blobs{},
+	}
 }
 
 // New returns an empty Store whose transactions happen at the time that now tells, which must not go back.
 func New(now func() time.Time) *Store {
 	return &Store{
-		now:        now,
-		enqueued:   make(chan struct{}, 1),
-		workspaces: map[string]*Workspace{},
-		keys:       map[string]string{},
-		documents:  newDocuments(),
-		templates:  newTemplates(),
-		forms:      newForms(),
-		outbox:     newOutbox(),
-		audit:      newLog(func(e *signing.AuditEntry) string { return e.RecordID }),
-		messages:   newLog(func(m *signing.Message) string { return m.DocumentID }),
+		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), keeping: keeping{loading: make(chan struct{}, 1)}, tables: newTables(),
 	}
 }
+
+// SetBounds bounds what the store keeps. Call it before the store is used.
+func (s *Store) SetBounds(b Bounds) { s.bounds = b }
+
+// SetFinishes makes documents that are completed wait for a finished file. Call it before the store is used.
+func (s *Store) SetFinishes(yes bool) { s.finishes = yes }
+
+// SetRender sets what makes the bodies of deliveries. Call it before the store is used.
+func (s *Store) SetRender(render func(signing.Event, Webhook) []byte) { s.render = render }
 
 // Now returns the service's time.
 func (s *Store) Now() time.Time { return s.now() }
@@ -49,14 +90,20 @@ type Tx struct {
 
 	s        *Store
 	undo     []func() // one per change, run in reverse to roll back; nil in a view
+	writes   []Write  // of whoever keeps or watches
 	writable bool
 	enqueued bool
+
+	completed bool // a document, whose finished file is to be made
 }
 
-// View runs fn with a consistent view of all records. It returns fn's error.
+// View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time has come are
+// shown as expired, and saved so with the next change.
 func (s *Store) View(fn func(*Tx) error) error {
 	if s.expires() {
-		s.Update(func(*Tx) error { return nil }) // expires what is due
+		s.mu.Lock()
+		s.expire()
+		s.mu.Unlock()
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -69,27 +116,58 @@ func (s *Store) expires() bool {
 	return s.documents.expiresBy(s.now()) != nil
 }
 
-// Update runs fn and keeps what it changed if it returns nil. Otherwise, and when fn panics, nothing has changed. fn must
-// not call View, Update or Act of the same store.
+// expire expires what is due. That follows from the time alone, so it needs no saving of its own: were it lost, it would be
+// done again with the same result.
+func (s *Store) expire() {
+	if s.documents.expiresBy(s.now()) == nil {
+		return
+	}
+	tx := &Tx{s: s, writable: true, Now: s.now()}
+	tx.expireDue()
+	s.tell(tx.writes)
+	if s.keeper != nil {
+		s.unsaved = append(s.unsaved, tx.writes...)
+	}
+}
+
+// Update runs fn and keeps what it changed if it returns nil and that could be saved, where changes are. Otherwise, and when fn
+// panics, nothing has changed. fn must not call View, Update or Act of the same store. A change that could not be saved is an
+// [*Unavailable].
 func (s *Store) Update(fn func(*Tx) error) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	tx := &Tx{s: s, writable: true}
 	if err := tx.run(fn); err != nil {
 		return err
 	}
 	if tx.enqueued {
-		select {
-		case s.enqueued <- struct{}{}:
-		default:
-		}
+		s.wakeSender()
+	}
+	if tx.completed {
+		wake(s.completed)
 	}
 	return nil
 }
 
+func (s *Store) wakeSender() { wake(s.enqueued) }
+
+func wake(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
 func (tx *Tx) run(fn func(*Tx) error) error {
-	tx.s.mu.Lock()
-	defer tx.s.mu.Unlock()
-	tx.Now = tx.s.now()
-	tx.expireDue()
+	s := tx.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doubt != nil {
+		return &Unavailable{s.doubt}
+	}
+	s.expire()
+	tx.Now = s.now()
 	done := false
 	defer func() {
 		if !done {
@@ -97,8 +175,20 @@ func (tx *Tx) run(fn func(*Tx) error) error {
 		}
 	}()
 	err := fn(tx)
-	done = err == nil
+	if err == nil {
+		err = tx.commit()
+	}
+	if done = err == nil; done {
+		s.tell(tx.writes)
+		s.prune()
+	}
 	return err
+}
+
+func (s *Store) tell(writes []Write) {
+	if s.changed != nil && len(writes) > 0 {
+		s.changed(writes)
+	}
 }
 
 func (tx *Tx) rollback() {
@@ -129,6 +219,10 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 	tx.change(func() { put(value) }, func() { put(old) })
 }
 
+// Completed receives a value after transactions that completed documents which wait for a finished file; several may share one
+// value. It serves whoever makes those files.
+func (s *Store) Completed() <-chan struct{} { return s.completed }
+
 // Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It serves
 // one sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
@@ -141,16 +235,18 @@ func (tx *Tx) Apply(c signing.Change) {
 		return
 	}
 	if c.Document != nil {
+		tx.beginFinishing(c)
 		tx.putDocument(c.Document)
 	}
 	if c.Response != nil {
 		tx.putResponse(c.Response)
 	}
-	for _, e := range c.Audit {
-		tx.s.audit.add(tx, &e, &e.Seq)
-	}
+	tx.s.audit.add(tx, c.Audit)
+	tx.s.messages.add(tx, c.Messages)
 	for _, m := range c.Messages {
-		tx.s.messages.add(tx, &m, &m.Seq)
+		if m.Token != "" && c.Document == nil {
+			tx.putFormLink(m.Token, FormLink{FormID: m.DocumentID, Email: m.To})
+		}
 	}
 	for _, e := range c.Events {
 		tx.fanOut(e)

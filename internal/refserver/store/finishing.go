@@ -1,0 +1,63 @@
+package store
+
+import (
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// beginFinishing makes a document that this change completes wait for its finished file.
+func (tx *Tx) beginFinishing(c signing.Change) {
+	for _, e := range c.Events {
+		if tx.s.finishes && e.Type.Completes() {
+			c.Document.Finishing, c.Document.FinishAt = signing.FileDue, c.Document.CompletedAt
+			tx.completed = true
+		}
+	}
+}
+
+// NextToFinish returns the document whose finished file is to be made next, and when that is due.
+func (tx *Tx) NextToFinish() (d signing.Document, at time.Time, ok bool) {
+	if first := tx.s.documents.finish.first(); first != nil {
+		return *first, first.FinishAt, true
+	}
+	return d, at, false
+}
+
+// Finish stores what became of making the finished file, and releases the deliveries that waited for it when that is over: with
+// its URL, or without. It does nothing when the file was not due.
+func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.Time) signing.Change) {
+	d := tx.s.documents.byID[documentID]
+	if d == nil || d.Finishing != signing.FileDue {
+		return
+	}
+	c := change(*d, tx.Now)
+	tx.Apply(c)
+	if c.Document.Finishing == signing.FileDue {
+		return
+	}
+	for _, id := range tx.s.outbox.waiting[documentID] {
+		tx.release(*tx.s.outbox.byID[id], c.Document)
+	}
+}
+
+// EndFinishing gives up every finished file that is still to be made, as if nobody ever had made any: the deliveries that
+// waited for them go out with the URL of the PDF.
+func (tx *Tx) EndFinishing() {
+	for d, _, ok := tx.NextToFinish(); ok; d, _, ok = tx.NextToFinish() {
+		tx.Finish(d.ID, func(d signing.Document, at time.Time) signing.Change { return d.Unfinish(at) })
+	}
+}
+
+func (tx *Tx) release(d Delivery, document *signing.Document) {
+	e := d.Events[0]
+	e.Document, e.NoFile = document, document.Finishing == signing.FileFailed
+	w, err := tx.Webhook(d.WebhookID)
+	if err != nil {
+		panic(err) // deleting a webhook cancels what waits for it
+	}
+	d.Events = []signing.Event{e}
+	tx.render(&d, w)
+	d.Status, d.NextAttemptAt = DeliveryPending, tx.Now
+	tx.PutDelivery(d)
+}

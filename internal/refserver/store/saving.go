@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// Kind names what a record is, wherever it is kept.
+type Kind string
+
+// The kinds of records.
+const (
+	KindService   Kind = "service"
+	KindWorkspace Kind = "workspace"
+	KindKey       Kind = "api_key"
+	KindTemplate  Kind = "template"
+	KindForm      Kind = "form"
+	KindFormLink  Kind = "form_link"
+	KindDocument  Kind = "document"
+	KindResponse  Kind = "response"
+	KindWebhook   Kind = "webhook"
+	KindDelivery  Kind = "delivery"
+	KindAudit     Kind = "audit"
+	KindMessage   Kind = "message"
+	KindLimit     Kind = "reminder_limit"
+	KindBlob      Kind = "blob"
+)
+
+// Write is one record as a transaction leaves it.
+type Write struct {
+	Kind  Kind
+	ID    string
+	Value any // as Put takes it; nil: the record is gone
+}
+
+// About returns the ids of the records that the write is about: its own, or that of each entry that it holds.
+func (w Write) About() (ids []string) {
+	switch v := w.Value.(type) {
+	case []*signing.AuditEntry:
+		for _, e := range v {
+			ids = append(ids, e.RecordID)
+		}
+	case []*signing.Message:
+		for _, m := range v {
+			ids = append(ids, m.DocumentID)
+		}
+	default:
+		ids = []string{w.ID}
+	}
+	return ids
+}
+
+// Keeper makes what a [Store] holds durable.
+type Keeper interface {
+	// Save keeps all of the writes or none. It is called under the store's lock: nobody sees them before it has returned. An
+	// error says that nothing was kept, unless it matches [ErrUnknown].
+	Save(at time.Time, writes []Write) error
+
+	// Load calls put with every record that was kept but blobs, in any order.
+	Load(put func(Write)) error
+
+	// Blob returns the content of a blob.
+	Blob(ctx context.Context, hash string) ([]byte, error)
+}
+
+// ErrUnknown is what the error of a Save matches when the writes may have been kept.
+var ErrUnknown = errors.New("the change may have been saved")
+
+// Unavailable is the error of a transaction that was undone since its writes could not be kept, or were not even tried.
+type Unavailable struct{ Err error }
+
+func (e *Unavailable) Error() string { return "the change could not be saved: " + e.Err.Error() }
+
+func (e *Unavailable) Unwrap() error { return e.Err }
+
+// keeping is the part of a Store that makes it durable.
+type keeping struct {
+	keeper  Keeper        // nil: nothing is kept
+	changed func([]Write) // is told of what was committed; nil: nobody is
+	unsaved []Write       // what follows from time alone: the next save carries it
+	doubt   error         // a save may have been carried out; nothing changes until all was loaded again
+	loading chan struct{} // holds a value while that is done
+	loads   int           // how often that was done
+}
+
+// Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.
+func (s *Store) Keep(k Keeper) error {
+	s.keeper = k
+	return s.load()
+}
+
+// OnChange calls fn with what each transaction wrote, in their order, once it is durable. fn must not use the store, and must
+// not wait; writes are shared with others. A nil fn ends that.
+func (s *Store) OnChange(fn func([]Write)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = fn
+}
+
+// wrote notes what a change leaves behind, for whoever keeps it or is told of it.
+func (tx *Tx) wrote(kind Kind, id string, value any) {
+	if tx.s.keeper != nil || tx.s.changed != nil {
+		tx.writes = append(tx.writes, Write{kind, id, value})
+	}
+}
+
+// commit makes the transaction's writes durable, with those that wait for it.
+func (tx *Tx) commit() error {
+	s := tx.s
+	if s.keeper == nil || len(tx.writes) == 0 {
+		return nil
+	}
+	err := s.save(tx.Now, lastOfEach(append(s.unsaved[:len(s.unsaved):len(s.unsaved)], tx.writes...)))
+	if errors.Is(err, ErrUnknown) {
+		s.doubt = err
+	}
+	if err != nil {
+		return &Unavailable{err}
+	}
+	s.unsaved = nil
+	return nil
+}
+
+// save takes a panic of the keeper for a save that may have been carried out.
+func (s *Store) save(at time.Time, writes []Write) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: panic: %v", ErrUnknown, r)
+		}
+	}()
+	return s.keeper.Save(at, writes)
+}
+
+// lastOfEach keeps the last write of each record, in the order of the first ones.
+func lastOfEach(writes []Write) []Write {
+	type key struct {
+		kind Kind
+		id   string
+	}
+	place := make(map[key]int, len(writes))
+	out := writes[:0:0]
+	for _, w := range writes {
+		if i, ok := place[key{w.Kind, w.ID}]; ok {
+			out[i].Value = w.Value
+			continue
+		}
+		place[key{w.Kind, w.ID}] = len(out)
+		out = append(out, w)
+	}
+	return out
+}
+
+// Flush saves what waits for the next change.
+func (s *Store) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unsaved) == 0 || s.doubt != nil {
+		return s.doubt
+	}
+	tx := &Tx{s: s, Now: s.now(), writes: s.unsaved}
+	s.unsaved = nil
+	err := tx.commit()
+	if err != nil {
+		s.unsaved = tx.writes
+	}
+	return err
+}
+
+// ready loads everything again when it is in doubt whether the last save was carried out. Views go on with what was there before
+// that save.
+func (s *Store) ready() error {
+	if s.inDoubt() == nil {
+		return nil
+	}
+	s.loading <- struct{}{}
+	defer func() { <-s.loading }()
+	if s.inDoubt() == nil {
+		return nil // somebody else loaded
+	}
+	if err := s.load(); err != nil {
+		return &Unavailable{fmt.Errorf("loading the state again: %w", err)}
+	}
+	return nil
+}
+
+func (s *Store) inDoubt() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.doubt
+}
+
+func (s *Store) load() error {
+	fresh := newTables()
+	if err := s.keeper.Load(fresh.load); err != nil {
+		return err
+	}
+	fresh.arrange()
+	s.mu.Lock()
+	s.tables, s.unsaved, s.doubt = fresh, nil, nil
+	s.loads++
+	s.prune()
+	s.mu.Unlock()
+	s.wakeSender()
+	return nil
+}
+
+// Loads returns how often the records were loaded: deliveries that are under way may be so in the records alone.
+func (tx *Tx) Loads() int { return tx.s.loads }
+
+// Durable reports whether changes outlive the process.
+func (s *Store) Durable() bool { return s.keeper != nil }

@@ -1,0 +1,190 @@
+package signformstest
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// The methods in this file are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
+// [ErrStorage].
+
+// CreateTemplate adds a template and returns its id.
+func (s *Server) CreateTemplate(t Template) (id string, err error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	record := internalTemplate(t)
+	if err := record.Check(); err != nil {
+		return "", s.publicError(err)
+	}
+	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		record.CreatedAt, record.UpdatedAt = tx.Now, tx.Now
+		w, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		record.OwnerID = w.OwnerID
+		tx.PutTemplate(record)
+		return nil
+	})
+	return s.created(record.ID, err)
+}
+
+// created returns the id of what was added, unless that failed.
+func (s *Server) created(id string, err error) (string, error) {
+	if err != nil {
+		return "", s.publicError(err)
+	}
+	return id, nil
+}
+
+func (t Template) check() error {
+	for i, r := range t.Roles {
+		sameTitle := func(other Role) bool { return other.Title == r.Title }
+		switch {
+		case r.Title == "":
+			return invalidf("Roles[%d].Title is empty", i)
+		case slices.ContainsFunc(t.Roles[:i], sameTitle):
+			return invalidf("two Roles have the Title %q: each needs its own", r.Title)
+		}
+	}
+	for i, v := range t.Variables {
+		if len(v) <= 2 || !strings.HasPrefix(v, "[") || !strings.HasSuffix(v, "]") {
+			return invalidf("Variables[%d] is %q: it must be in square brackets, as in [v1]", i, v)
+		}
+	}
+	switch {
+	case t.Name == "":
+		return invalidf("Name is empty")
+	case len(t.Roles) == 0:
+		return invalidf("Roles is empty: a template needs one")
+	case t.ExpiresFor < 0:
+		return invalidf("ExpiresFor is %v: it must be positive, or 0 for never", t.ExpiresFor)
+	}
+	return nil
+}
+
+// CreateForm adds a form and returns its id.
+func (s *Server) CreateForm(f Form) (id string, err error) {
+	switch {
+	case f.Title == "":
+		return "", invalidf("Title is empty")
+	case len(f.Fields) == 0:
+		return "", invalidf("Fields is empty: a form needs one")
+	}
+	record := internalForm(f)
+	if err := record.Check(); err != nil {
+		return "", s.publicError(err)
+	}
+	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		record.CreatedAt = tx.Now
+		tx.PutForm(record)
+		return nil
+	})
+	return s.created(record.ID, err)
+}
+
+// CreateDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
+func (s *Server) CreateDocument(d Document) (id string, err error) {
+	switch {
+	case d.Name == "":
+		return "", invalidf("Name is empty")
+	case d.ExpiresFor < 0:
+		return "", invalidf("ExpiresFor is %v: it must be positive, or 0 for never", d.ExpiresFor)
+	}
+	record := internalDocument(d)
+	record.Kind, record.WorkspaceID = signing.KindPDF, s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		record.OwnerID = w.OwnerID
+		c, err := signing.Create(record, s.ids, tx.Now)
+		if err != nil {
+			return err
+		}
+		id = c.Document.ID
+		tx.Apply(c)
+		if d.Draft {
+			return nil
+		}
+		if c, err = c.Document.Send(tx.Now); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	return s.created(id, err)
+}
+
+// SendDraft sends a document that was added as a draft to its signers.
+func (s *Server) SendDraft(documentID string) error { return s.act(documentID, signing.Document.Send) }
+
+// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void document
+// changes nothing.
+func (s *Server) Void(documentID string) error { return s.act(documentID, signing.Document.Void) }
+
+// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
+var sources = map[signing.EventFamily]string{
+	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
+}
+
+// CreateWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
+// Event covers.
+func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
+	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", invalidf("URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
+	}
+	record := internalWebhook(w)
+	if sources[record.Family] == "" {
+		return "", invalidf("Event: must be FormResponse, SignatureCompleted or TemplateResponse, not %q", w.Event)
+	}
+	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
+	err = s.store.Update(func(tx *store.Tx) error {
+		for i, id := range record.Sources {
+			if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
+				return &invalid{fmt.Errorf("Documents[%d]: %w", i, err)}
+			}
+		}
+		record.CreatedAt = tx.Now
+		tx.PutWebhook(record)
+		return nil
+	})
+	if inv, ok := err.(*invalid); ok {
+		return "", inv
+	}
+	return s.created(record.ID, err)
+}
+
+// CreateAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
+func (s *Server) CreateAPIKey() (string, error) {
+	key := s.ids.Token()
+	err := s.store.Update(func(tx *store.Tx) error {
+		tx.PutKey(key, s.WorkspaceID)
+		return nil
+	})
+	return s.created(key, err)
+}
+
+// CreateWorkspace adds another, empty workspace and returns its id and an API key of it.
+func (s *Server) CreateWorkspace() (workspaceID, apiKey string, err error) {
+	w := store.Workspace{ID: s.ids.UUID(), OwnerID: s.ids.UUID()}
+	key := s.ids.Token()
+	err = s.store.Update(func(tx *store.Tx) error {
+		tx.PutWorkspace(w)
+		tx.PutKey(key, w.ID)
+		return nil
+	})
+	if err != nil {
+		return "", "", s.publicError(err)
+	}
+	return w.ID, key, nil
+}

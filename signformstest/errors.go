@@ -1,0 +1,62 @@
+package signformstest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// What the errors of a server's methods match, by errors.Is. The text tells more.
+var (
+	// ErrRefused says that the service's rules forbid an act: the document's status, the signing order, a signer who has signed
+	// before or is none of the document's.
+	ErrRefused = errors.New("refused by the service's rules")
+
+	// ErrNotFound says that no record has the id.
+	ErrNotFound = errors.New("not found")
+
+	// ErrInvalid says that what was given cannot be, whatever the state of the service.
+	ErrInvalid = errors.New("invalid")
+
+	// ErrStorage says that a change was not made since the Storage failed. It can be tried again.
+	ErrStorage = errors.New("the storage failed")
+)
+
+// failure is an error with the sentinel that it matches.
+type failure struct {
+	error
+	sentinel error
+}
+
+func (f *failure) Is(target error) bool { return target == f.sentinel }
+
+func (f *failure) Unwrap() error { return f.error }
+
+// invalid says what cannot be.
+type invalid struct{ error }
+
+func (e *invalid) Is(target error) bool { return target == ErrInvalid }
+
+func invalidf(format string, args ...any) error { return &invalid{fmt.Errorf(format, args...)} }
+
+// publicError gives an error of the rooms below its sentinel.
+func (s *Server) publicError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if r, ok := errors.AsType[*signing.Refusal](err); ok {
+		return &refusal{r}
+	}
+	if _, ok := errors.AsType[*signing.Invalid](err); ok {
+		return &failure{err, ErrInvalid}
+	}
+	if _, ok := errors.AsType[*store.Missing](err); ok {
+		return &failure{s.explain(err), ErrNotFound}
+	}
+	if _, ok := errors.AsType[*store.Unavailable](err); ok {
+		return &failure{err, ErrStorage}
+	}
+	return err
+}

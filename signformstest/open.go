@@ -1,0 +1,134 @@
+package signformstest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/record"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// errClosed is the error of waiting for a server that is closed.
+var errClosed = delivery.ErrClosed
+
+// open begins with an empty state, or goes on with the one that the Storage holds.
+func (s *Server) open() error {
+	if s.options.Storage == nil {
+		return s.begin()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopSaving = cancel
+	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger}
+	if err := s.store.Keep(k); err != nil {
+		cancel()
+		return fmt.Errorf("loading the state: %w", err)
+	}
+	var service store.Service
+	s.store.View(func(tx *store.Tx) error {
+		service = tx.Service()
+		return nil
+	})
+	var err error
+	switch {
+	case k.loaded == 0:
+		err = s.begin()
+	case service.WorkspaceID == "":
+		err = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
+	default:
+		err = s.resume(service, k.at)
+	}
+	if err != nil {
+		cancel()
+	}
+	return err
+}
+
+// begin makes the server's own workspace. The order in which ids are made stays the same for a seed.
+func (s *Server) begin() error {
+	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
+	own := store.Workspace{ID: cmp.Or(s.options.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
+	key := cmp.Or(s.options.APIKey, s.ids.Token())
+	s.WorkspaceID, s.APIKey, s.WebhookSecret = own.ID, key, secret
+	return s.store.Update(func(tx *store.Tx) error {
+		tx.PutWorkspace(own)
+		tx.PutKey(key, own.ID)
+		tx.PutService(store.Service{WorkspaceID: own.ID, APIKey: key, WebhookSecret: secret, Offset: s.clock.advanced()})
+		return nil
+	})
+}
+
+// resume goes on with what was loaded. Ids are made from another, random start: those from the same seed were given out before.
+func (s *Server) resume(was store.Service, latest time.Time) error {
+	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
+		return fmt.Errorf("Options.WorkspaceID: the storage holds the workspace %q, not %q", was.WorkspaceID, want)
+	}
+	s.ids = signing.NewIDs(0)
+	s.clock.resume(was.Offset, latest)
+	now := was
+	now.APIKey = cmp.Or(s.options.APIKey, was.APIKey)
+	now.WebhookSecret = cmp.Or(s.options.WebhookSecret, was.WebhookSecret)
+	s.WorkspaceID, s.APIKey, s.WebhookSecret = now.WorkspaceID, now.APIKey, now.WebhookSecret
+	return s.store.Update(func(tx *store.Tx) error {
+		if now != was {
+			tx.PutService(now)
+		}
+		if now.APIKey != was.APIKey {
+			tx.DeleteKey(was.APIKey)
+			tx.PutKey(now.APIKey, now.WorkspaceID)
+		}
+		for _, w := range tx.Webhooks() {
+			if w.Secret == was.WebhookSecret && now.WebhookSecret != was.WebhookSecret {
+				w.Secret = now.WebhookSecret
+				tx.PutWebhook(w)
+			}
+		}
+		if s.options.Finish == nil {
+			tx.EndFinishing()
+		}
+		return nil
+	})
+}
+
+// closing is how long a Save that is under way may go on when the server closes.
+const closing = 10 * time.Second
+
+// closeStorage saves what waited for the next change.
+func (s *Server) closeStorage() {
+	if s.options.Storage == nil {
+		return
+	}
+	timer := time.AfterFunc(closing, s.stopSaving)
+	defer timer.Stop()
+	defer s.stopSaving()
+	if err := s.store.Flush(); err != nil {
+		s.logger.Warn("saving at the end; nothing is lost", "error", err)
+	}
+}
+
+// Reset deletes everything but the server's own workspace, API key and webhook secret: records, logs, faults, and what counted for
+// the reminder limit. The clock stays where it is, and ids go on. An attempt to deliver that is under way ends by itself.
+func (s *Server) Reset() error {
+	err := s.store.Update(func(tx *store.Tx) error {
+		own, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		tx.Clear()
+		tx.PutWorkspace(own)
+		tx.PutKey(s.APIKey, own.ID)
+		return nil
+	})
+	if err != nil {
+		return s.publicError(err)
+	}
+	s.service.RestoreLimits()
+	s.requests.reset()
+	s.refused.reset()
+	s.ClearFaults()
+	return nil
+}

@@ -1,0 +1,96 @@
+package signformstest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
+// calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
+// seconds of the wall clock for an attempt that is not answered, and so must not be called from one.
+func (s *Server) Advance(d time.Duration) {
+	s.t.Helper()
+	err := s.AdvanceClock(d)
+	s.require(err == nil, "Advance: %v", err)
+}
+
+// AdvanceClock does what [Server.Advance] does, and returns an error in place of failing the test: one that matches [ErrStorage]
+// when the server's state could not be saved, and then the clock may have been moved a part of the way.
+func (s *Server) AdvanceClock(d time.Duration) error {
+	if d < 0 {
+		return &invalid{fmt.Errorf("%v would move the clock back", d)}
+	}
+	s.advancing <- struct{}{}
+	defer func() { <-s.advancing }()
+	err := s.advance(d)
+	s.budget.ClockMoved()
+	s.watchers.tell(Happening{Kind: ClockHappening, At: s.Now()})
+	return s.publicError(err)
+}
+
+// advance makes what falls due on the way happen, each at its own time. Expiry needs no step: every transaction of the
+// store begins with it.
+func (s *Server) advance(d time.Duration) error {
+	for {
+		s.sender.Wake()
+		s.finisher.wakeUp()
+		if err := s.settle(context.Background()); err != nil || d <= 0 {
+			return s.keepClock(err)
+		}
+		step := d
+		if next, ok := s.nextDue(); ok {
+			step = min(step, max(next.Sub(s.Now()), 0))
+		}
+		s.clock.advance(step)
+		d -= step
+	}
+}
+
+// keepClock saves by how much the clock was advanced, and returns the first of the two errors.
+func (s *Server) keepClock(first error) error {
+	err := s.store.Update(func(tx *store.Tx) error {
+		v := tx.Service()
+		v.Offset = s.clock.advanced()
+		tx.PutService(v)
+		return nil
+	})
+	if first == nil || first == errClosed {
+		return err
+	}
+	return first
+}
+
+// nextDue returns when the next delivery or finished file is due.
+func (s *Server) nextDue() (at time.Time, ok bool) {
+	s.store.View(func(tx *store.Tx) error {
+		at, ok = tx.NextDeliveryAt()
+		if _, finish, due := tx.NextToFinish(); due && (!ok || finish.Before(at)) {
+			at, ok = finish, true
+		}
+		return nil
+	})
+	return at, ok
+}
+
+// Settle returns when no webhook delivery and no finished file is due or under way; one that waits for its next attempt does not
+// count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
+// another when the server is closed first.
+func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.settle(ctx)) }
+
+func (s *Server) settle(ctx context.Context) error {
+	for {
+		if err := s.finisher.settle(ctx); err != nil {
+			return err
+		}
+		if err := s.sender.Settle(ctx); err != nil {
+			return err
+		}
+		if !s.finisher.busy() {
+			return nil
+		}
+	}
+}
