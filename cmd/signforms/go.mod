@@ -2,40 +2,46 @@ module github.com/signforms/signforms-go/cmd/signforms
 
 go 1.26.0
 
-replace github.com/signforms/signforms-go => ../..
-
-require (
-	codeberg.org/go-pdf/fpdf v0.12.0
-	github.com/pdfcpu/pdfcpu v0.15.0
-	github.com/smallstep/pkcs7 v0.2.3
-	github.com/spf13/cobra v1.10.2
-	github.com/stretchr/testify v1.12.1
-	golang.org/x/image v0.44.0
-	golang.org/x/sys v0.48.0
+replace (
+	github.com/signforms/signforms-go => ../..
+	github.com/signforms/signforms-go/stores => ../../stores
 )
 
 require (
+	codeberg.org/go-pdf/fpdf v0.12.0
+	github.com/creack/pty v1.1.24
+	github.com/pdfcpu/pdfcpu v0.15.0
+	github.com/signforms/signforms-go v0.0.0
+	github.com/signforms/signforms-go/stores v0.0.0
+	github.com/smallstep/pkcs7 v0.2.3
+	github.com/spf13/cobra v1.10.2
+	github.com/spf13/pflag v1.0.10
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/image v0.44.0
+	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
+	modernc.org/sqlite v1.60.1
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
-	github.com/ncruces/go-strftime v1.0.0 // indirect
-	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	modernc.org/mathutil v1.7.1 // indirect
-	modernc.org/memory v1.12.1 // indirect
-)
-
-require (
-	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/hhrutter/tiff v1.0.6 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mattn/go-runewidth v0.0.27 // indirect
-	github.com/signforms/signforms-go v0.0.0
-	github.com/spf13/pflag v1.0.10 // indirect
+	github.com/ncruces/go-strftime v1.0.0 // indirect
+	github.com/redis/go-redis/v9 v9.23.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	modernc.org/libc v1.77.1 // indirect
-	modernc.org/sqlite v1.60.1
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
 )

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/signforms/signforms-go"
 )
 
 func main() {
@@ -50,6 +52,16 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.Is(err, signforms.ErrOutcomeUnknown):
+		return exitUnknown
+	case isLocalInput(err):
+		return exitUsage
 	}
 	return exitFailure
+}
+
+// isLocalInput reports whether the SDK has refused the inputs of a call before anything was sent.
+func isLocalInput(err error) bool {
+	e, ok := errors.AsType[*signforms.Error](err)
+	return ok && e.Local && errors.Is(err, signforms.ErrInvalid)
 }

@@ -11,6 +11,9 @@ import (
 
 // commands are the constructors of the program's commands, one file each, in the order of the help page.
 var commands = []func() *cobra.Command{
+	newDocuments,
+	newTemplates,
+	newForms,
 	newVersion,
 }
 
@@ -28,12 +31,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = usageError("%w; see %s --help", err, cmd.CommandPath())
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "signforms:", err)
+		fmt.Fprintln(stderr, "signforms:", inFlags(err.Error()))
 	}
 	return exitCode(err)
 }
 
-// noteBegin makes every command below parent set began when its own code begins to run.
+// noteBegin makes every command from parent down set began when its own code begins to run.
 func noteBegin(parent *cobra.Command, began *bool) {
 	if work := parent.RunE; work != nil {
 		parent.RunE = func(cmd *cobra.Command, args []string) error {
@@ -53,7 +56,16 @@ func newRoot() *cobra.Command {
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
+	showInOrder(root)
 	return root
+}
+
+// showInOrder makes help list flags in the order in which they were made: a command's own ones come first.
+func showInOrder(parent *cobra.Command) {
+	parent.Flags().SortFlags = false
+	for _, child := range parent.Commands() {
+		showInOrder(child)
+	}
 }
 
 // newParent returns a command that only has commands below it: by itself it prints its help.

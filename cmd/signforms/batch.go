@@ -1,0 +1,389 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+)
+
+// item is one recipient of a batch.
+type item struct {
+	key    string // in the journal
+	label  string // for people, and for --resolve: line 4, or the id of a document
+	record batchRecord
+	// do makes the one call, fills in what the answer says and returns an error as the SDK does.
+	do func(ctx context.Context, r *batchRecord) error
+}
+
+// batchRecord is what a batch prints for one item.
+type batchRecord struct {
+	Item              string                   `json:"item"`
+	Outcome           string                   `json:"outcome"`
+	DocumentID        string                   `json:"documentId,omitempty"`
+	TemplateID        string                   `json:"templateId,omitempty"`
+	CreatedDocumentID string                   `json:"createdDocumentId,omitempty"`
+	Status            signforms.DocumentStatus `json:"status,omitempty"`
+	RemindersSent     *int                     `json:"remindersSent,omitempty"`
+	Message           string                   `json:"message,omitempty"`
+}
+
+var batchColumns = []column[batchRecord]{
+	{name: "item", value: func(r batchRecord) string { return r.Item }},
+	{name: "outcome", value: func(r batchRecord) string { return r.Outcome }},
+	{name: "documentId", value: func(r batchRecord) string { return r.DocumentID }, wide: true},
+	{name: "templateId", value: func(r batchRecord) string { return r.TemplateID }, wide: true},
+	{name: "createdDocumentId", value: func(r batchRecord) string { return r.CreatedDocumentID }, wide: true},
+	{name: "status", value: func(r batchRecord) string { return string(r.Status) }, wide: true},
+	{name: "message", value: func(r batchRecord) string { return r.Message }, long: true},
+}
+
+// sentColumns are those of a batch that makes documents.
+var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
+	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
+
+// The outcomes that a batch prints.
+const (
+	outcomeWould   = "would be %s"
+	outcomeFailed  = "failed"
+	outcomeUnknown = "unknown"
+)
+
+// batch carries out many calls one after the other, each at most once over all runs that share its journal.
+type batch struct {
+	verb    string // past: sent, reminded
+	noun    string // of one item: document
+	many    string // how to say it of several: documents
+	items   []*item
+	journal *journal.Journal // nil: nothing is remembered
+	intents *intents         // nil without a journal
+	flags   batchFlags
+	columns []column[batchRecord]
+	// whole says that a run ends only when all items are done; otherwise it ends when each has been tried.
+	whole bool
+	// takes tells how long until n more can be sent; nil: there is no limit.
+	takes func(n int) time.Duration
+	// lookFor says where to look for what may or may not have been done at that time.
+	lookFor func(it *item, at time.Time) string
+
+	todo          []*item
+	done, held    int
+	tried, failed int
+	unknown       int
+	inARow        int   // without an answer
+	stopped       error // why the rest was not tried
+	err           error // of the last call
+}
+
+// batchFlags are the flags of every command that sends something.
+type batchFlags struct {
+	dryRun, yes, newRun bool
+	resolve             []string
+	journal             string
+}
+
+func (f *batchFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask; needed for more than one recipient without a terminal")
+}
+
+func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
+	cmd.Flags().StringVar(&f.journal, "journal", "", "`file` that remembers what was done (default "+where+")")
+	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "do not go on with an unfinished run: begin anew, with all but what is unknown")
+	cmd.Flags().StringArrayVar(&f.resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
+}
+
+// run carries the batch out, and returns an error with the exit code that fits.
+func (b *batch) run(cmd *cobra.Command, o output) error {
+	if err := b.sort(); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if !b.single() || b.flags.dryRun {
+		b.explain(stderr)
+	}
+	p := newPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
+	if b.flags.dryRun {
+		for _, it := range b.todo {
+			it.record.Outcome = fmt.Sprintf(outcomeWould, b.verb)
+			if err := p.print(it.record); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(b.todo) > 1 && !b.flags.yes {
+		if err := confirm(cmd, fmt.Sprintf("%d %s will be %s.", len(b.todo), b.many, b.verb)); err != nil {
+			return err
+		}
+	}
+	if err := b.settleResolved(); err != nil {
+		return err
+	}
+	if len(b.todo) > 0 {
+		b.work(cmd.Context(), p, stderr)
+	}
+	if err := b.forgetEnded(); err != nil {
+		return err
+	}
+	if b.single() && b.err != nil {
+		return b.err
+	}
+	return b.verdict()
+}
+
+// single reports whether the batch is one call without a memory: then it says no more than the call does.
+func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
+
+// sort decides from the journal what there is to do.
+func (b *batch) sort() error {
+	resolved, err := b.resolutions()
+	if err != nil {
+		return err
+	}
+	for _, it := range b.items {
+		it.record.Item = it.label
+		switch e, known := b.entry(it); {
+		case !known, e.State == journal.Failed, e.State == journal.Done && b.flags.newRun, e.State.Open() && resolved(it) == "again":
+			b.todo = append(b.todo, it)
+		case e.State == journal.Done, resolved(it) == "done":
+			b.done++
+		default:
+			b.held++
+		}
+	}
+	return nil
+}
+
+func (b *batch) entry(it *item) (journal.Entry, bool) {
+	if b.journal == nil {
+		return journal.Entry{}, false
+	}
+	return b.journal.Entry(it.key)
+}
+
+// resolutions reads --resolve and refuses what it cannot be about.
+func (b *batch) resolutions() (func(*item) string, error) {
+	said := map[string]string{}
+	for _, flag := range b.flags.resolve {
+		label, what, _ := strings.Cut(flag, "=")
+		if what != "done" && what != "again" {
+			return nil, usageError("--resolve %q: say ITEM=done or ITEM=again", flag)
+		}
+		said[strings.TrimPrefix(label, "line ")] = what
+	}
+	of := func(it *item) string {
+		if what := said[strings.TrimPrefix(it.label, "line ")]; what != "" {
+			return what
+		}
+		return said["all"]
+	}
+	open := map[string]bool{"all": true}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() {
+			open[strings.TrimPrefix(it.label, "line ")] = true
+		}
+	}
+	for label := range said {
+		if !open[label] {
+			return nil, usageError("--resolve: the outcome of %q is not unknown", label)
+		}
+	}
+	return of, nil
+}
+
+// settleResolved notes what --resolve has said was done.
+func (b *batch) settleResolved() error {
+	of, err := b.resolutions()
+	if err != nil || b.journal == nil {
+		return err
+	}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() && of(it) == "done" {
+			if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// explain says what is going to happen, before anything does.
+func (b *batch) explain(w io.Writer) {
+	if b.done > 0 {
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
+	}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() {
+			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.label, b.verb, b.lookFor(it, e.At))
+		}
+	}
+	if b.held > 0 {
+		fmt.Fprintf(w, "what is unknown is not %s again: say --resolve ITEM=done, or --resolve ITEM=again\n", b.verb)
+	}
+	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
+		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
+		return
+	}
+	text := fmt.Sprintf("%d %s to be %s", len(b.todo), b.many, b.verb)
+	if len(b.todo) == 1 {
+		text = fmt.Sprintf("1 %s to be %s", b.noun, b.verb)
+	}
+	if b.takes != nil && len(b.todo) > 0 {
+		if d := b.takes(len(b.todo)); d >= time.Second {
+			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", rounded(d))
+		}
+	}
+	fmt.Fprintln(w, text)
+}
+
+// patience is after how many calls in a row without an answer a batch stops: each of them may leave an item unknown.
+const patience = 3
+
+func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
+	tell := newProgress(stderr, b.verb, len(b.todo))
+	defer func() {
+		tell.end()
+		if err := p.end(); err != nil && b.stopped == nil {
+			b.stopped = err
+		}
+	}()
+	for i, it := range b.todo {
+		if b.stopped == nil && ctx.Err() != nil {
+			b.stopped = errors.New("interrupted")
+		}
+		if b.stopped != nil {
+			return
+		}
+		if b.takes != nil {
+			tell.waits(b.takes(1), b.takes(len(b.todo)-i))
+		}
+		b.try(ctx, it, func(failed bool) {
+			if err := tell.tell(failed, func() error { return p.print(it.record) }); err != nil && b.stopped == nil {
+				b.stopped = err
+			}
+		})
+	}
+}
+
+// try makes the call of one item and notes what came of it.
+func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
+	err := it.do(context.WithValue(ctx, itemKey{}, it), &it.record)
+	b.err = err
+	if b.intents != nil && b.intents.failed != nil {
+		b.stopped = fmt.Errorf("%w: %w", errNoIntent, b.intents.failed)
+		return
+	}
+	var state journal.State
+	state, it.record.Outcome = b.judge(ctx, err)
+	// Without a request there is no news: what was unknown before stays so.
+	if e, _ := b.entry(it); b.journal != nil && e.State == journal.Begun {
+		if err := b.journal.Settle(it.key, state, it.record.CreatedDocumentID); err != nil {
+			b.stopped = err
+		}
+	}
+	if it.record.Outcome == "" {
+		return
+	}
+	b.tried++
+	if b.single() && err != nil {
+		return
+	}
+	if err != nil {
+		it.record.Message = inFlags(err.Error())
+	}
+	tell(err != nil)
+}
+
+// judge tells what the journal notes and what is printed; nothing is printed of an item that was not tried as the batch was
+// interrupted.
+func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
+	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
+	if b.inARow++; !silent {
+		b.inARow = 0
+	}
+	if b.inARow >= patience {
+		b.stopped = fmt.Errorf("the service did not answer %d times in a row", patience)
+	}
+	switch {
+	case err == nil:
+		return journal.Done, b.verb
+	case errors.Is(err, signforms.ErrOutcomeUnknown):
+		b.unknown++
+		return journal.Unknown, outcomeUnknown
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		b.stopped = errors.New("interrupted")
+		return journal.Failed, ""
+	case errors.Is(err, signforms.ErrForbidden):
+		b.stopped = errors.New("the service refuses the API key or the workspace")
+	}
+	b.failed++
+	return journal.Failed, outcomeFailed
+}
+
+// forgetEnded ends the run in the journal, if it is at its end, so that it never holds back the next one.
+func (b *batch) forgetEnded() error {
+	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held > 0 {
+		return nil
+	}
+	var ended []string
+	for _, e := range b.journal.Entries() {
+		if e.Run == b.intents.run && !e.State.Open() && !b.whole {
+			ended = append(ended, e.Key)
+		}
+	}
+	if b.whole {
+		for _, it := range b.items {
+			ended = append(ended, it.key)
+		}
+	}
+	return b.journal.Forget(ended)
+}
+
+// verdict is how the batch ended, as an error with its exit code.
+func (b *batch) verdict() error {
+	left := len(b.todo) - b.tried
+	var texts []string
+	count := func(n int, text string) {
+		if n > 0 {
+			texts = append(texts, fmt.Sprintf(text, n))
+		}
+	}
+	if b.stopped != nil {
+		texts = append(texts, b.stopped.Error())
+	}
+	count(b.failed, "%d failed")
+	count(b.unknown+b.held, "%d unknown")
+	count(left, "%d not tried")
+	if left > 0 && b.journal != nil {
+		texts = append(texts, "the same command again goes on with the rest")
+	}
+	code := exitOK
+	switch {
+	case b.unknown+b.held > 0:
+		code = exitUnknown
+	case b.failed+left > 0 && b.tried > b.failed:
+		code = exitPartial
+	case b.failed+left > 0 || b.stopped != nil:
+		code = exitFailure
+	default:
+		return nil
+	}
+	return &exitError{code, &verdict{strings.Join(texts, "; "), b.stopped}}
+}
+
+// verdict is how a batch ended, with the error that stopped it, if one did.
+type verdict struct {
+	text  string
+	cause error
+}
+
+func (v *verdict) Error() string { return v.text }
+func (v *verdict) Unwrap() error { return v.cause }

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+)
+
+// connection says which service a command talks to, and how.
+type connection struct {
+	baseURL, workspace, keyFile string
+	endpoints                   []string
+	attemptTimeout              time.Duration
+	maxAttempts                 int
+
+	apiKey string // once resolved
+}
+
+func (c *connection) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
+	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
+	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "where an `operation` is on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
+	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
+	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
+}
+
+// resolve fills in from the environment what no flag has set.
+func (c *connection) resolve() error {
+	fill := func(value *string, name string) {
+		if *value == "" {
+			*value = os.Getenv(name)
+		}
+	}
+	fill(&c.baseURL, "SIGNFORMS_BASE_URL")
+	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
+	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
+	if c.baseURL == "" {
+		return usageError("no service is named: set SIGNFORMS_BASE_URL or --base-url")
+	}
+	var err error
+	c.apiKey, err = secretFrom(c.keyFile, "SIGNFORMS_API_KEY")
+	if err == nil && c.apiKey == "" {
+		err = usageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
+	}
+	return err
+}
+
+// secretFrom reads a secret from a file or, without one, from a variable. It is empty when there is neither.
+func secretFrom(file, variable string) (string, error) {
+	if file == "" {
+		return os.Getenv(variable), nil
+	}
+	text, err := readFile(file, 64<<10)
+	if err != nil {
+		return "", err
+	}
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// client returns a client of the service with these options, to which it adds what the flags say.
+func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
+	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
+	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
+	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
+	var err error
+	if o.Endpoints, err = parseEndpoints(c.endpoints); err != nil {
+		return nil, err
+	}
+	client, err := signforms.New(c.baseURL, c.apiKey, &o)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return client, nil
+}
+
+func orDefault(c *http.Client) http.RoundTripper {
+	if c == nil || c.Transport == nil {
+		return transport
+	}
+	return c.Transport
+}
+
+// transport carries every request to a service. Tests within a bubble put a network of their own here.
+var transport = http.DefaultTransport
+
+// connect is resolve and client in one, for commands that only read.
+func (c *connection) connect() (*signforms.Client, error) {
+	if err := c.resolve(); err != nil {
+		return nil, err
+	}
+	return c.client(signforms.Options{})
+}
+
+// service names the service and the workspace, in one spelling.
+func (c *connection) service() []string {
+	base := strings.TrimRight(c.baseURL, "/")
+	if u, err := url.Parse(base); err == nil {
+		u.Host = strings.ToLower(u.Host)
+		if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
+			u.Host = strings.TrimSuffix(u.Host, port)
+		}
+		base = u.String()
+	}
+	return []string{base, c.workspace}
+}
+
+var operations = []signforms.Operation{
+	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend,
+	signforms.OpListRespondents, signforms.OpListResponses,
+}
+
+// parseEndpoints reads --endpoint: the operation, then any of method, path and place of inputs.
+func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
+	endpoints := map[signforms.Operation]signforms.Endpoint{}
+	for _, text := range flags {
+		name, rest, _ := strings.Cut(text, "=")
+		op := signforms.Operation(strings.TrimSpace(name))
+		if !slices.Contains(operations, op) {
+			return nil, usageError("--endpoint: %q is no operation: use one of %q", name, operations)
+		}
+		e, err := parseEndpoint(rest)
+		if err != nil {
+			return nil, usageError("--endpoint %q: %w", name, err)
+		}
+		endpoints[op] = e
+	}
+	return endpoints, nil
+}
+
+var places = map[string]signforms.Inputs{
+	"query": signforms.InputsQuery, "body": signforms.InputsBody, "both": signforms.InputsQuery | signforms.InputsBody,
+}
+
+func parseEndpoint(text string) (e signforms.Endpoint, err error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")
+	}
+	for _, word := range words {
+		switch place, isPlace := places[word]; {
+		case strings.HasPrefix(word, "/"):
+			e.Path = word
+		case isPlace:
+			e.Inputs = place
+		case word == strings.ToUpper(word):
+			e.Method = word
+		default:
+			return e, fmt.Errorf("%q is no method, path or place of inputs (query, body, both)", word)
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+)
+
+// exactlyOne and atLeastOne check how many arguments a command has, and say what they are.
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("give one %s, not %d arguments", what, len(args))
+		}
+		return nil
+	}
+}
+
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("give at least one %s", what)
+		}
+		return nil
+	}
+}
+
+// dayFlag is a time, or a day of the local time zone: its first instant, or its last where a list ends with it.
+type dayFlag struct {
+	at   *time.Time
+	last bool
+}
+
+func (f dayFlag) Type() string { return "time" }
+
+func (f dayFlag) String() string {
+	if f.at == nil || f.at.IsZero() {
+		return ""
+	}
+	return f.at.Format(time.RFC3339)
+}
+
+func (f dayFlag) Set(text string) error {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		*f.at = at
+		return nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	if err != nil {
+		return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
+	}
+	if f.last {
+		day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
+	}
+	*f.at = day
+	return nil
+}
+
+// sortFlag is a signforms.SortOrder.
+type sortFlag struct{ order *signforms.SortOrder }
+
+func (f sortFlag) Type() string   { return "order" }
+func (f sortFlag) String() string { return "" }
+
+func (f sortFlag) Set(text string) error {
+	switch text {
+	case "newest", "desc":
+		*f.order = signforms.NewestFirst
+	case "oldest", "asc":
+		*f.order = signforms.OldestFirst
+	default:
+		return errors.New("must be newest or oldest")
+	}
+	return nil
+}
+
+// archivedFlag is yes, no, or not given.
+type archivedFlag struct{ archived **bool }
+
+func (f archivedFlag) Type() string   { return "bool" }
+func (f archivedFlag) String() string { return "" }
+
+func (f archivedFlag) Set(text string) error {
+	if text != "true" && text != "false" {
+		return errors.New("must be true or false")
+	}
+	*f.archived = new(text == "true")
+	return nil
+}
+
+// receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer.
+type receiversFlag struct{ receivers *[]signforms.Receiver }
+
+func (f receiversFlag) Type() string   { return "receiver" }
+func (f receiversFlag) String() string { return "" }
+
+func (f receiversFlag) Set(text string) error {
+	r := csv.NewReader(strings.NewReader(text))
+	fields, err := r.Read()
+	if err != nil {
+		return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a comma: \"name=Doe, Ann\",…")
+	}
+	var receiver signforms.Receiver
+	for _, field := range fields {
+		name, value, _ := strings.Cut(field, "=")
+		if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
+			return err
+		}
+	}
+	*f.receivers = append(*f.receivers, receiver)
+	return nil
+}
+
+// setReceiver sets the field of a receiver that flags and CSV headers call so.
+func setReceiver(r *signforms.Receiver, name, value string) error {
+	switch name {
+	case "name":
+		r.Name = value
+	case "email":
+		r.Email = value
+	case "role":
+		r.RoleTitle = value
+	case "colour":
+		r.RoleColour = value
+	case "subject":
+		r.Subject = value
+	case "message":
+		r.Message = value
+	default:
+		return fmt.Errorf("%q is none of name, email, role, colour, subject and message", name)
+	}
+	return nil
+}
+
+// variablesFlag are custom variables, each as name=value; the square brackets of the name may be left out.
+type variablesFlag struct{ variables *[]signforms.CustomVariable }
+
+func (f variablesFlag) Type() string   { return "name=value" }
+func (f variablesFlag) String() string { return "" }
+
+func (f variablesFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return errors.New("must be name=value")
+	}
+	if !strings.HasPrefix(name, "[") {
+		name = "[" + name + "]"
+	}
+	*f.variables = append(*f.variables, signforms.CustomVariable{Name: name, Value: value})
+	return nil
+}
+
+// flagNames are what the SDK's messages call settings and fields, and what they are called here.
+var flagNames = strings.NewReplacer(
+	"signforms: settings: ", "", "Options.WorkspaceID", "--workspace", "Options.Endpoints", "--endpoint", "Options.MaxAttempts", "--max-attempts",
+	"Options.AttemptTimeout", "--attempt-timeout", "wait, use RemindAll, or set Options.ReminderMaxWait", "wait, or allow more with --max-wait",
+	"DocumentRef.documentID", "the document's id", "DocumentRef.templateID", "the template's id",
+	"DocumentRef.createdDocumentID", "the document's id", "TemplateDocument takes it, after the template's UUID, and Templates.Respondent",
+	"give --template with it, or use templates respondents --document", "DateFrom", "--from", "DateTo", "--to",
+	"RespondentDocumentID", "--document", "OldestFirst or NewestFirst", "newest or oldest",
+)
+
+// inFlags puts what the SDK says in the words of the command line.
+func inFlags(text string) string { return flagNames.Replace(text) }

@@ -1,0 +1,22 @@
+package limitfile
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// machineClock counts from the start of the machine, also while it sleeps, whatever the wall clock is set to.
+func machineClock() (session string, since time.Duration, err error) {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", 0, err
+	}
+	var at unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &at); err != nil {
+		return "", 0, err
+	}
+	return strings.TrimSpace(string(boot)), time.Duration(at.Nano()), nil
+}

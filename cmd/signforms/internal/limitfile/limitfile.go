@@ -1,0 +1,244 @@
+// Package limitfile keeps the reminder budget of API keys in a file, so that programs that run one after the other, or side
+// by side on one machine, keep the limit together. It is a [signforms.LimitStore].
+//
+// What is held stays held when a process is killed. It goes by a clock that counts from the start of the machine where there
+// is one (Linux), so setting the wall clock changes nothing; after a restart of the machine, whose length that clock does not
+// tell, what was held is held again for all that was left of it. Elsewhere it goes by the wall clock, which must not be set
+// forward meanwhile; set back, it frees nothing early, and holds nothing for longer than it was to be held at most.
+package limitfile
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+)
+
+// Clock tells the time since some beginning, and names that beginning: times of different sessions cannot be compared.
+type Clock func() (session string, since time.Duration, err error)
+
+// Store is a [signforms.LimitStore] in a file. It is safe for concurrent use, by several processes too.
+type Store struct {
+	path  string
+	clock Clock
+	mu    sync.Mutex // so that callers of one process do not have to poll the file's lock
+}
+
+var _ signforms.LimitStore = (*Store)(nil)
+
+// New returns the store in the file at path, which is made with its folder when something is first held, and beside it a file
+// for its lock. clock is for tests; nil means the machine's.
+func New(path string, clock Clock) *Store {
+	if clock == nil {
+		clock = machineClock
+	}
+	return &Store{path: path, clock: clock}
+}
+
+// state is what the file holds. Durations are since the beginning of Session.
+type state struct {
+	Version int             `json:"version"`
+	Session string          `json:"session"`
+	Saved   time.Duration   `json:"saved"`
+	Keys    map[string]held `json:"keys"`
+}
+
+type held struct {
+	Slots  []slot `json:"slots,omitempty"`
+	Closed *slot  `json:"closed,omitempty"` // until when the key gives no slot
+}
+
+// slot holds For at most, whatever a clock says.
+type slot struct {
+	ID    string        `json:"id,omitempty"`
+	Until time.Duration `json:"until"`
+	For   time.Duration `json:"for"`
+}
+
+const version = 1
+
+// Take implements [signforms.LimitStore].
+func (s *Store) Take(ctx context.Context, key string, limit int, hold time.Duration) (id string, wait time.Duration, err error) {
+	err = s.change(ctx, func(st *state) bool {
+		h := st.Keys[key]
+		if wait = h.free(limit, 0, st.Saved); wait > 0 {
+			return false
+		}
+		id = rand.Text()
+		h.hold(slot{id, st.Saved + hold, hold})
+		st.Keys[key] = h
+		return true
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	return id, wait, nil
+}
+
+// Settle implements [signforms.LimitStore].
+func (s *Store) Settle(ctx context.Context, key, id string, keep time.Duration) error {
+	return s.change(ctx, func(st *state) bool {
+		h := st.Keys[key]
+		h.Slots = slices.DeleteFunc(h.Slots, func(other slot) bool { return other.ID == id })
+		if keep > 0 {
+			h.hold(slot{id, st.Saved + keep, keep})
+		}
+		st.Keys[key] = h
+		return true
+	})
+}
+
+// Close implements [signforms.LimitStore].
+func (s *Store) Close(ctx context.Context, key string, d time.Duration) error {
+	return s.change(ctx, func(st *state) bool {
+		h := st.Keys[key]
+		if until := st.Saved + d; d > 0 && (h.Closed == nil || until > h.Closed.Until) {
+			h.Closed = &slot{Until: until, For: d}
+			st.Keys[key] = h
+			return true
+		}
+		return false
+	})
+}
+
+// Peek implements [signforms.LimitStore].
+func (s *Store) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	waits := make([]time.Duration, limit)
+	err := s.change(ctx, func(st *state) bool {
+		h := st.Keys[key]
+		for i := range waits {
+			waits[i] = h.free(limit, i, st.Saved)
+		}
+		return false
+	})
+	return waits, err
+}
+
+func (h *held) hold(s slot) {
+	i, _ := slices.BinarySearchFunc(h.Slots, s, func(a, b slot) int {
+		if a.Until <= b.Until {
+			return -1
+		}
+		return 1
+	})
+	h.Slots = slices.Insert(h.Slots, i, s)
+}
+
+// free tells how long until the i-th of limit slots can be taken, counted from 0.
+func (h *held) free(limit, i int, now time.Duration) time.Duration {
+	var at time.Duration
+	if h.Closed != nil {
+		at = h.Closed.Until
+	}
+	if i -= limit - len(h.Slots); i >= 0 {
+		at = max(at, h.Slots[i].Until)
+	}
+	return max(at-now, 0)
+}
+
+// change lets fn look at what is held now, under the lock, and saves what it changed when it says so.
+func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := filelock.Wait(ctx, lock); err != nil {
+		return fmt.Errorf("locking %s: %w", s.path, err)
+	}
+	st, moved, err := s.load()
+	if err != nil {
+		return err
+	}
+	if changed := fn(st); !changed && !moved {
+		return nil
+	}
+	return s.save(st)
+}
+
+// load reads what is held and brings it to the time now. moved says that the clock began anew, which must be saved: else what
+// is left would be counted from the next look again.
+func (s *Store) load() (st *state, moved bool, err error) {
+	session, now, err := s.clock()
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the clock: %w", err)
+	}
+	st = &state{Version: version, Session: session, Saved: now, Keys: map[string]held{}}
+	text, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return st, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var old state
+	if err := json.Unmarshal(text, &old); err != nil || old.Version != version {
+		return nil, false, fmt.Errorf("%s is damaged: when no reminder was sent for 17 minutes, remove it", s.path)
+	}
+	var shift time.Duration
+	if moved = old.Session != session || now < old.Saved; moved {
+		shift = now - old.Saved
+	}
+	for key, h := range old.Keys {
+		if h = h.at(now, shift); len(h.Slots) > 0 || h.Closed != nil {
+			st.Keys[key] = h
+		}
+	}
+	return st, moved, nil
+}
+
+// at returns what is still held now, with all times moved by shift.
+func (h held) at(now, shift time.Duration) held {
+	var left held
+	for _, s := range h.Slots {
+		if s.Until = min(s.Until+shift, now+s.For); s.Until > now {
+			left.hold(s)
+		}
+	}
+	if c := h.Closed; c != nil {
+		if c.Until = min(c.Until+shift, now+c.For); c.Until > now {
+			left.Closed = c
+		}
+	}
+	return left
+}
+
+// save replaces the file as a whole, on disk before it returns.
+func (s *Store) save(st *state) error {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	next := s.path + ".next"
+	if err := writeSynced(next, append(text, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(next, s.path); err != nil {
+		return err
+	}
+	return filelock.SyncDir(filepath.Dir(s.path))
+}
+
+func writeSynced(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}

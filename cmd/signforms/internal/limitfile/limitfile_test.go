@@ -1,0 +1,167 @@
+package limitfile_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/limitstoretest"
+)
+
+// machine is a clock that a test moves.
+type machine struct {
+	mu      sync.Mutex
+	session string
+	since   time.Duration
+}
+
+func (m *machine) clock() (string, time.Duration, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.session, m.since, nil
+}
+
+func (m *machine) set(session string, since time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.session, m.since = session, since
+}
+
+func (m *machine) pass(d time.Duration) { m.set(m.session, m.since+d) }
+
+func TestKeepsTheContract(t *testing.T) {
+	limitstoretest.Run(t, func(t *testing.T) (signforms.LimitStore, func(time.Duration)) {
+		m := &machine{session: "one", since: time.Hour}
+		return limitfile.New(filepath.Join(t.TempDir(), "state", "limits"), m.clock), m.pass
+	})
+}
+
+func TestHeldIsHeldInTheNextProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits")
+	m := &machine{session: "one", since: time.Hour}
+	slot, _, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
+	require.NoError(t, err)
+	require.NotEmpty(t, slot)
+	m.pass(20 * time.Second)
+	slot, wait, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, slot)
+	require.Equal(t, 40*time.Second, wait)
+}
+
+// After a restart of the machine nobody knows how long it was off: what was left when the file was last written is left.
+func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
+	for _, next := range []struct {
+		name    string
+		session string
+		since   time.Duration
+	}{
+		{"the clock begins anew", "two", 5 * time.Second},
+		{"and is further on than before", "two", 30 * time.Hour},
+		{"a wall clock is set back", "one", 10 * time.Minute},
+	} {
+		t.Run(next.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "limits")
+			m := &machine{session: "one", since: time.Hour}
+			store := limitfile.New(path, m.clock)
+			_, _, err := store.Take(t.Context(), "k", 2, time.Minute)
+			require.NoError(t, err)
+			m.pass(10 * time.Second)
+			require.NoError(t, store.Close(t.Context(), "k", 30*time.Second)) // the last time that is written
+			m.pass(5 * time.Second)
+			m.set(next.session, next.since)
+			waits, err := limitfile.New(path, m.clock).Peek(t.Context(), "k", 2)
+			require.NoError(t, err)
+			require.Equal(t, []time.Duration{30 * time.Second, 50 * time.Second}, waits)
+			m.pass(20 * time.Second)
+			waits, err = limitfile.New(path, m.clock).Peek(t.Context(), "k", 2)
+			require.NoError(t, err)
+			require.Equal(t, []time.Duration{10 * time.Second, 30 * time.Second}, waits, "a look alone begins the new count")
+			m.pass(30 * time.Second)
+			slot, _, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 2, time.Minute)
+			require.NoError(t, err)
+			require.NotEmpty(t, slot)
+		})
+	}
+}
+
+func TestDamagedFileGivesNoSlot(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits")
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"keys":{`), 0o600))
+	slot, _, err := limitfile.New(path, nil).Take(t.Context(), "k", 5, time.Minute)
+	require.ErrorContains(t, err, "is damaged")
+	require.Empty(t, slot)
+}
+
+func TestFileIsTheOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "limits")
+	_, _, err := limitfile.New(path, nil).Take(t.Context(), "k", 5, time.Minute)
+	require.NoError(t, err)
+	for _, name := range []string{path, path + ".lock"} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode(), name)
+	}
+}
+
+// TestMain makes the test program a process that takes slots, for the test below.
+func TestMain(m *testing.M) {
+	path := os.Getenv("LIMITFILE_TEST_TAKE")
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	store := limitfile.New(path, nil)
+	for {
+		slot, _, err := store.Take(context.Background(), "k", 50, time.Hour)
+		if err != nil || slot == "" {
+			fmt.Println("end", err)
+			os.Exit(0)
+		}
+		fmt.Println(slot)
+	}
+}
+
+func TestProcessesThatAreKilledShareTheLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits")
+	var mu sync.Mutex
+	taken := map[string]bool{}
+	var all sync.WaitGroup
+	for i := range 4 {
+		take := exec.Command(os.Args[0])
+		take.Env = append(os.Environ(), "LIMITFILE_TEST_TAKE="+path)
+		out, err := take.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, take.Start())
+		all.Go(func() {
+			lines := bufio.NewScanner(out)
+			for n := 0; lines.Scan(); n++ {
+				if text := lines.Text(); !strings.HasPrefix(text, "end") {
+					mu.Lock()
+					taken[text] = true
+					mu.Unlock()
+				}
+				if i < 2 && n == 3 {
+					take.Process.Kill()
+				}
+			}
+			take.Wait()
+		})
+	}
+	all.Wait()
+	waits, err := limitfile.New(path, nil).Peek(t.Context(), "k", 50)
+	require.NoError(t, err)
+	require.Positive(t, waits[0], "the survivors go on until nothing is free")
+	require.LessOrEqual(t, len(taken), 50)
+	require.Greater(t, len(taken), 40, "a killed process loses at most what it took and did not tell")
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/stores/redisstore"
+)
+
+// openLimitFile opens the limit store in a file. Tests put one with a faster clock here.
+var openLimitFile = func(path string) signforms.LimitStore { return limitfile.New(path, nil) }
+
+// openLimitStore opens what keeps the reminder limit: a file, or Redis for a redis:// or rediss:// URL. Empty means
+// $SIGNFORMS_LIMIT_STORE, and without it a file of this user. The caller closes it.
+func openLimitStore(where string) (store signforms.LimitStore, closeStore func() error, err error) {
+	if where == "" {
+		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
+	}
+	if strings.HasPrefix(where, "redis://") || strings.HasPrefix(where, "rediss://") {
+		client, err := redisstore.NewClient(where)
+		if err != nil {
+			return nil, nil, usageError("--limit-store: %w", err)
+		}
+		return redisstore.NewLimitStore(client, ""), client.Close, nil
+	}
+	if strings.Contains(where, "://") {
+		return nil, nil, usageError("--limit-store: name a file, or a URL that begins with redis:// or rediss://")
+	}
+	if where == "" {
+		if where, err = stateFile("reminders.json"); err != nil {
+			return nil, nil, err
+		}
+	}
+	return openLimitFile(where), func() error { return nil }, nil
+}
+
+// stateFile is the path of a file in which the program remembers something between its runs.
+func stateFile(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return "", usageError("there is no folder for what is remembered between runs: set --limit-store and --journal")
+		}
+	}
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", usageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "signforms", name), nil
+}
+
+// reminderEvery is how long after a reminder its slot is free again: the service's 15 minutes and the SDK's margin.
+const reminderEvery = 15*time.Minute + time.Second
+
+// measuredStore remembers when the slots free that were last asked about, so that a batch can tell how long it takes.
+type measuredStore struct {
+	signforms.LimitStore
+	mu    sync.Mutex
+	waits []time.Duration
+}
+
+// Peek implements [signforms.LimitStore].
+func (s *measuredStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	waits, err := s.LimitStore.Peek(ctx, key, limit)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits = waits
+	return waits, err
+}
+
+// takes tells how long it is until n more reminders of the client have been sent.
+func (s *measuredStore) takes(ctx context.Context, client *signforms.Client, n int) (time.Duration, error) {
+	if _, err := client.Documents.ReminderBudget(ctx); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n < 1 || len(s.waits) == 0 {
+		return 0, errors.New("there is nothing to count")
+	}
+	n--
+	return s.waits[n%len(s.waits)] + time.Duration(n/len(s.waits))*reminderEvery, nil
+}

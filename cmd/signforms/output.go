@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// output is how a command prints records.
+type output struct {
+	json, csv bool
+}
+
+func (o *output) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON record a line")
+	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV with a header line")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv")
+}
+
+// column is one column of a table or of CSV.
+type column[T any] struct {
+	name  string
+	value func(T) string
+	wide  bool // only in CSV
+	long  bool // may be cut on a terminal
+}
+
+// printer prints records of one kind, each as soon as it is there: as a table on a terminal, aligned by the first page; the
+// same columns between tabs elsewhere; as JSON; or as CSV.
+type printer[T any] struct {
+	columns []column[T]
+	row     func([]string) error
+	record  func(T) error // set instead of row for JSON
+	end     func() error
+}
+
+// newPrinter returns a printer. shape makes of a record what JSON prints; page is how many records set the widths of a table.
+func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape func(T) any, page int) *printer[T] {
+	w := cmd.OutOrStdout()
+	p := &printer[T]{end: func() error { return nil }}
+	if o.json {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		p.record = func(v T) error { return encoder.Encode(shape(v)) }
+		return p
+	}
+	for _, c := range columns {
+		if o.csv || !c.wide {
+			p.columns = append(p.columns, c)
+		}
+	}
+	header := make([]string, len(p.columns))
+	long := make([]bool, len(p.columns))
+	for i, c := range p.columns {
+		header[i], long[i] = c.name, c.long
+	}
+	width := terminalWidth(w)
+	switch {
+	case o.csv:
+		p.row = csvRow(w)
+	case width > 0:
+		t := &table{w: w, width: width, long: long, page: page + 1}
+		p.row, p.end = t.row, t.flush
+	default:
+		p.row = func(cells []string) error { return tabbed(w, cells) }
+	}
+	if !o.csv {
+		for i := range header {
+			header[i] = heading(header[i])
+		}
+	}
+	first := p.row
+	p.row = func(cells []string) error { // the header comes with the first record: a failure prints none
+		p.row = first
+		if err := first(header); err != nil {
+			return err
+		}
+		return first(cells)
+	}
+	return p
+}
+
+// heading is the name of a column above a table: DOCUMENT ID for documentId.
+func heading(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToUpper(r))
+	}
+	return b.String()
+}
+
+func (p *printer[T]) print(v T) error {
+	if p.record != nil {
+		return p.record(v)
+	}
+	cells := make([]string, len(p.columns))
+	for i, c := range p.columns {
+		cells[i] = c.value(v)
+	}
+	return p.row(cells)
+}
+
+// printAll prints every record of a sequence. When the sequence fails, what came before is printed.
+func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
+	for record, err := range records {
+		if err == nil {
+			err = p.print(record)
+		}
+		if err != nil {
+			p.end()
+			return err
+		}
+	}
+	return p.end()
+}
+
+func tabbed(w io.Writer, cells []string) error {
+	clean := make([]string, len(cells))
+	for i, c := range cells {
+		clean[i] = plain(c)
+	}
+	_, err := fmt.Fprintln(w, strings.Join(clean, "\t"))
+	return err
+}
+
+func csvRow(w io.Writer) func([]string) error {
+	out := csv.NewWriter(w)
+	return func(cells []string) error {
+		safe := make([]string, len(cells))
+		for i, c := range cells {
+			safe[i] = noFormula(c)
+		}
+		if err := out.Write(safe); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// noFormula keeps a spreadsheet from taking what somebody typed for a formula.
+func noFormula(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// table aligns its first page and all that follows to the widths of that page.
+type table struct {
+	w      io.Writer
+	width  int
+	long   []bool
+	page   int
+	rows   [][]string
+	widths []int
+}
+
+func (t *table) row(cells []string) error {
+	clean := make([]string, len(cells))
+	for i, c := range cells {
+		clean[i] = plain(c)
+	}
+	if t.widths != nil {
+		return t.print(clean)
+	}
+	if t.rows = append(t.rows, clean); len(t.rows) < t.page {
+		return nil
+	}
+	return t.flush()
+}
+
+// flush prints what was held back to measure it.
+func (t *table) flush() error {
+	if t.widths != nil || len(t.rows) == 0 {
+		return nil
+	}
+	t.measure()
+	for _, row := range t.rows {
+		if err := t.print(row); err != nil {
+			return err
+		}
+	}
+	t.rows = nil
+	return nil
+}
+
+const (
+	gap      = 2  // blanks between columns
+	leastCut = 12 // to which a long column is cut at most
+)
+
+// measure sets the widths, and cuts the long columns so that a row fits the terminal.
+func (t *table) measure() {
+	t.widths = make([]int, len(t.long))
+	sum := -gap
+	for i := range t.widths {
+		for _, row := range t.rows {
+			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(row[i]))
+		}
+		sum += t.widths[i] + gap
+	}
+	for i, long := range t.long {
+		if over := sum - t.width; long && over > 0 && t.widths[i] > leastCut {
+			cut := max(t.widths[i]-over, leastCut)
+			sum -= t.widths[i] - cut
+			t.widths[i] = cut
+		}
+	}
+}
+
+func (t *table) print(cells []string) error {
+	var b strings.Builder
+	for i, c := range cells {
+		n := utf8.RuneCountInString(c)
+		if t.long[i] && n > t.widths[i] {
+			c = string([]rune(c)[:max(t.widths[i]-1, 0)]) + "…"
+			n = t.widths[i]
+		}
+		b.WriteString(c)
+		if i < len(cells)-1 {
+			b.WriteString(strings.Repeat(" ", max(t.widths[i]-n, 0)+gap))
+		}
+	}
+	_, err := fmt.Fprintln(t.w, b.String())
+	return err
+}

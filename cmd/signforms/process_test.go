@@ -1,0 +1,445 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// faster is how much faster than the machine's the clock of limit files is in the programs that tests start.
+const faster = 300
+
+// testsBegan is where the faster clock begins.
+var testsBegan = time.Now()
+
+// TestMain makes the test binary the program itself, for tests that kill it.
+func TestMain(m *testing.M) {
+	if os.Getenv("SIGNFORMS_TEST_PROGRAM") == "" {
+		os.Exit(m.Run())
+	}
+	began, err := time.Parse(time.RFC3339Nano, os.Getenv("SIGNFORMS_TEST_PROGRAM"))
+	if err != nil {
+		panic(err)
+	}
+	openLimitFile = func(path string) signforms.LimitStore {
+		clock := func() (string, time.Duration, error) { return "test", time.Since(began) * faster, nil }
+		return &fasterStore{limitfile.New(path, clock)}
+	}
+	main()
+}
+
+// fasterStore tells waits as the machine's clock counts them.
+type fasterStore struct{ signforms.LimitStore }
+
+func (s *fasterStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	slot, wait, err := s.LimitStore.Take(ctx, key, limit, hold)
+	if wait > 0 {
+		wait = max(wait/faster, 1)
+	}
+	return slot, wait, err
+}
+
+// program is a running signforms.
+type program struct {
+	cmd    *exec.Cmd
+	wait   func() int
+	stdout bytes.Buffer
+	stderr lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// start starts the program in a process of its own. seen, unless nil, gets each line of stderr.
+func start(t *testing.T, seen func(p *program, line string), args ...string) *program {
+	t.Helper()
+	p := &program{cmd: exec.Command(os.Args[0], args...)}
+	p.cmd.Env = append(os.Environ(), "SIGNFORMS_TEST_PROGRAM="+testsBegan.Format(time.RFC3339Nano))
+	p.cmd.Stdout = &p.stdout
+	read, write := io.Pipe()
+	p.cmd.Stderr = io.MultiWriter(&p.stderr, write)
+	p.wait = sync.OnceValue(func() int {
+		p.cmd.Wait() // its error is the code
+		return p.cmd.ProcessState.ExitCode()
+	})
+	require.NoError(t, p.cmd.Start())
+	var lines sync.WaitGroup
+	lines.Go(func() {
+		for s := bufio.NewScanner(read); s.Scan(); {
+			if seen != nil {
+				seen(p, s.Text())
+			}
+		}
+	})
+	t.Cleanup(func() {
+		p.cmd.Process.Kill() // one that has ended is not there any more
+		write.Close()
+		lines.Wait()
+	})
+	return p
+}
+
+// end waits for the program to end and returns its exit code, -1 when a signal has ended it.
+func (p *program) end() int {
+	return p.wait()
+}
+
+func (p *program) kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
+
+// gate stands before a service and lets a test act when the n-th request of a kind arrives, and when it was carried out.
+type gate struct {
+	method        string
+	before, after func(n int)
+	mu            sync.Mutex
+	arrived       []time.Time
+}
+
+// stand puts the gate before the service, and makes the environment name the gate.
+func (g *gate) stand(t *testing.T, s *service) {
+	t.Helper()
+	target, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: nil}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != g.method {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		g.mu.Lock()
+		g.arrived = append(g.arrived, time.Now())
+		n := len(g.arrived)
+		g.mu.Unlock()
+		if g.before != nil {
+			g.before(n)
+		}
+		answer := httptest.NewRecorder()
+		proxy.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context()))) // carried out even when the client is gone
+		if g.after != nil {
+			g.after(n)
+		}
+		for name, values := range answer.Header() {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(answer.Code)
+		w.Write(answer.Body.Bytes())
+	}))
+	t.Cleanup(srv.Close)
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+}
+
+// most is how many requests arrived within the service's 15 minutes, at most, by the faster clock.
+func (g *gate) most() (most int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, at := range g.arrived {
+		n := 0
+		for _, other := range g.arrived[i:] {
+			if other.Sub(at) < 15*time.Minute/faster {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// remindService is a service with nine pending documents that accepts any number of reminders: what is sent is counted
+// at the gate.
+func remindService(t *testing.T) *service {
+	t.Helper()
+	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 1000}})
+	for i := range 6 {
+		s.AddDocument(signformstest.Document{Name: fmt.Sprint("Notice ", i), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	}
+	return s
+}
+
+// The hold of a process that is killed, 26 minutes with this time-out, allows for a slow machine.
+var remindAll = []string{"documents", "remind", "--all-pending", "--yes", "--json", "--attempt-timeout", "10m"}
+
+// mailed counts the reminders of each document.
+func (s *service) mailed(kind string) map[string]int {
+	n := map[string]int{}
+	for _, m := range s.Messages()[s.mail:] {
+		if m.Kind == kind {
+			n[m.DocumentID+" "+m.To]++
+		}
+	}
+	return n
+}
+
+func atMostOnce(t *testing.T, mailed map[string]int) {
+	t.Helper()
+	for what, n := range mailed {
+		require.Equal(t, 1, n, what)
+	}
+}
+
+func TestRemindIsKilledAndGoesOn(t *testing.T) {
+	s := remindService(t)
+	var p *program
+	g := &gate{method: http.MethodPost}
+	g.before = func(n int) {
+		if n == 2 { // it arrives, and nobody knows
+			p.kill()
+			p.end()
+		}
+	}
+	g.after = func(n int) {
+		if n == 4 { // it was carried out, and its answer is lost
+			p.kill()
+			p.end()
+		}
+	}
+	g.stand(t, s)
+	p = start(t, nil, remindAll...)
+	require.Equal(t, -1, p.end())
+	p = start(t, nil, remindAll...)
+	require.Equal(t, -1, p.end())
+	require.Contains(t, p.stderr.String(), "whether it was reminded is unknown: ask a signer whether a reminder came about ")
+
+	waiting := func(p *program, line string) {
+		if strings.HasPrefix(line, "waiting ") {
+			p.kill()
+		}
+	}
+	p = start(t, waiting, remindAll...)
+	require.Equal(t, -1, p.end(), "killed as it waits: %s", &p.stderr)
+	require.Len(t, g.arrived, 5)
+
+	p = start(t, nil, remindAll...)
+	require.Equal(t, exitUnknown, p.end(), "%s", &p.stderr)
+	require.Contains(t, p.stderr.String(), "signforms: 2 unknown\n")
+	atMostOnce(t, s.mailed("reminder"))
+	require.Len(t, g.arrived, 9)
+	require.LessOrEqual(t, g.most(), 5)
+	require.Len(t, s.mailed("reminder"), 10, "nine documents, of which one has two signers, and the unknown ones were both carried out")
+
+	// The run has ended: the next one holds back nothing but what is unknown.
+	stdout, stderr, code := execute(t, append(remindAll, "--dry-run")...)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, 7, strings.Count(stdout, "would be reminded"), stderr)
+	stdout, stderr, _ = execute(t, append(remindAll, "--dry-run", "--resolve", "all=again")...)
+	require.Equal(t, 9, strings.Count(stdout, "would be reminded"), stderr)
+}
+
+func TestRemindIsInterruptedAndGoesOn(t *testing.T) {
+	s := remindService(t)
+	var p *program
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 3 {
+			p.cmd.Process.Signal(os.Interrupt)
+		}
+	}}
+	g.stand(t, s)
+	p = start(t, nil, remindAll...)
+	require.Equal(t, exitPartial, p.end())
+	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"reminded"`), "what is under way comes to its end")
+	require.Contains(t, p.stderr.String(), "signforms: interrupted; 6 not tried; the same command again goes on with the rest\n")
+
+	interrupt := func(p *program, line string) {
+		if strings.HasPrefix(line, "waiting ") {
+			p.cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	p = start(t, interrupt, remindAll...)
+	require.Equal(t, exitPartial, p.end(), "%s", &p.stderr)
+	require.Contains(t, p.stderr.String(), "3 of 9 documents were reminded by a run that has not ended; going on with the rest\n6 documents to be reminded; at most 5 in 15 minutes are accepted, so this takes 15m")
+
+	p = start(t, nil, remindAll...)
+	require.Equal(t, exitOK, p.end(), "%s", &p.stderr)
+	atMostOnce(t, s.mailed("reminder"))
+	require.Len(t, s.mailed("reminder"), 10)
+	require.LessOrEqual(t, g.most(), 5)
+}
+
+// sendAll returns the arguments to send the offer to six people, one a line.
+func sendAll(t *testing.T, s *service) (args []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "people.csv")
+	text := "name,email\n"
+	for i := range 6 {
+		text += fmt.Sprintf("P%d,p%d@example.com\n", i, i)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return []string{"templates", "send", s.offer, "--csv", path, "--role", "Buyer", "--yes", "--json"}
+}
+
+func TestSendIsKilledAndGoesOn(t *testing.T) {
+	s := newService(t, nil)
+	var p *program
+	g := &gate{method: http.MethodPost}
+	g.before = func(n int) {
+		if n == 2 {
+			p.kill()
+			p.end()
+		}
+	}
+	g.after = func(n int) {
+		if n == 4 {
+			p.kill()
+			p.end()
+		}
+	}
+	g.stand(t, s)
+	args := sendAll(t, s)
+	p = start(t, nil, args...)
+	require.Equal(t, -1, p.end())
+	p = start(t, nil, args...)
+	require.Equal(t, -1, p.end())
+	p = start(t, nil, args...)
+	require.Equal(t, exitUnknown, p.end())
+	require.Contains(t, p.stderr.String(), fmt.Sprintf("line 3: whether it was sent is unknown: look with \"signforms templates respondents %s\" for a document for the receiver of that line, made about 2", s.offer))
+	require.Contains(t, p.stderr.String(), "line 5: whether it was sent is unknown")
+	require.Equal(t, 2, strings.Count(p.stdout.String(), `"outcome":"sent"`))
+	atMostOnce(t, s.mailed("invitation"))
+	require.Len(t, s.mailed("invitation"), 6)
+
+	// Nothing is sent unasked, and the run has not ended.
+	p = start(t, nil, args...)
+	require.Equal(t, exitUnknown, p.end())
+	require.Empty(t, p.stdout.String())
+	require.Len(t, s.mailed("invitation"), 6)
+
+	p = start(t, nil, append(args, "--resolve", "3=done", "--resolve", "5=again")...)
+	require.Equal(t, exitOK, p.end(), "%s", &p.stderr)
+	require.Equal(t, 1, strings.Count(p.stdout.String(), `"outcome":"sent"`))
+	require.Len(t, g.arrived, 7)
+
+	// It has ended now: the same command again is a new run.
+	p = start(t, nil, args...)
+	require.Equal(t, exitOK, p.end())
+	require.Equal(t, 6, strings.Count(p.stdout.String(), `"outcome":"sent"`))
+}
+
+func TestSendIsInterruptedAndGoesOn(t *testing.T) {
+	s := newService(t, nil)
+	var p *program
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 3 {
+			p.cmd.Process.Signal(os.Interrupt)
+		}
+	}}
+	g.stand(t, s)
+	args := sendAll(t, s)
+	p = start(t, nil, args...)
+	require.Equal(t, exitPartial, p.end())
+	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"sent"`))
+	p = start(t, nil, args...)
+	require.Equal(t, exitOK, p.end())
+	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"sent"`))
+	atMostOnce(t, s.mailed("invitation"))
+	require.Len(t, s.mailed("invitation"), 6)
+}
+
+// A row that the service refused is tried again, and one that was sent is not.
+func TestSendTriesTheRestAgain(t *testing.T) {
+	s := newService(t, nil)
+	args := sendAll(t, s)
+	heal := s.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 409})
+	stdout, stderr, code := execute(t, args...)
+	require.Equal(t, exitPartial, code, stderr)
+	require.Equal(t, 4, strings.Count(stdout, `"outcome":"sent"`))
+	heal()
+	stdout, stderr, code = execute(t, args...)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, `"outcome":"sent"`))
+	atMostOnce(t, s.mailed("invitation"))
+}
+
+// Where the service does not answer each send may have been carried out, so a batch does not go on for long.
+func TestSendStopsWhenNobodyAnswers(t *testing.T) {
+	s := newService(t, nil)
+	s.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
+	stdout, stderr, code := execute(t, sendAll(t, s)...)
+	require.Equal(t, exitUnknown, code)
+	require.Equal(t, 3, strings.Count(stdout, `"outcome":"unknown"`))
+	require.Contains(t, stderr, "signforms: the service did not answer 3 times in a row; 3 unknown; 3 not tried; the same command again goes on with the rest\n")
+}
+
+func TestSendStopsWhenTheKeyIsRefused(t *testing.T) {
+	s := newService(t, nil)
+	args := sendAll(t, s)
+	t.Setenv("SIGNFORMS_API_KEY", "another key")
+	stdout, stderr, code := execute(t, args...)
+	require.Equal(t, exitFailure, code)
+	require.Equal(t, 1, strings.Count(stdout, "\n"), stdout)
+	require.Contains(t, stderr, "signforms: the service refuses the API key or the workspace; 1 failed; 5 not tried")
+}
+
+func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
+	s := newService(t, nil)
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	conn := connection{attemptTimeout: time.Second, maxAttempts: 4}
+	require.NoError(t, conn.resolve())
+	b := &batch{journal: j, intents: &intents{journal: j, next: http.DefaultTransport}, todo: []*item{{key: "a"}, {key: "b"}}}
+	client, err := conn.client(signforms.Options{HTTPClient: &http.Client{Transport: b.intents}})
+	require.NoError(t, err)
+	for _, it := range b.todo {
+		it.do = (&sendCommand{form: true, id: s.survey}).send(client, mailing{Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+	}
+	p := newPrinter(&cobra.Command{}, output{json: true}, batchColumns, func(r batchRecord) any { return r }, 1)
+	b.work(t.Context(), p, io.Discard)
+	require.ErrorIs(t, b.verdict(), errNoIntent)
+	require.Equal(t, exitFailure, exitCode(b.verdict()))
+	require.Empty(t, s.asked())
+}
+
+func TestOneRunUsesTheJournal(t *testing.T) {
+	s := newService(t, nil)
+	args := sendAll(t, s)
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 1 {
+			_, stderr, code := execute(t, args...)
+			require.Equal(t, exitFailure, code)
+			require.Contains(t, stderr, "another run is using the journal")
+		}
+	}}
+	g.stand(t, s)
+	_, stderr, code := execute(t, args...)
+	require.Equal(t, exitOK, code, stderr)
+	atMostOnce(t, s.mailed("invitation"))
+}

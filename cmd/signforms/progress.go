@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progress tells on stderr how far a batch has come: a bar with the time left on a terminal, lines elsewhere.
+type progress struct {
+	w      io.Writer
+	verb   string // past: reminded, sent
+	total  int
+	began  time.Time
+	bar    bool
+	ticker *time.Ticker
+	done   chan struct{}
+	ended  sync.WaitGroup
+
+	mu       sync.Mutex
+	tried    int
+	failed   int
+	next     time.Time // when the next request can be made
+	until    time.Time // when the last one can, as far as is known
+	reported time.Time // of the last line
+	drawn    bool
+}
+
+// betweenLines is how far apart lines are, where there is no terminal.
+const betweenLines = 10 * time.Second
+
+// newProgress begins to tell. The caller ends it.
+func newProgress(w io.Writer, verb string, total int) *progress {
+	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && terminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
+	if p.bar {
+		p.ticker = time.NewTicker(time.Second)
+		p.ended.Go(func() {
+			for {
+				select {
+				case <-p.done:
+					return
+				case <-p.ticker.C:
+					p.mu.Lock()
+					p.draw()
+					p.mu.Unlock()
+				}
+			}
+		})
+	}
+	return p
+}
+
+// waits notes how long the next request must wait, and how long it is until the last one.
+func (p *progress) waits(next, last time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.next, p.until = now.Add(next), now.Add(last)
+	switch {
+	case p.bar:
+		p.draw()
+	case next >= betweenLines:
+		fmt.Fprintf(p.w, "waiting %s: at most 5 reminders are accepted in 15 minutes\n", rounded(next))
+	}
+}
+
+// tell notes that one more was tried, while print writes what became of it.
+func (p *progress) tell(failed bool, print func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tried++
+	if failed {
+		p.failed++
+	}
+	p.hide()
+	err := print()
+	if p.bar {
+		p.draw()
+	} else if p.total > 1 && (p.tried == p.total || time.Since(p.reported) >= betweenLines) {
+		p.reported = time.Now()
+		fmt.Fprintln(p.w, p.state())
+	}
+	return err
+}
+
+// end takes the bar away.
+func (p *progress) end() {
+	close(p.done)
+	p.ended.Wait()
+	if p.ticker != nil {
+		p.ticker.Stop()
+	}
+	p.hide()
+}
+
+func (p *progress) hide() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+const barWidth = 24
+
+func (p *progress) draw() {
+	full := barWidth * p.tried / max(p.total, 1)
+	text := "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + p.state()
+	if next := time.Until(p.next); next >= time.Second {
+		text += ", next in " + rounded(next).String()
+	}
+	if width := terminalWidth(p.w) - 1; width > 0 && len(text) > width {
+		text = text[:width]
+	}
+	fmt.Fprint(p.w, "\r"+text+"\x1b[K")
+	p.drawn = true
+}
+
+// state is the line of progress as a text in ASCII.
+func (p *progress) state() string {
+	text := fmt.Sprintf("%d of %d %s", p.tried-p.failed, p.total, p.verb)
+	if p.failed > 0 {
+		text += fmt.Sprintf(", %d not", p.failed)
+	}
+	if left := p.left(); left >= time.Second && p.tried < p.total {
+		text += ", " + rounded(left).String() + " left"
+	}
+	return text
+}
+
+// left is until when the limit makes the batch wait or, where it does not, what is left at the pace so far.
+func (p *progress) left() time.Duration {
+	limit := time.Until(p.until)
+	if limit > 0 || p.tried == 0 {
+		return limit
+	}
+	return time.Since(p.began) / time.Duration(p.tried) * time.Duration(p.total-p.tried)
+}
+
+// rounded is d in whole seconds, rounded up.
+func rounded(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// service is a reference service that the environment of the test names, and some records in it.
+type service struct {
+	*signformstest.Server
+	lease, notice, old   string // PDF documents: Ann has signed and Ben has not; pending; signed
+	offer, survey        string // a template, a form
+	sent, response       string // a document made from the template, a response to the form
+	state                string // the folder for what is remembered between runs
+	names                []string
+	requestsBefore, mail int
+}
+
+// newService starts a service with records in it. Its clock stands still.
+func newService(t *testing.T, o *signformstest.Options) *service {
+	t.Helper()
+	if o == nil {
+		o = &signformstest.Options{}
+	}
+	o.Seed, o.Start = 7, time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	s := &service{Server: signformstest.NewServer(t, o), state: filepath.Join(t.TempDir(), "state")}
+	s.use(t)
+	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
+	s.old = s.AddDocument(signformstest.Document{Name: "Old lease", Signers: []signformstest.Signer{ann}})
+	require.NoError(t, s.Signer(s.old, "ann@example.com").Sign())
+	s.Advance(time.Hour)
+	s.lease = s.AddDocument(signformstest.Document{Name: "Lease, flat 7", Signers: []signformstest.Signer{ann, ben}})
+	require.NoError(t, s.Signer(s.lease, "ann@example.com").Sign())
+	s.Advance(time.Hour)
+	s.notice = s.AddDocument(signformstest.Document{Name: "Notice\x1b[31m\tred", Signers: []signformstest.Signer{ben}})
+	s.offer = s.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer", Colour: "blue"}, {Title: "Seller"}}, Variables: []string{"[price]"}})
+	result, err := s.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: s.offer, Receivers: []signforms.Receiver{
+		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller"}}})
+	require.NoError(t, err)
+	s.sent = result.CreatedDocumentID
+	s.survey = s.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How was it?"}, {Question: "Why?"}}})
+	s.response, err = s.SubmitForm(s.survey, signformstest.Submission{RespondentEmail: "cem@example.com", Answers: map[string]string{"How was it?": "=good, \"very\""}})
+	require.NoError(t, err)
+	s.names = []string{s.old, "OLD", s.lease, "LEASE", s.notice, "NOTICE", s.offer, "OFFER", s.sent, "SENT", s.survey, "SURVEY", s.response, "RESPONSE",
+		s.URL, "URL", s.state, "STATE"}
+	s.requestsBefore, s.mail = len(s.Requests()), len(s.Messages())
+	return s
+}
+
+// use makes the environment name the service.
+func (s *service) use(t *testing.T) {
+	t.Helper()
+	t.Setenv("SIGNFORMS_BASE_URL", s.URL)
+	t.Setenv("SIGNFORMS_API_KEY", s.APIKey)
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", s.WorkspaceID)
+	t.Setenv("SIGNFORMS_API_KEY_FILE", "")
+	t.Setenv("SIGNFORMS_LIMIT_STORE", "")
+	t.Setenv("XDG_STATE_HOME", s.state)
+}
+
+var (
+	someUUID     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+	someObjectID = regexp.MustCompile(`\b[0-9a-f]{24}\b`)
+)
+
+// named puts names in place of ids.
+func (s *service) named(text string) string {
+	text = strings.NewReplacer(s.names...).Replace(text)
+	return someObjectID.ReplaceAllString(someUUID.ReplaceAllString(text, "UUID"), "OBJECTID")
+}
+
+// ids puts ids in place of names.
+func (s *service) ids(args string) []string {
+	var pairs []string
+	for i := 0; i < len(s.names); i += 2 {
+		pairs = append(pairs, s.names[i+1], s.names[i])
+	}
+	return strings.Fields(strings.NewReplacer(pairs...).Replace(args))
+}
+
+// run carries out a command line in which names stand for ids, and puts names in place of ids in what it prints.
+func (s *service) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var all []string
+	for _, a := range args {
+		all = append(all, s.ids(a)...)
+	}
+	stdout, stderr, code = execute(t, all...)
+	return s.named(stdout), s.named(stderr), code
+}
+
+// asked returns the methods and paths of the requests since newService.
+func (s *service) asked() (all []string) {
+	for _, r := range s.Requests()[s.requestsBefore:] {
+		all = append(all, r.Method+" "+r.Path)
+	}
+	return all
+}
+
+// reminded returns how many reminders were mailed.
+func (s *service) reminded() (n int) {
+	for _, m := range s.Messages() {
+		if m.Kind == "reminder" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// meter counts the records that are written to it and looks at what memory is in use on the way.
+type meter struct {
+	records  int
+	at       map[int]uint64 // live bytes when so many were written
+	requests *atomic.Int64
+	late     bool // records were held back while further pages were asked for
+}
+
+func (m *meter) Write(p []byte) (int, error) {
+	m.records++
+	if _, ok := m.at[m.records]; ok {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		m.at[m.records] = stats.HeapAlloc
+	}
+	m.late = m.late || m.requests.Load() > int64(m.records/100+2)
+	return len(p), nil
+}
+
+// However long a list is, what is held of it are two pages, and the ids that were seen.
+func TestListsAreStreamed(t *testing.T) {
+	const pages = 300
+	var requests atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		var docs []string
+		for i := range 100 {
+			docs = append(docs, fmt.Sprintf(`{"documentId":"%08x-0000-4000-8000-000000000000","documentName":"%s","status":"PENDING"}`, page*100+i, strings.Repeat("n", 200)))
+		}
+		fmt.Fprintf(w, `{"documents":[%s],"pagination":{"currentPage":%d,"totalPages":%d}}`, strings.Join(docs, ","), page, pages)
+	}))
+	defer srv.Close()
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+	t.Setenv("SIGNFORMS_API_KEY", "a key of some length")
+	for _, format := range []string{"--json", "--csv"} {
+		requests.Store(0)
+		m := &meter{at: map[int]uint64{2_000: 0, 100 * (pages - 1): 0}, requests: &requests}
+		code := run(t.Context(), []string{"documents", "list", format}, strings.NewReader(""), m, m)
+		require.Equal(t, exitOK, code)
+		require.GreaterOrEqual(t, m.records, 100*pages)
+		require.Less(t, int64(m.at[100*(pages-1)])-int64(m.at[2_000]), int64(3<<20))
+		require.False(t, m.late)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// terminal returns the file behind a reader or writer, when it is a terminal.
+func terminal(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminalWidth returns how many columns a terminal has, 0 for what is none.
+func terminalWidth(w io.Writer) int {
+	f, ok := terminal(w)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
+// readFile reads a whole file of at most limit bytes; "-" is not a name here.
+func readFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, name, limit)
+}
+
+func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return text, nil
+}
+
+// plain makes what came from elsewhere fit for one line of a terminal: control characters could move the cursor, or hide text.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// confirm asks on a terminal whether to go on. Without one, or when the answer is not yes, it returns an error.
+func confirm(cmd *cobra.Command, question string) error {
+	_, asks := terminal(cmd.ErrOrStderr())
+	if _, answers := terminal(cmd.InOrStdin()); !asks || !answers {
+		return usageError("there is no terminal to ask on: %s Say so with --yes", question)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s Go on? [y/N] ", question)
+	answer, err := readAnswer(cmd.Context(), cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return errors.New("nothing was done")
+	}
+	return nil
+}
+
+// readAnswer reads a line from a terminal. When ctx ends first, the read goes on until the program ends: no terminal can be told
+// to stop.
+func readAnswer(ctx context.Context, r io.Reader) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(r, 4<<10)).ReadString('\n')
+		read <- answer{strings.TrimSpace(text), err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case a := <-read:
+		return a.text, a.err
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

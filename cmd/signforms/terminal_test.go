@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// screen runs a command line on a terminal of so many columns on which somebody types, and returns what the terminal showed
+// with line ends as programs write them.
+func screen(t *testing.T, columns int, typed string, args ...string) (shown string, code int) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	defer master.Close()
+	require.NoError(t, pty.Setsize(slave, &pty.Winsize{Rows: 24, Cols: uint16(columns)}))
+	var out bytes.Buffer
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		io.Copy(&out, master) // until the other side is closed
+	}()
+	_, err = master.WriteString(typed)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	code = run(ctx, args, slave, slave, slave)
+	slave.Close()
+	<-read
+	return strings.ReplaceAll(out.String(), "\r\n", "\n"), code
+}
+
+func TestTableOnATerminal(t *testing.T) {
+	s := newService(t, nil)
+	shown, code := screen(t, 120, "", "documents", "list")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, strings.ReplaceAll(`
+DOCUMENT ID                           DOCUMENT NAME    STATUS   SIGNED  CREATED AT
+`+s.notice+`  Notice [31m red  PENDING  0/1     2026-11-02T11:00:00Z
+`+s.lease+`  Lease, flat 7    PENDING  1/2     2026-11-02T10:00:00Z
+`+s.old+`  Old lease        SIGNED   1/1     2026-11-02T09:00:00Z
+`, "\n\n", "\n")[1:], shown)
+	require.NotContains(t, shown, "\x1b", "names move no cursor")
+
+	shown, _ = screen(t, 90, "", "documents", "list")
+	require.Contains(t, shown, "  Notice [31m …  PENDING  0/1     2026-11-02T11:00:00Z\n", "cut to fit")
+	for line := range strings.Lines(shown) {
+		require.LessOrEqual(t, len([]rune(line)), 91)
+	}
+}
+
+func TestJSONOnATerminal(t *testing.T) {
+	newService(t, nil)
+	shown, _ := screen(t, 80, "", "documents", "list", "--json")
+	require.Equal(t, 3, strings.Count(shown, "\n{")+1)
+}
+
+func TestAsksOnATerminal(t *testing.T) {
+	for _, c := range []struct {
+		typed string
+		code  int
+		sent  int
+	}{
+		{"y\n", exitOK, 2},
+		{"YES\n", exitOK, 2},
+		{"\n", exitFailure, 0},
+		{"n\n", exitFailure, 0},
+		{"yeah\n", exitFailure, 0},
+		{"\x04", exitFailure, 0}, // end of input
+	} {
+		s := newService(t, nil)
+		shown, code := screen(t, 100, c.typed, "documents", "remind", s.lease, s.notice)
+		require.Equal(t, c.code, code, "%q: %s", c.typed, shown)
+		require.Contains(t, shown, "2 documents will be reminded. Go on? [y/N] ")
+		require.Equal(t, c.sent, s.reminded(), "%q", c.typed)
+	}
+}
+
+func TestDoesNotAskForOne(t *testing.T) {
+	s := newService(t, nil)
+	shown, code := screen(t, 100, "", "documents", "remind", s.lease)
+	require.Equal(t, exitOK, code, shown)
+	require.NotContains(t, shown, "[y/N]")
+}
+
+// What was asked is not waited for when the program is told to stop.
+func TestInterruptedAsItAsks(t *testing.T) {
+	s := newService(t, nil)
+	master, slave, err := pty.Open()
+	require.NoError(t, err)
+	defer master.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int)
+	go func() { ended <- run(ctx, []string{"documents", "remind", s.lease, s.notice}, slave, slave, slave) }()
+	shown := make([]byte, 4096)
+	for text := ""; !strings.Contains(text, "[y/N]"); {
+		n, err := master.Read(shown)
+		require.NoError(t, err)
+		text += string(shown[:n])
+	}
+	cancel()
+	go io.Copy(io.Discard, master)
+	require.Equal(t, exitFailure, <-ended)
+	slave.Close()
+	require.Zero(t, s.reminded())
+}
+
+func TestProgressBar(t *testing.T) {
+	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
+	shown, code := screen(t, 100, "", "documents", "remind", "--all-pending", "--yes")
+	require.Equal(t, exitOK, code, shown)
+	require.Contains(t, shown, "\r[------------------------] 0 of 3 reminded\x1b[K")
+	require.Contains(t, shown, "\r[########----------------] 1 of 3 reminded")
+	require.Contains(t, shown, "\r[########################] 3 of 3 reminded\x1b[K\r\x1b[K")
+	for line := range strings.Lines(shown) {
+		at := strings.LastIndex(line, "\x1b[K")
+		if at >= 0 && strings.Contains(line, "reminded  ") {
+			require.Regexp(t, `^\x1b\[K[0-9a-f-]+ +reminded +Reminder sent`, line[at:], "records stand on lines of their own")
+		}
+	}
+	require.Equal(t, 3, len(s.mailed("reminder"))-1, "one of the three has two signers who are pending")
+}
+
+func TestProgressBarTellsTheTimeLeft(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, verb: "reminded", total: 30, tried: 3, began: time.Now()}
+	p.next, p.until = time.Now().Add(90*time.Second+time.Millisecond), time.Now().Add(75*time.Minute)
+	p.draw()
+	require.Regexp(t, `^\r\[##----------------------\] 3 of 30 reminded, 1h(15m0s|14m59s) left, next in 1m3[01]s\x1b\[K$`, out.String())
+}
+
+func TestNoTerminalShowsNoBar(t *testing.T) {
+	s := newService(t, nil)
+	_, stderr, code := s.run(t, "documents remind LEASE NOTICE --yes")
+	require.Equal(t, exitOK, code)
+	require.NotContains(t, stderr, "\r")
+	require.NotContains(t, stderr, "\x1b")
+}
+
+// Output to a file from a terminal session is not a terminal's.
+func TestOutputToAFile(t *testing.T) {
+	newService(t, nil)
+	file, err := os.Create(t.TempDir() + "/out")
+	require.NoError(t, err)
+	defer file.Close()
+	require.Equal(t, exitOK, run(t.Context(), []string{"documents", "list"}, strings.NewReader(""), file, io.Discard))
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	require.Contains(t, string(text), "DOCUMENT ID\tDOCUMENT NAME\t")
+}

@@ -1,0 +1,19 @@
+package redisstore
+
+import (
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// NewClient returns a client for the Redis at url, such as redis://user:password@localhost:6379/0, or rediss:// for TLS, with
+// ContextTimeoutEnabled set as the stores need it. It connects when it is first used; the caller closes it. The error does
+// not hold the URL, which may hold a password.
+func NewClient(url string) (*redis.Client, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("redisstore: the URL cannot be read; it should look like redis://localhost:6379/0")
+	}
+	o.ContextTimeoutEnabled = true
+	return redis.NewClient(o), nil
+}
