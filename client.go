@@ -2,7 +2,6 @@ package signforms
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/google/uuid"
 )
 
 // Version of this module; it is part of the User-Agent.
@@ -130,7 +127,7 @@ func (o Options) withDefaults() Options {
 		o.RetryWaitMax = max(30*time.Second, o.RetryWaitMin)
 	}
 	if o.LimitStore == nil {
-		o.LimitStore = processStore
+		o.LimitStore = process.store
 	}
 	return o
 }
@@ -181,96 +178,4 @@ func checkBaseURL(s string) (string, error) {
 		u.Host = strings.TrimSuffix(u.Host, port)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
-}
-
-// caller is the one path of every request: build, send, bound the body, check, decode.
-type caller struct {
-	base       string
-	key        secret
-	options    Options
-	operations map[Operation]operation
-	transport  http.RoundTripper // nil: http.DefaultTransport
-	userAgent  string
-	budget     *budget
-}
-
-// call is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
-type call struct {
-	method
-	in      inputs
-	body    any
-	maxWait time.Duration // for slots of the reminder budget, as Options.ReminderMaxWait
-}
-
-// do carries out one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
-func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
-	run, err := c.carryOut(ctx, call, out)
-	if err != nil {
-		return nil, err
-	}
-	return run.last.body, nil
-}
-
-// carryOut does the same and returns the run, whose last outcome is a success.
-func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err error) {
-	ctx, end := c.begin(ctx, call.op)
-	defer func() { end(err) }()
-	run, err := c.newRun(call)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := run.send(ctx); err != nil {
-		return nil, err
-	}
-	if err := run.read(out); err != nil {
-		return nil, err
-	}
-	return run, nil
-}
-
-// begin tells Options.OnCall of an operation. It returns the context to go on with and what is to be told of the end.
-func (c *caller) begin(ctx context.Context, op Operation) (context.Context, func(error)) {
-	if c.options.OnCall == nil {
-		return ctx, func(error) {}
-	}
-	return c.options.OnCall(ctx, op)
-}
-
-func (c *caller) newRun(call call) (*run, error) {
-	op := c.operations[call.op]
-	path, problem := op.fillPath(call.in)
-	if problem != "" {
-		return nil, call.refusal("the path set in Options.Endpoints " + problem)
-	}
-	r := &run{c: c, call: call, class: op.class, method: op.Method, url: c.base + path, id: uuid.NewString()}
-	if op.Inputs&InputsQuery != 0 {
-		r.url += "?" + call.in.query() // no operation is without inputs
-	}
-	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
-		body := call.body
-		if body == nil {
-			body = call.in
-		}
-		var err error
-		if r.body, err = json.Marshal(body); err != nil {
-			return nil, call.refusal("the inputs cannot be sent: " + err.Error())
-		}
-	}
-	return r, nil
-}
-
-func (c *caller) header(r *run) http.Header {
-	h := http.Header{
-		"Accept":       {"application/json"},
-		"User-Agent":   {c.userAgent},
-		"X-Api-Key":    {c.key.reveal()},
-		"X-Request-Id": {r.id}, // not documented by the service, which may ignore it
-	}
-	if r.body != nil {
-		h["Content-Type"] = []string{"application/json"}
-	}
-	if c.options.WorkspaceID != "" {
-		h["Workspaceid"] = []string{c.options.WorkspaceID}
-	}
-	return h
 }

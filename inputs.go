@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,25 +18,33 @@ import (
 type inputs []input
 
 type input struct {
-	name  string
-	value any
+	name   string
+	text   string
+	quoted bool // in JSON
+}
+
+func (in *inputs) add(i input) {
+	if *in == nil {
+		*in = make(inputs, 0, 6) // as many as most calls have
+	}
+	*in = append(*in, i)
 }
 
 func (in *inputs) str(name, value string) {
 	if value != "" {
-		*in = append(*in, input{name, value})
+		in.add(input{name, value, true})
 	}
 }
 
 func (in *inputs) num(name string, value int) {
 	if value != 0 {
-		*in = append(*in, input{name, value})
+		in.add(input{name, strconv.Itoa(value), false})
 	}
 }
 
 func (in *inputs) flag(name string, value *bool) {
 	if value != nil {
-		*in = append(*in, input{name, *value})
+		in.add(input{name, strconv.FormatBool(*value), false})
 	}
 }
 
@@ -43,31 +53,40 @@ const wireTime = "2006-01-02T15:04:05.000Z"
 
 func (in *inputs) time(name string, value time.Time) {
 	if !value.IsZero() {
-		*in = append(*in, input{name, value.UTC().Format(wireTime)})
+		in.add(input{name, value.UTC().Format(wireTime), true})
 	}
 }
 
 func (in inputs) text(name string) string {
 	for _, i := range in {
 		if i.name == name {
-			return fmt.Sprint(i.value)
+			return i.text
 		}
 	}
 	return ""
 }
 
+// query returns the inputs in the order of their names, as url.Values would.
 func (in inputs) query() string {
-	q := make(url.Values, len(in))
-	for _, i := range in {
-		q.Set(i.name, fmt.Sprint(i.value))
+	sorted := slices.SortedFunc(slices.Values(in), func(a, b input) int { return strings.Compare(a.name, b.name) })
+	var q strings.Builder
+	for i, input := range sorted {
+		if i > 0 {
+			q.WriteByte('&')
+		}
+		q.WriteString(input.name)
+		q.WriteByte('=')
+		q.WriteString(url.QueryEscape(input.text))
 	}
-	return q.Encode()
+	return q.String()
 }
 
 func (in inputs) MarshalJSON() ([]byte, error) {
 	m := make(map[string]any, len(in))
 	for _, i := range in {
-		m[i.name] = i.value
+		if m[i.name] = i.text; !i.quoted {
+			m[i.name] = json.RawMessage(i.text)
+		}
 	}
 	return json.Marshal(m)
 }

@@ -3,10 +3,14 @@ package signforms
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/budget"
 )
 
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
@@ -17,6 +21,10 @@ import (
 // closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key. Methods
 // are given at most 3 seconds. Take, Settle and Close run in goroutines of their own and with contexts that do not end with
 // the call's: what they began they finish, although the call is gone.
+//
+// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is closed
+// at the next move; then calls that wait for a slot ask again.
+//
 // limitstoretest.Run checks an implementation.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
@@ -32,9 +40,21 @@ type LimitStore interface {
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
 
-// processStore is what clients share that have no LimitStore of their own: the one piece of package state besides the
-// lines before it, as http.DefaultTransport is.
-var processStore = NewMemoryLimitStore(nil)
+// process is what the clients of a process share, and the one piece of package state, as http.DefaultTransport is: the store of
+// those that have no LimitStore of their own, and the lines of calls that wait for a slot of any store.
+var process = struct {
+	store *MemoryLimitStore
+	lines *budget.Lines
+}{NewMemoryLimitStore(nil), budget.NewLines()}
+
+// newBudget returns the budget of a base URL and API key. The store gets a hash of both.
+func newBudget(o Options, base, apiKey string) *budget.Budget {
+	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
+	_, inMemory := o.LimitStore.(*MemoryLimitStore)
+	return budget.New(budget.Settings{
+		Lines: process.lines, Store: o.LimitStore, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: o.AttemptTimeout,
+	})
+}
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
 // A key takes memory while it is held or closed, and is forgotten then as other keys come. Use each within one
@@ -63,10 +83,6 @@ func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
 	}
 	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}}
 }
-
-// ClockMoved makes the calls of this process that wait for a slot of the store ask it again at once. It is for a clock that
-// jumps, as in tests: the calls sleep by the real one.
-func (s *MemoryLimitStore) ClockMoved() { lines.wakeFirst(s) }
 
 // Take implements [LimitStore].
 func (s *MemoryLimitStore) Take(_ context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {

@@ -1,6 +1,7 @@
 package signforms_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -94,4 +95,28 @@ func TestNewRefusesAStoreThatCannotBeCompared(t *testing.T) {
 	}
 	_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: &uncomparable{}})
 	require.NoError(t, err)
+}
+
+// keysSeen remembers the keys that a store was asked for.
+type keysSeen struct {
+	*signforms.MemoryLimitStore
+	keys []string
+}
+
+func (s *keysSeen) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	s.keys = append(s.keys, key)
+	return s.MemoryLimitStore.Peek(ctx, key, limit)
+}
+
+func TestStoreGetsAHashOfTheKey(t *testing.T) {
+	store := &keysSeen{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
+	for _, apiKey := range []string{"secret-api-key", "secret-api-kez"} {
+		client, err := signforms.New("https://api.example.com", apiKey, &signforms.Options{LimitStore: store})
+		require.NoError(t, err)
+		_, err = client.Documents.ReminderBudget(t.Context())
+		require.NoError(t, err)
+	}
+	require.Regexp(t, "^[0-9a-f]{64}$", store.keys[0])
+	require.NotContains(t, store.keys[0], "secret")
+	require.NotEqual(t, store.keys[0], store.keys[1])
 }

@@ -3,8 +3,11 @@ package signforms
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/budget"
 )
 
 // RemindResult is what a reminder did.
@@ -68,7 +71,7 @@ func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) it
 			res, err := s.remind(ctx, ref, -1)
 			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
 			if !errors.Is(err, errStoreAway) { // which would not answer this either
-				out.RestTakes = s.c.budget.takes(ctx, out.Remaining)
+				out.RestTakes = s.c.budget.Until(ctx, out.Remaining)
 			}
 			if !yield(out, err) || meetsTheRest(ctx, err) {
 				return
@@ -96,18 +99,43 @@ type Budget struct {
 // ReminderBudget tells what is left of the reminder budget, as the [LimitStore] knows it. It sends nothing. Requests by
 // other software with the same key are not known.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
-	waits, err := s.c.budget.peek(ctx)
+	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
-		e := storeError(err)
-		e.Method = "reminder budget"
-		return Budget{}, e
+		return Budget{}, slotError(err, "reminder budget")
 	}
 	var b Budget
-	for b.Remaining < len(waits) && waits[b.Remaining] == 0 {
+	for b.Remaining < len(frees) && frees[b.Remaining] == 0 {
 		b.Remaining++
 	}
 	if b.Remaining == 0 {
-		b.NextIn = waits[0]
+		b.NextIn = frees[0]
 	}
 	return b, nil
+}
+
+var (
+	// errPastDeadline is the cause when the next slot comes after the context's deadline.
+	errPastDeadline = fmt.Errorf("the next slot comes later: %w", context.DeadlineExceeded)
+	// errStoreAway is a cause when the LimitStore did not answer.
+	errStoreAway = errors.New("the limit store did not answer")
+)
+
+// slotError makes an *Error of why a method gets no slot. The end of a context stays what it is.
+func slotError(err error, method string) error {
+	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
+	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)
+	switch {
+	case errors.As(err, &storeErr):
+		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, storeErr.Err)
+		e.Message = "the limit store did not answer, so nothing was sent: " + cleanText(storeErr.Err.Error(), "")
+	case !errors.As(err, &waitErr):
+		return err
+	case waitErr.PastDeadline:
+		e.kinds, e.cause, e.RetryAfter = []error{ErrRateLimited}, errPastDeadline, waitErr.Wait
+		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
+	default:
+		e.kinds, e.RetryAfter = []error{ErrRateLimited}, waitErr.Wait
+		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
+	}
+	return e
 }

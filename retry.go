@@ -10,85 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
+	"github.com/signforms/signforms-go/internal/budget"
 )
-
-// run is one call on its way through its attempts. It is the policy of the one retry layer, go-retryablehttp, and the
-// RoundTripper below it.
-type run struct {
-	c      *caller
-	call   call
-	class  retryClass
-	method string
-	url    string
-	id     string
-	body   []byte
-
-	attempts int
-	last     outcome
-	closed   bool          // the budget, by the last answer
-	refused  error         // why no further attempt was made: no slot, or the context ended
-	slotWait time.Duration // spent waiting for slots, all attempts together
-	nextWait time.Duration // before the next attempt
-}
-
-// send tries until the policy says stop, and returns the body of a success.
-func (r *run) send(ctx context.Context) ([]byte, error) {
-	var body any
-	if r.body != nil {
-		body = r.body
-	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, r.method, r.url, body)
-	if err != nil {
-		return nil, r.call.refusal(err.Error()) // the context is nil: New has checked what the URL is made of
-	}
-	client := retryablehttp.Client{
-		// Redirects are never followed: net/http would repeat a POST on a 307, out of sight of the policy.
-		HTTPClient: &http.Client{Transport: r, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
-		RetryMax:   r.c.options.MaxAttempts - 1,
-		CheckRetry: r.checkRetry,
-		Backoff:    func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
-	}
-	// What the library returns says less than r.last; only the end of the context while waiting is news.
-	if _, err := client.Do(req); err != nil && ctx.Err() != nil {
-		r.refused = ctx.Err()
-	}
-	return r.judge()
-}
-
-// RoundTrip makes one attempt: takes a slot where one is needed, sends, reads everything, settles.
-func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
-	if r.refused = ctx.Err(); r.refused != nil {
-		return nil, r.refused
-	}
-	var taken slot
-	if r.call.op == OpSendReminder {
-		if taken, r.refused = r.c.budget.take(ctx, r.call.maxWait, r.slotWait); r.refused != nil {
-			return nil, r.refused
-		}
-		r.slotWait += taken.waited
-	}
-	r.attempts++
-	start := time.Now()
-	if r.call.op == OpSendReminder {
-		start = taken.at // else a slow store or a stalled process could keep the attempt going longer than its slot
-	}
-	r.last = r.attempt(req, start.Add(r.c.options.AttemptTimeout))
-	if r.call.op == OpSendReminder {
-		r.closed = r.c.budget.settle(ctx, taken, r.last)
-	}
-	if hook := r.c.options.OnAttempt; hook != nil {
-		hook(ctx, Attempt{Operation: r.call.op, RequestID: r.id, Number: r.attempts, StatusCode: r.last.status,
-			Header: RawHeader(r.last.header), Err: r.attemptErr(), SlotWait: taken.waited, Duration: time.Since(start)})
-	}
-	if r.last.err != nil {
-		return nil, r.last.err
-	}
-	return &http.Response{StatusCode: r.last.status, Header: r.last.header, Body: http.NoBody, Request: req}, nil
-}
 
 // retryStatuses are the answers after which a repeatable operation is tried again.
 var retryStatuses = []int{
@@ -98,9 +21,8 @@ var retryStatuses = []int{
 
 // retriable is the table of the package documentation.
 func (o outcome) retriable(class retryClass) bool {
-	certErr := (*tls.CertificateVerificationError)(nil)
 	switch {
-	case errors.As(o.err, &certErr), o.tooLarge: // will not get better
+	case o.tooLarge || o.err != nil && isCertificateError(o.err): // will not get better
 		return false
 	case class == notRepeatable:
 		return o.unwritten || o.status == http.StatusTooManyRequests
@@ -108,6 +30,11 @@ func (o outcome) retriable(class retryClass) bool {
 		return true
 	}
 	return slices.Contains(retryStatuses, o.status)
+}
+
+func isCertificateError(err error) bool {
+	certErr := (*tls.CertificateVerificationError)(nil)
+	return errors.As(err, &certErr)
 }
 
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
@@ -158,4 +85,16 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 		now = time.Now()
 	}
 	return max(at.Sub(now), 0), true
+}
+
+// maxClosed bounds what a Retry-After can do to the reminder budget.
+const maxClosed = 24 * time.Hour
+
+// closedFor is how long a 429 closes the reminder budget.
+func closedFor(h http.Header) time.Duration {
+	d, ok := retryAfter(h)
+	if !ok {
+		d = budget.Window
+	}
+	return min(d, maxClosed)
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -39,9 +38,9 @@ type Server struct {
 	store     *store.Store
 	links     signing.Links
 	sender    *delivery.Sender
-	outgoing  *http.Transport             // of the sender
-	transport *http.Transport             // of clients
-	budget    *signforms.MemoryLimitStore // of clients
+	outgoing  *http.Transport // of the sender
+	transport *http.Transport // of clients
+	budget    *clockedBudget  // of clients
 	requests  requestLog
 	refused   recent[string]
 	faults    *faults
@@ -142,7 +141,7 @@ func newServer(t reporter, opts Options, url string) *Server {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.store, s.budget = store.New(s.Now), signforms.NewMemoryLimitStore(s.Now)
+	s.store, s.budget = store.New(s.Now), newClockedBudget(s)
 	s.store.SetBounds(store.Bounds{Deliveries: keep.Deliveries, Audit: keep.Audit, Messages: keep.Messages})
 	s.store.SetFinishes(opts.Finish != nil)
 	if opts.Network != nil {

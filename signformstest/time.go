@@ -27,7 +27,7 @@ func (s *Server) AdvanceClock(d time.Duration) error {
 	s.advancing <- struct{}{}
 	defer func() { <-s.advancing }()
 	err := s.advance(d)
-	s.budget.ClockMoved()
+	s.budget.clockMoved()
 	s.watchers.tell(Happening{Kind: ClockHappening, At: s.Now()})
 	return s.publicError(err)
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package signforms_test
+package budget_test
 
 // simSeeds is how many virtual days the reminder budget is tried for.
 const simSeeds = 200

@@ -1,4 +1,4 @@
-package signforms_test
+package budget_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package signforms_test
+package budget_test
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func TestAbandonedTakesLeaveTheBudgetUnchanged(t *testing.T) {
 						start := time.Now()
 						_, err := documents.Remind(ctx, docNumber(0))
 						require.ErrorIs(t, err, context.DeadlineExceeded)
-						require.True(t, asError(t, err).Local)
+						requireLocal(t, err, context.DeadlineExceeded, 0)
 						require.LessOrEqual(t, time.Since(start), 50*time.Millisecond+2*grace)
 						cancel()
 					}

@@ -1,6 +1,6 @@
 //go:build race
 
-package signforms_test
+package budget_test
 
 // simSeeds is smaller than without the race detector, which makes a virtual day ten times as long.
 const simSeeds = 25

@@ -1,4 +1,4 @@
-package signforms_test
+package budget_test
 
 import (
 	"context"
@@ -16,8 +16,6 @@ import (
 
 	"github.com/signforms/signforms-go"
 )
-
-const cycle = 15*time.Minute + time.Second // of a slot that is answered at once
 
 func TestFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -226,45 +224,6 @@ func (s *takenKeys) Take(ctx context.Context, key string, limit int, hold time.D
 	return slot, wait, err
 }
 
-// oddStore is a store whose methods take their time or fail.
-type oddStore struct {
-	*signforms.MemoryLimitStore
-	beforeTake, beforePeek, beforeSettle func(context.Context) error
-	afterTake                            func()
-}
-
-func newOddStore() *oddStore {
-	none := func(context.Context) error { return nil }
-	return &oddStore{signforms.NewMemoryLimitStore(nil), none, none, none, func() {}}
-}
-
-func (s *oddStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
-	if err := s.beforeTake(ctx); err != nil {
-		return "", 0, err
-	}
-	defer s.afterTake()
-	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
-}
-
-func (s *oddStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
-	if err := s.beforePeek(ctx); err != nil {
-		return nil, err
-	}
-	return s.MemoryLimitStore.Peek(ctx, key, limit)
-}
-
-func (s *oddStore) Settle(ctx context.Context, key, slot string, keep time.Duration) error {
-	if err := s.beforeSettle(ctx); err != nil {
-		return err
-	}
-	return s.MemoryLimitStore.Settle(ctx, key, slot, keep)
-}
-
-func hangs(ctx context.Context) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &trips{}, newOddStore()
@@ -421,14 +380,34 @@ func TestOneBehindIsRefusedAsSoonAsThatIsKnown(t *testing.T) {
 		time.Sleep(time.Minute)
 		cancel()
 		calls.Wait()
-		time.Sleep(2 * time.Second) // a take that was under way outlives its call
+		time.Sleep(3 * time.Second) // until the store has answered
 	})
+}
+
+// movedStore is a store whose clock can be moved, and which tells so.
+type movedStore struct {
+	*signforms.MemoryLimitStore
+	by      atomic.Int64
+	changed atomic.Pointer[chan struct{}]
+}
+
+func newMovedStore() *movedStore {
+	s := &movedStore{}
+	s.MemoryLimitStore = signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(time.Duration(s.by.Load())) })
+	s.changed.Store(new(make(chan struct{})))
+	return s
+}
+
+func (s *movedStore) Changed() <-chan struct{} { return *s.changed.Load() }
+
+func (s *movedStore) move(by time.Duration) {
+	s.by.Add(int64(by))
+	close(*s.changed.Swap(new(make(chan struct{}))))
 }
 
 func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var moved atomic.Int64
-		store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(time.Duration(moved.Load())) })
+		store := newMovedStore()
 		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		useUp(t, documents)
 		start := time.Now()
@@ -441,11 +420,9 @@ func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
 		}
 		for range 2 {
 			synctest.Wait()
-			moved.Add(int64(cycle))
-			store.ClockMoved()
+			store.move(cycle)
 		}
 		calls.Wait()
 		require.Zero(t, time.Since(start))
-		signforms.NewMemoryLimitStore(nil).ClockMoved() // nobody waits there
 	})
 }

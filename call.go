@@ -1,0 +1,343 @@
+package signforms
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/signforms/signforms-go/internal/budget"
+)
+
+// This file is the one path of every request, from top to bottom: build it, send it until an answer is to be kept, take a
+// slot for each attempt of a reminder, and exchange bytes with the transport.
+
+// caller is what all calls of a client have in common.
+type caller struct {
+	base       string
+	key        secret
+	options    Options
+	operations map[Operation]operation
+	transport  http.RoundTripper // nil: http.DefaultTransport
+	userAgent  string
+	budget     *budget.Budget
+}
+
+// call is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
+type call struct {
+	method
+	in      inputs
+	body    any
+	maxWait time.Duration // for slots of the reminder budget, as Options.ReminderMaxWait
+}
+
+// do performs one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
+func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
+	run, err := c.carryOut(ctx, call, out)
+	if err != nil {
+		return nil, err
+	}
+	return run.last.body, nil
+}
+
+// carryOut does the same and returns the run, whose last outcome is a success.
+func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err error) {
+	ctx, end := c.begin(ctx, call.op)
+	defer func() { end(err) }()
+	run, err := c.newRun(call)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := run.send(ctx); err != nil {
+		return nil, err
+	}
+	if err := run.read(out); err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+// begin tells Options.OnCall of an operation. It returns the context to go on with and what is to be told of the end.
+func (c *caller) begin(ctx context.Context, op Operation) (context.Context, func(error)) {
+	if c.options.OnCall == nil {
+		return ctx, func(error) {}
+	}
+	return c.options.OnCall(ctx, op)
+}
+
+// run is one call on its way through its attempts.
+type run struct {
+	c      *caller
+	call   call
+	class  retryClass
+	method string
+	url    string
+	id     string
+	body   []byte
+
+	attempts int
+	last     outcome
+	closed   bool          // the budget, by the last answer
+	refused  error         // why no further attempt was made: no slot, or the context ended
+	slotWait time.Duration // spent waiting for slots, all attempts together
+	nextWait time.Duration // before the next attempt
+}
+
+func (c *caller) newRun(call call) (*run, error) {
+	op := c.operations[call.op]
+	path, problem := op.fillPath(call.in)
+	if problem != "" {
+		return nil, call.refusal("the path set in Options.Endpoints " + problem)
+	}
+	r := &run{c: c, call: call, class: op.class, method: op.Method, id: uuid.NewString()}
+	if op.Inputs&InputsQuery != 0 {
+		r.url = c.base + path + "?" + call.in.query() // no operation is without inputs
+	} else {
+		r.url = c.base + path
+	}
+	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
+		body := call.body
+		if body == nil {
+			body = call.in
+		}
+		var err error
+		if r.body, err = json.Marshal(body); err != nil {
+			return nil, call.refusal("the inputs cannot be sent: " + err.Error())
+		}
+	}
+	return r, nil
+}
+
+// send returns the body of a success. The loop is go-retryablehttp's: RoundTrip makes an attempt and keeps its outcome in
+// r.last, checkRetry decides whether there is another, and r.nextWait passes before it.
+func (r *run) send(ctx context.Context) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
+	if err != nil {
+		return nil, r.call.refusal(err.Error()) // the context is nil: New has checked what the URL is made of
+	}
+	loop := retryablehttp.Client{
+		HTTPClient:   &http.Client{Transport: r, CheckRedirect: neverFollow},
+		RetryMax:     r.c.options.MaxAttempts - 1,
+		CheckRetry:   r.checkRetry,
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	if _, err := loop.Do(&retryablehttp.Request{Request: req}); err != nil && ctx.Err() != nil {
+		r.refused = ctx.Err() // also while waiting, of which r.last knows nothing
+	}
+	return r.judge()
+}
+
+// neverFollow: net/http would repeat a POST on a 307, out of sight of checkRetry.
+func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// RoundTrip makes one attempt: it takes a slot where one is needed, sends, reads everything and settles.
+func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if r.refused = ctx.Err(); r.refused != nil {
+		return nil, r.refused
+	}
+	start := time.Now()
+	var slot budget.Slot
+	if r.call.op == OpSendReminder {
+		var err error
+		if slot, err = r.c.budget.Take(ctx, r.call.maxWait, r.slotWait); err != nil {
+			r.refused = slotError(err, sendReminder.name)
+			return nil, r.refused
+		}
+		r.slotWait += slot.Waited
+		start = slot.At // else a slow store or a stalled process could keep the attempt going longer than its slot
+	}
+	r.attempts++
+	r.last = r.attempt(req, start.Add(r.c.options.AttemptTimeout))
+	if r.call.op == OpSendReminder {
+		r.settle(ctx, slot)
+	}
+	if hook := r.c.options.OnAttempt; hook != nil {
+		hook(ctx, Attempt{Operation: r.call.op, RequestID: r.id, Number: r.attempts, StatusCode: r.last.status,
+			Header: RawHeader(r.last.header), Err: r.attemptErr(), SlotWait: slot.Waited, Duration: time.Since(start)})
+	}
+	if r.last.err != nil {
+		return nil, r.last.err
+	}
+	return &http.Response{StatusCode: r.last.status, Header: r.last.header, Body: http.NoBody, Request: req}, nil
+}
+
+// settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
+func (r *run) settle(ctx context.Context, slot budget.Slot) {
+	r.closed = r.last.status == http.StatusTooManyRequests && r.c.budget.Close(ctx, closedFor(r.last.header)) == nil
+	keep := budget.Answered
+	switch {
+	case r.last.unwritten:
+		keep = 0
+	case r.last.mayBeDone() && !r.last.success(): // no answer, or one that a gateway may have given before the request arrived
+		keep = budget.Unanswered
+	}
+	r.c.budget.Settle(ctx, slot, keep)
+}
+
+// attempt sends the request once and reads the whole answer, all before the deadline.
+func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
+	ctx, cancel := context.WithDeadline(req.Context(), deadline)
+	defer cancel()
+	out := outcome{err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
+	if out.err == nil {
+		out = r.sendOnce(req.WithContext(ctx))
+	}
+	if out.err != nil {
+		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
+		if err := req.Context().Err(); err != nil && !errors.Is(out.err, err) {
+			out.err = errors.Join(err, out.err)
+		}
+	}
+	return out
+}
+
+// sendOnce sends the request in a form that net/http does not repeat on its own, out of sight of checkRetry. It does so on a
+// connection that was lost (HTTP/1.1), and after a reset stream or GOAWAY (HTTP/2, without end where the code is
+// PROTOCOL_ERROR), but with no body that it cannot rewind. An empty body is one.
+func (r *run) sendOnce(req *http.Request) outcome {
+	req.Header = r.c.header(r)
+	if r.body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
+	} else {
+		req.Body = emptyBody{}
+		req.TransferEncoding = []string{"identity"} // or HTTP/1.1 would announce a body in chunks
+		switch req.Method {
+		case http.MethodPost, http.MethodPut, http.MethodPatch:
+			req.Header["content-length"] = []string{"0"} // net/http writes its own only for a length that it knows; HTTP/2 drops this one
+		}
+	}
+	if r.class != notRepeatable {
+		return r.exchange(req)
+	}
+	var trace writeTrace
+	ctx, stop := context.WithCancelCause(req.Context())
+	defer stop(nil)
+	out := r.exchange(trace.watch(req.WithContext(ctx), stop))
+	if out.err != nil && context.Cause(ctx) == errRepeated {
+		out.err = errRepeated
+	}
+	out.unwritten = out.err != nil && out.status == 0 && trace.nothingWritten(req.Context(), out.err)
+	return out
+}
+
+type emptyBody struct{}
+
+func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
+func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
+func (emptyBody) Close() error                     { return nil }
+
+func (c *caller) header(r *run) http.Header {
+	h := http.Header{
+		"Accept":       {"application/json"},
+		"User-Agent":   {c.userAgent},
+		"X-Api-Key":    {c.key.reveal()},
+		"X-Request-Id": {r.id}, // not documented by the service, which may ignore it
+	}
+	if r.body != nil {
+		h["Content-Type"] = []string{"application/json"}
+	}
+	if c.options.WorkspaceID != "" {
+		h["Workspaceid"] = []string{c.options.WorkspaceID}
+	}
+	return h
+}
+
+// exchange hands the request to the transport and reads the answer.
+func (r *run) exchange(req *http.Request) outcome {
+	transport := r.c.transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err := transport.RoundTrip(req)
+	if err == nil && (resp == nil || resp.StatusCode == 0) { // easily written in a scripted one
+		err = errors.New("the Transport returned neither an answer with a status nor an error")
+	}
+	if err != nil {
+		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
+			err = urlErr.Err // its text holds the URL with the query
+		}
+		return outcome{err: withoutAdvice(err)}
+	}
+	out := outcome{status: resp.StatusCode, header: resp.Header}
+	if resp.Body == nil { // as http.Client, be kind to scripted transports
+		resp.Body = http.NoBody
+	}
+	if out.status < 200 { // a 101 hands over the connection: its body may never end, not even with the context
+		resp.Body.Close()
+		return out
+	}
+	limit := int64(maxError)
+	if out.status/100 == 2 {
+		limit = maxAnswer
+	}
+	out.body, err = readBody(resp, limit)
+	switch {
+	case out.status/100 != 2: // the status says enough, however much of the body came
+		out.body = out.body[:min(int64(len(out.body)), limit)]
+	case err != nil:
+		out.err = err
+	case int64(len(out.body)) > limit:
+		out.err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
+	}
+	return out
+}
+
+// writeTrace finds out whether anything of a request was written: from net/http, and from the request's body. Its hooks
+// may run while and after the transport returns.
+type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
+
+// errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
+var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped")
+
+// watch returns the request with the trace in it, for a transport to send. It calls stop when the transport has got a
+// connection to write the request again.
+func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
+	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GetConn: func(string) { t.gettingConn.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) {
+			if t.gotConn.Store(true); t.wrote.Load() {
+				stop(errRepeated) // HTTP/2 looks at the context before it writes, HTTP/1.1 does not
+			}
+		},
+		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
+		WroteHeaders:     func() { t.wrote.Store(true) },
+		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
+	}))
+	req.Body = watchedBody{req.Body, t}
+	return req
+}
+
+// watchedBody gives away a transport that tells of looking for a connection and then of nothing else: to write the
+// request it reads the body. Reads before that are not told from copying or logging it.
+type watchedBody struct {
+	io.ReadCloser
+	trace *writeTrace
+}
+
+func (b watchedBody) Read(p []byte) (int, error) {
+	if b.trace.gettingConn.Load() {
+		b.trace.wrote.Store(true)
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// nothingWritten is true only on positive proof: the transport told of looking for a connection, so it reports what it
+// does, and either never got one (resolving, dialling or the TLS handshake came to nothing) or got one and wrote nothing.
+// A transport without trace events proves nothing. Nor does one that got a connection and was then stopped by a context,
+// the attempt's or one of its own: its write loop may still be running.
+func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
+	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !stopped)
+}

@@ -1,0 +1,225 @@
+// Package budget gives out the slots of the reminder limit, and keeps those who want one in line. It knows durations, keys and
+// a store, and nothing of HTTP: when a slot frees again is for its caller to say.
+package budget
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// The service's limit: at most so many requests of a key in any window.
+const (
+	Limit  = 5
+	Window = 15 * time.Minute
+)
+
+const (
+	// margin covers limits with closed windows, whole-second stamps and clock rates.
+	margin = time.Second
+	// stragglerTime is how long after its attempt was given up a request may still arrive.
+	stragglerTime = time.Minute
+)
+
+// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0.
+const (
+	// Answered: the request arrived some time before its answer.
+	Answered = Window + margin
+	// Unanswered: the request may still arrive.
+	Unanswered = Answered + stragglerTime
+)
+
+// A Store holds the slots. It is what signforms.LimitStore says.
+type Store interface {
+	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
+	Settle(ctx context.Context, key, slot string, keep time.Duration) error
+	Close(ctx context.Context, key string, d time.Duration) error
+	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
+}
+
+// Settings say whose budget to keep, and where.
+type Settings struct {
+	Lines *Lines
+	Store Store
+	// Immediate is true for a Store that answers every question at once.
+	Immediate bool
+	Key       string
+	// Attempt is how long a request may take. What a process that dies holds is held for at least as long.
+	Attempt time.Duration
+}
+
+// Budget keeps the limit for one key. It is safe for concurrent use.
+type Budget struct {
+	asker
+	lines *Lines
+	line  lineKey
+	hold  time.Duration
+}
+
+// New returns a budget.
+func New(s Settings) *Budget {
+	return &Budget{
+		asker: asker{s.Store, s.Key, s.Immediate},
+		lines: s.Lines,
+		line:  lineKey{s.Store, s.Key},
+		hold:  s.Attempt + Unanswered,
+	}
+}
+
+// Slot is a slot that was taken.
+type Slot struct {
+	id string
+	// At is just before the slot was taken: its hold ends at least Settings.Attempt and Unanswered later.
+	At time.Time
+	// Waited is how long it took to get it.
+	Waited time.Duration
+}
+
+// recheck is how often the first in line asks the store again: other processes give slots back without a word to this one.
+const recheck = 10 * time.Second
+
+// Take waits for a slot, in line, for at most maxWait less what the caller has waited before; a negative maxWait means as long
+// as ctx allows. It fails before it waits in vain. Its error is a [*WaitError], a [*StoreError] or ctx's.
+func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
+	start := time.Now()
+	limit := newWaitLimit(ctx, start, maxWait, waited)
+	w := b.lines.join(b.line)
+	defer func() {
+		if !w.gaveUp { // else it leaves when the store has answered
+			b.lines.leave(w)
+		}
+	}()
+	for at := start; ; at = time.Now() {
+		changed := b.changed()
+		first := b.lines.beginAsking(w)
+		var slot Slot
+		var wait time.Duration
+		var err error
+		if first {
+			slot, wait, err = b.ask(ctx, w, at)
+		} else {
+			wait, err = b.forecast(ctx, w)
+		}
+		switch {
+		case err != nil:
+			return Slot{}, err
+		case first && wait <= 0:
+			slot.Waited = at.Sub(start)
+			return slot, nil
+		case first:
+			b.lines.firstMustWait(w)
+		}
+		if err := limit.check(wait); err != nil {
+			return Slot{}, err
+		}
+		if err := sleep(ctx, untilNextLook(first, wait), b.lines.wakeUps(w), changed); err != nil {
+			return Slot{}, err
+		}
+	}
+}
+
+// ask takes a slot for the first in line, or tells how long until one frees.
+func (b *Budget) ask(ctx context.Context, w *waiter, at time.Time) (Slot, time.Duration, error) {
+	answer, err := b.askStore(ctx, w)
+	switch {
+	case err != nil:
+		return Slot{}, 0, err
+	case answer.err != nil:
+		return Slot{}, 0, unlessEnded(ctx, &StoreError{answer.err})
+	case answer.wait <= 0 && answer.slot == "":
+		return Slot{}, 0, &StoreError{errors.New("Take returned neither a slot nor a wait")}
+	}
+	slot := Slot{id: answer.slot, At: at}
+	if answer.wait <= 0 && ctx.Err() != nil {
+		b.Settle(ctx, slot, 0)
+		return Slot{}, 0, ctx.Err()
+	}
+	return slot, answer.wait, nil
+}
+
+// askStore lets Take run to its end whatever becomes of ctx: the store may give a slot to a caller that is gone. When ctx
+// ends first, askStore returns its error. The waiter then stays the first in line until the store has answered and the slot
+// was given back, for at most twice storeTimeout.
+func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
+	if b.immediate {
+		return b.take(ctx, b.hold), nil
+	}
+	answers, gaveUp := make(chan taken), make(chan struct{})
+	go func() {
+		answer := b.take(context.WithoutCancel(ctx), b.hold)
+		select {
+		case answers <- answer:
+		case <-gaveUp:
+			if answer.slot != "" {
+				_ = b.settle(context.WithoutCancel(ctx), answer.slot, 0)
+			}
+			b.lines.leave(w)
+		}
+	}()
+	answer, err := await(ctx, answers)
+	if err != nil {
+		b.lines.giveUp(w)
+		close(gaveUp)
+	}
+	return answer, err
+}
+
+// forecast tells a caller that is not first how long until its slot. Until the first is known to have none, that is a lower
+// bound.
+func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error) {
+	frees, err := b.Peek(ctx)
+	if err != nil {
+		return 0, unlessEnded(ctx, err)
+	}
+	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes w.
+	ahead, known := b.lines.ahead(w)
+	switch {
+	case ahead == 0: // it is first by now, and asks
+		return 0, nil
+	case !known && b.lines.firstGaveUp(w): // what it gets it gives back
+		return 0, nil
+	case !known: // the first alone may have its slot already
+		return slotIn(frees, ahead-1), nil
+	case frees[0] <= 0: // given back by another process, of which the first does not know yet
+		b.lines.wakeFirst(b.line)
+	}
+	return slotIn(frees, ahead), nil
+}
+
+// Settle says how long the slot stays taken from now, also when ctx has ended: then it returns soon, and goes on telling the
+// store for at most storeTimeout. Were the store not to hear of it, the slot would stay taken for its whole hold: that error
+// is safe to drop.
+func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
+	_ = b.tell(ctx, func(ctx context.Context) error {
+		err := b.settle(ctx, s.id, keep)
+		b.lines.wakeFirst(b.line)
+		return err
+	})
+}
+
+// Close keeps the key from giving slots for d from now, and never opens it sooner than it would have.
+func (b *Budget) Close(ctx context.Context, d time.Duration) error {
+	return b.tell(ctx, func(ctx context.Context) error {
+		err := b.close(ctx, d)
+		b.lines.wakeAll(b.line)
+		return err
+	})
+}
+
+// Until tells how long until n more slots have been taken, after those who wait now have got theirs; 0 when the store does
+// not answer.
+func (b *Budget) Until(ctx context.Context, n int) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	frees, err := b.Peek(ctx)
+	if err != nil {
+		return 0
+	}
+	return slotIn(frees, b.lines.length(b.line)+n-1)
+}
+
+// slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
+func slotIn(frees []time.Duration, n int) time.Duration {
+	return frees[n%len(frees)] + time.Duration(n/len(frees))*Answered
+}

@@ -1,0 +1,18 @@
+package budget
+
+// Len returns how many lines there are.
+func (l *Lines) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.m)
+}
+
+// Waiting returns how many callers stand in all lines.
+func (l *Lines) Waiting() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, own := range l.m {
+		n += len(own.waiters)
+	}
+	return n
+}

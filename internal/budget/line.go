@@ -1,0 +1,172 @@
+package budget
+
+import (
+	"slices"
+	"sync"
+)
+
+// Lines holds the callers of a process that want a slot, first come first served, for each store and key: budgets made
+// separately share a line. A line is gone when its last caller leaves.
+type Lines struct {
+	mu sync.Mutex
+	m  map[lineKey]*line
+}
+
+type lineKey struct {
+	store Store
+	key   string
+}
+
+// NewLines returns lines in which nobody waits.
+func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}} }
+
+// line is the callers in their order. Only the first takes a slot from the store.
+type line struct {
+	waiters []*waiter
+	// firstWaits is true from when the store told the first to wait until it asks again. Only then is it known that nobody in
+	// line has a slot; at other times the first may have one already.
+	firstWaits bool
+}
+
+// waiter is a caller's place in its line.
+type waiter struct {
+	key  lineKey
+	line *line
+	// informed is true when the caller knows how long it will wait. It looks again when something wakes it.
+	informed bool
+	// wake holds one wake-up: the waiter is first now, a slot was settled, the key was closed or the wait can be known. It is
+	// allocated on the first sleep.
+	wake       chan struct{}
+	wokenEarly bool // before wake was allocated
+	// gaveUp is true when the caller has returned while the store was about to answer it.
+	gaveUp bool
+}
+
+// join puts a caller at the end of a line.
+func (l *Lines) join(key lineKey) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.m[key]
+	if own == nil {
+		own = &line{}
+		l.m[key] = own
+	}
+	w := &waiter{key: key, line: own}
+	own.waiters = append(own.waiters, w)
+	return w
+}
+
+// leave wakes the next in line if w was the first.
+func (l *Lines) leave(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(w.line.waiters, w)
+	w.line.waiters = slices.Delete(w.line.waiters, i, i+1)
+	if len(w.line.waiters) == 0 {
+		delete(l.m, w.key)
+	} else if i == 0 {
+		w.line.waiters[0].wakeUp()
+	}
+}
+
+// beginAsking reports whether w is the first, and if so records that it asks the store now; else w is no longer informed.
+func (l *Lines) beginAsking(w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.line.waiters[0] != w {
+		w.informed = false
+		return false
+	}
+	w.line.firstWaits = false
+	return true
+}
+
+// firstMustWait records that the store told w, the first, to wait. It wakes those whose own wait can be known now.
+func (l *Lines) firstMustWait(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.line.firstWaits = true
+	for _, other := range w.line.waiters[1:] {
+		if !other.informed {
+			other.wakeUp()
+		}
+	}
+}
+
+// ahead returns w's place in line, from 0. known is true when none before it has a slot; else w is woken once that is known.
+func (l *Lines) ahead(w *waiter) (n int, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.informed = w.line.firstWaits
+	return slices.Index(w.line.waiters, w), w.informed
+}
+
+// giveUp marks w, the first, which leaves when the store has answered.
+func (l *Lines) giveUp(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.gaveUp = true
+}
+
+// firstGaveUp reports whether the first in w's line will leave without a slot.
+func (l *Lines) firstGaveUp(w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return w.line.waiters[0].gaveUp
+}
+
+// length returns how many stand in line.
+func (l *Lines) length(key lineKey) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own := l.m[key]; own != nil {
+		return len(own.waiters)
+	}
+	return 0
+}
+
+// wakeUps returns where w gets its wake-ups, also those since it joined.
+func (l *Lines) wakeUps(w *waiter) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.wake == nil {
+		w.wake = make(chan struct{}, 1)
+		if w.wokenEarly {
+			w.wakeUp()
+		}
+	}
+	return w.wake
+}
+
+// wakeFirst makes the first in line ask the store again.
+func (l *Lines) wakeFirst(key lineKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own := l.m[key]; own != nil {
+		own.waiters[0].wakeUp()
+	}
+}
+
+// wakeAll makes everyone in line look again.
+func (l *Lines) wakeAll(key lineKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own := l.m[key]; own != nil {
+		for _, w := range own.waiters {
+			w.wakeUp()
+		}
+	}
+}
+
+// wakeUp is called under the lock.
+func (w *waiter) wakeUp() {
+	w.informed = false
+	if w.wake == nil {
+		w.wokenEarly = true
+		return
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default: // one is waiting to be seen already
+	}
+}

@@ -1,0 +1,33 @@
+package signformstest
+
+import (
+	"sync"
+
+	"github.com/signforms/signforms-go"
+)
+
+// clockedBudget is the reminder budget of the server's clients. It follows the server's clock, and tells them when that is
+// moved: they sleep by the real one.
+type clockedBudget struct {
+	*signforms.MemoryLimitStore
+	mu    sync.Mutex
+	moved chan struct{} // closed by the next move
+}
+
+func newClockedBudget(s *Server) *clockedBudget {
+	return &clockedBudget{MemoryLimitStore: signforms.NewMemoryLimitStore(s.Now), moved: make(chan struct{})}
+}
+
+// Changed is what signforms.LimitStore says.
+func (b *clockedBudget) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.moved
+}
+
+func (b *clockedBudget) clockMoved() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.moved)
+	b.moved = make(chan struct{})
+}
