@@ -1,0 +1,122 @@
+// Nightly-reminders reminds the signers of every pending document that was made from a template. What it does is in a file, so
+// that it goes on where it was stopped, without reminding anybody twice.
+//
+//	go run ./examples/nightly-reminders
+//	go run ./examples/nightly-reminders -plan reminders.plan -send
+//
+// The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends real
+// mail only with -send. The reminder budget is in this process: run one at a time. A run that goes on where another one was
+// stopped waits until the service has forgotten the other's reminders.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/examples/internal/target"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// forgotten is how long after a process has ended its reminders may count: the service's 15 minutes, and what a late one takes.
+const forgotten = 17 * time.Minute
+
+func main() {
+	path := flag.String("plan", filepath.Join(os.TempDir(), "signforms-reminders.plan"), "file to go on from, made when it is not there")
+	send := flag.Bool("send", false, "remind: signers get real mail from a real service")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	service, err := target.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer service.Close()
+	if service.Embedded != nil {
+		*send, *path = true, filepath.Join(os.TempDir(), fmt.Sprintf("signforms-reminders-%d.plan", os.Getpid()))
+		seed(ctx, service)
+	}
+	if err := run(ctx, service, *path, *send); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run reminds what the plan has left, or makes a plan first.
+func run(ctx context.Context, service *target.Service, path string, send bool) error {
+	p, err := readPlan(path)
+	if errors.Is(err, os.ErrNotExist) {
+		refs, err := pending(ctx, service.Client)
+		if err != nil {
+			return err
+		}
+		if !send {
+			fmt.Printf("%d documents are pending; nothing was sent: -send reminds their signers by mail\n", len(refs))
+			return nil
+		}
+		if p, err = newPlan(path, refs); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	} else if err := wait(ctx, service, time.Until(p.changed.Add(forgotten))); err != nil {
+		return err
+	}
+	defer p.file.Close()
+	return p.work(ctx, service)
+}
+
+// pending collects the documents of all templates before anybody is reminded: lists move as people sign.
+func pending(ctx context.Context, client *signforms.Client) (refs []signforms.DocumentRef, err error) {
+	for template, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
+		if err != nil {
+			return nil, err
+		}
+		for document, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: template.DocumentID}) {
+			if err != nil {
+				return nil, err
+			}
+			if document.Status == signforms.StatusPending {
+				refs = append(refs, document.Ref())
+			}
+		}
+	}
+	return refs, nil
+}
+
+// wait returns after d. The embedded service's clock is moved instead.
+func wait(ctx context.Context, service *target.Service, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	if service.Embedded != nil {
+		service.Embedded.Advance(d)
+		return nil
+	}
+	fmt.Printf("waiting %s\n", d.Round(time.Second))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// seed fills the embedded service.
+func seed(ctx context.Context, service *target.Service) {
+	offer := service.Embedded.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	for range 7 {
+		_, err := service.Client.Templates.Send(ctx, signforms.TemplateSendParams{
+			TemplateID: offer, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+}
