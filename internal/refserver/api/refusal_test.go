@@ -84,13 +84,14 @@ func requireRefusals(t *testing.T, refusals []refusal) {
 func TestAccessIsRefused(t *testing.T) {
 	const forbidden = "forbidden"
 	requireRefusals(t, []refusal{
-		{"no key", "list_documents", func(r *request) { delete(r.Header, "x-api-key") }, 403, forbidden,
-			"The header x-api-key is missing", "api key"},
-		{"wrong key", "void_document", header("x-api-key", "Example-api-key"), 403, forbidden, "The API key is not valid", "api key"},
-		{"other workspace", "send_template", header("workspaceid", "b0fdb7c2-0000-4000-8000-000000000000"), 403, forbidden,
-			"The header workspaceid names another workspace than that of the API key", "workspace"},
-		{"no key before the body", "send_form", func(r *request) { delete(r.Header, "x-api-key"); r.Body = json.RawMessage("{") }, 403, forbidden,
-			"The header x-api-key is missing", "api key"},
+		{name: "no key", from: "list_documents", change: func(r *request) { delete(r.Header, "x-api-key") }, status: 403, code: forbidden,
+			text: "The header x-api-key is missing", rule: "api key"},
+		{name: "wrong key", from: "void_document", change: header("x-api-key", "Example-api-key"), status: 403, code: forbidden,
+			text: "The API key is not valid", rule: "api key"},
+		{name: "other workspace", from: "send_template", change: header("workspaceid", "b0fdb7c2-0000-4000-8000-000000000000"), status: 403, code: forbidden,
+			text: "The header workspaceid names another workspace than that of the API key", rule: "workspace"},
+		{name: "no key before the body", from: "send_form", change: func(r *request) { delete(r.Header, "x-api-key"); r.Body = json.RawMessage("{") }, status: 403, code: forbidden,
+			text: "The header x-api-key is missing", rule: "api key"},
 	})
 	w := load(t, "get_document").with(func(r *request) { delete(r.Header, "workspaceid") }).send(newServer(t, nil))
 	require.Equal(t, http.StatusOK, w.Code, "the header workspaceid is optional")
@@ -100,13 +101,20 @@ func TestPathAndMethodSayWhatWasMeant(t *testing.T) {
 	path := func(p string) func(*request) { return func(r *request) { r.Path = p } }
 	const missing = "not_found"
 	requireRefusals(t, []refusal{
-		{"plural", "list_respondents", path("/get-template-respondents"), 404, missing, "No such path. Did you mean GET /get-template-respondent?", "path"},
-		{"version", "list_documents", path("/v1/get-documents"), 404, missing, "No such path. Did you mean GET /get-documents?", "path"},
-		{"slash", "void_document", path("/void-document/"), 404, missing, "No such path. Did you mean POST /void-document?", "path"},
-		{"case", "send_reminder", path("/SEND-REMINDER"), 404, missing, "No such path. Did you mean POST /send-reminder?", "path"},
-		{"long prefix", "list_documents", path("/prod/eu/v2/service/get-document"), 404, missing, "No such path. Did you mean GET /get-documents?", "path"},
-		{"shouted", "send_form", path("/V2/GET-FORM-RESPONSE"), 404, missing, "No such path. Did you mean GET /get-form-responses?", "path"},
-		{"other word", "send_form", path("/form-responses"), 404, missing, "No such path. Did you mean GET /get-form-responses?", "path"},
+		{name: "plural", from: "list_respondents", change: path("/get-template-respondents"), status: 404, code: missing,
+			text: "No such path. Did you mean GET /get-template-respondent?", rule: "path"},
+		{name: "version", from: "list_documents", change: path("/v1/get-documents"), status: 404, code: missing,
+			text: "No such path. Did you mean GET /get-documents?", rule: "path"},
+		{name: "slash", from: "void_document", change: path("/void-document/"), status: 404, code: missing,
+			text: "No such path. Did you mean POST /void-document?", rule: "path"},
+		{name: "case", from: "send_reminder", change: path("/SEND-REMINDER"), status: 404, code: missing,
+			text: "No such path. Did you mean POST /send-reminder?", rule: "path"},
+		{name: "long prefix", from: "list_documents", change: path("/prod/eu/v2/service/get-document"), status: 404, code: missing,
+			text: "No such path. Did you mean GET /get-documents?", rule: "path"},
+		{name: "shouted", from: "send_form", change: path("/V2/GET-FORM-RESPONSE"), status: 404, code: missing,
+			text: "No such path. Did you mean GET /get-form-responses?", rule: "path"},
+		{name: "other word", from: "send_form", change: path("/form-responses"), status: 404, code: missing,
+			text: "No such path. Did you mean GET /get-form-responses?", rule: "path"},
 	})
 	srv := newServer(t, nil)
 	for path, want := range map[string]string{
@@ -130,18 +138,24 @@ func TestPathAndMethodSayWhatWasMeant(t *testing.T) {
 func TestBodyIsRefused(t *testing.T) {
 	const invalid = "invalid_input"
 	requireRefusals(t, []refusal{
-		{"no media type", "void_document", func(r *request) { delete(r.Header, "Content-Type") }, 415, "unsupported_media_type",
-			"The body must be application/json, but there is no Content-Type", "media type"},
-		{"form", "send_form", header("Content-Type", "application/x-www-form-urlencoded"), 415, "unsupported_media_type",
-			`The body must be application/json, not "application/x-www-form-urlencoded"`, "media type"},
-		{"empty", "send_template", raw(""), 400, invalid, "The body is empty: it must be a JSON object", "input"},
-		{"cut", "send_template", raw(`{"signingType":`), 400, invalid, "The body is not JSON: it ends too early", "input"},
-		{"syntax", "send_reminder", raw(`{"a":1,}`), 400, invalid, "The body is not JSON: there is a mistake at byte 8", "input"},
-		{"array", "send_template", raw(`[{}]`), 400, invalid, "The body must be a JSON object, but is of type array", "input"},
-		{"null", "send_template", raw(`null`), 400, invalid, "The body is null: it must be a JSON object", "input"},
-		{"more", "void_document", raw(`{} {}`), 400, invalid, "The body has something after its JSON object", "input"},
-		{"too large", "send_template", raw(strings.Repeat("A", api.MaxBody+1)), 413, "too_large",
-			"The body is larger than 10 MiB", "size"},
+		{name: "no media type", from: "void_document", change: func(r *request) { delete(r.Header, "Content-Type") }, status: 415, code: "unsupported_media_type",
+			text: "The body must be application/json, but there is no Content-Type", rule: "media type"},
+		{name: "form", from: "send_form", change: header("Content-Type", "application/x-www-form-urlencoded"), status: 415, code: "unsupported_media_type",
+			text: `The body must be application/json, not "application/x-www-form-urlencoded"`, rule: "media type"},
+		{name: "empty", from: "send_template", change: raw(""), status: 400, code: invalid,
+			text: "The body is empty: it must be a JSON object", rule: "input"},
+		{name: "cut", from: "send_template", change: raw(`{"signingType":`), status: 400, code: invalid,
+			text: "The body is not JSON: it ends too early", rule: "input"},
+		{name: "syntax", from: "send_reminder", change: raw(`{"a":1,}`), status: 400, code: invalid,
+			text: "The body is not JSON: there is a mistake at byte 8", rule: "input"},
+		{name: "array", from: "send_template", change: raw(`[{}]`), status: 400, code: invalid,
+			text: "The body must be a JSON object, but is of type array", rule: "input"},
+		{name: "null", from: "send_template", change: raw(`null`), status: 400, code: invalid,
+			text: "The body is null: it must be a JSON object", rule: "input"},
+		{name: "more", from: "void_document", change: raw(`{} {}`), status: 400, code: invalid,
+			text: "The body has something after its JSON object", rule: "input"},
+		{name: "too large", from: "send_template", change: raw(strings.Repeat("A", api.MaxBody+1)), status: 413, code: "too_large",
+			text: "The body is larger than 10 MiB", rule: "size"},
 	})
 	largest := strings.Repeat("A", api.MaxBody)
 	srv := newServer(t, nil)
@@ -155,19 +169,32 @@ func TestBodyIsRefused(t *testing.T) {
 func TestMissingRecords(t *testing.T) {
 	const missing, unknownUUID, unknownObjectID = "not_found", "00000000-0000-4000-8000-000000000000", "000000000000000000000000"
 	requireRefusals(t, []refusal{
-		{"void", "void_document", both("documentId", unknownUUID), 404, missing, "No such document", "exists"},
-		{"void a template", "void_document", both("documentId", template), 404, missing, "No such document: this is the id of a template", "exists"},
-		{"void of another template", "void_template_document", both("documentId", unusedTemplate), 404, missing, "No such document: it is of another template or form", "exists"},
-		{"remind", "send_reminder_template_document", both("responseId", unknownObjectID), 404, missing, "No such document", "exists"},
-		{"send template", "send_template", body("documentId", form), 404, missing, "No such template: this is the id of a form", "exists"},
-		{"send form", "send_form", body("documentId", template), 404, missing, "No such form: this is the id of a template", "exists"},
-		{"send a form of any shape", "send_form", body("documentId", "form 1"), 404, missing, "No such form", "exists"},
-		{"respondents", "list_respondents", query("templateId", unknownUUID), 404, missing, "No such template", "exists"},
-		{"respondent", "get_respondent", query("respondentDocumentId", unknownObjectID), 404, missing, "No such document", "exists"},
-		{"respondent of another", "get_respondent_both", query("templateId", unusedTemplate), 404, missing, "No such document: it is of another template or form", "exists"},
-		{"responses", "list_responses", query("formId", "no form"), 404, missing, "No such form", "exists"},
-		{"response", "get_response", query("responseId", unknownUUID), 404, missing, "No such response", "exists"},
-		{"response id of a document", "get_response", query("responseId", created), 404, missing, "No such response: this is the id of a document from a template", "exists"},
+		{name: "void", from: "void_document", change: both("documentId", unknownUUID), status: 404, code: missing,
+			text: "No such document", rule: "exists"},
+		{name: "void a template", from: "void_document", change: both("documentId", template), status: 404, code: missing,
+			text: "No such document: this is the id of a template", rule: "exists"},
+		{name: "void of another template", from: "void_template_document", change: both("documentId", unusedTemplate), status: 404,
+			code: missing, text: "No such document: it is of another template or form", rule: "exists"},
+		{name: "remind", from: "send_reminder_template_document", change: both("responseId", unknownObjectID), status: 404,
+			code: missing, text: "No such document", rule: "exists"},
+		{name: "send template", from: "send_template", change: body("documentId", form), status: 404, code: missing,
+			text: "No such template: this is the id of a form", rule: "exists"},
+		{name: "send form", from: "send_form", change: body("documentId", template), status: 404, code: missing,
+			text: "No such form: this is the id of a template", rule: "exists"},
+		{name: "send a form of any shape", from: "send_form", change: body("documentId", "form 1"), status: 404, code: missing,
+			text: "No such form", rule: "exists"},
+		{name: "respondents", from: "list_respondents", change: query("templateId", unknownUUID), status: 404, code: missing,
+			text: "No such template", rule: "exists"},
+		{name: "respondent", from: "get_respondent", change: query("respondentDocumentId", unknownObjectID), status: 404, code: missing,
+			text: "No such document", rule: "exists"},
+		{name: "respondent of another", from: "get_respondent_both", change: query("templateId", unusedTemplate), status: 404,
+			code: missing, text: "No such document: it is of another template or form", rule: "exists"},
+		{name: "responses", from: "list_responses", change: query("formId", "no form"), status: 404, code: missing,
+			text: "No such form", rule: "exists"},
+		{name: "response", from: "get_response", change: query("responseId", unknownUUID), status: 404, code: missing,
+			text: "No such response", rule: "exists"},
+		{name: "response id of a document", from: "get_response", change: query("responseId", created), status: 404, code: missing,
+			text: "No such response: this is the id of a document from a template", rule: "exists"},
 	})
 }
 
@@ -202,15 +229,15 @@ func TestOtherWorkspacesAreInvisible(t *testing.T) {
 func TestStatusRefuses(t *testing.T) {
 	var refusals []refusal
 	for id, status := range map[string]string{completed: "SIGNED", paid: "PAID", declined: "DECLINED", expired: "EXPIRED", deleted: "DELETED"} {
-		refusals = append(refusals, refusal{"void " + status, "void_document", both("documentId", id), 409, "invalid_status",
-			"A document that is " + status + " cannot be voided", "status"})
+		refusals = append(refusals, refusal{name: "void " + status, from: "void_document", change: both("documentId", id), status: 409, code: "invalid_status",
+			text: "A document that is " + status + " cannot be voided", rule: "status"})
 	}
 	for id, status := range map[string]string{completed: "SIGNED", voided: "VOID", expired: "EXPIRED", declined: "DECLINED", deleted: "DELETED"} {
-		refusals = append(refusals, refusal{"remind " + status, "send_reminder", both("documentId", id), 409, "invalid_status",
-			"A document that is " + status + " cannot be reminded", "status"})
+		refusals = append(refusals, refusal{name: "remind " + status, from: "send_reminder", change: both("documentId", id), status: 409, code: "invalid_status",
+			text: "A document that is " + status + " cannot be reminded", rule: "status"})
 	}
-	refusals = append(refusals, refusal{"void a template's document", "void_template_document", both("responseId", createdEarlier), 409,
-		"invalid_status", "A document that is SIGNED cannot be voided", "status"})
+	refusals = append(refusals, refusal{name: "void a template's document", from: "void_template_document", change: both("responseId", createdEarlier), status: 409,
+		code: "invalid_status", text: "A document that is SIGNED cannot be voided", rule: "status"})
 	requireRefusals(t, refusals)
 
 	for _, id := range []string{inProgress, voided, draft} {

@@ -174,8 +174,10 @@ func seedForm(t testing.TB, s *store.Store) {
 			uuid, objectID, email, at string
 			answers                   [3]string
 		}{
-			{"179930b1-7a0e-4f30-880d-069fbae67a9d", "6afc0aaccca8bbc24a603532", "cy@example.com", "2026-11-17T08:05:00.999Z", [3]string{"Çiğdem Yılmaz", "Law", ""}},
-			{responseUUID, response, "ann@example.com", "2026-11-18T16:45:30.250Z", [3]string{odd, "Fish & chips", "Line one\nLine two \\ \"quoted\""}},
+			{uuid: "179930b1-7a0e-4f30-880d-069fbae67a9d", objectID: "6afc0aaccca8bbc24a603532", email: "cy@example.com",
+				at: "2026-11-17T08:05:00.999Z", answers: [3]string{"Çiğdem Yılmaz", "Law", ""}},
+			{uuid: responseUUID, objectID: response, email: "ann@example.com", at: "2026-11-18T16:45:30.250Z",
+				answers: [3]string{odd, "Fish & chips", "Line one\nLine two \\ \"quoted\""}},
 		} {
 			p := signing.SubmitParams{RespondentEmail: r.email}
 			for i, answer := range r.answers {

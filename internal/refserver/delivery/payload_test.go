@@ -48,12 +48,16 @@ func TestBodyOfEachEvent(t *testing.T) {
 		kind  signing.Kind
 		want  string
 	}{
-		{signing.EventSignatureViewed, signing.KindPDF, pdf + pdfPlain + `,"viewedBy":{` + annPDF + `,"viewedAt":` + moment + `}`},
-		{signing.EventSignatureSigned, signing.KindPDF, pdf + isOrdered + pdfBoth + `,"signedBy":{` + annPDF + one + `,"signedAt":` + moment + `}`},
-		{signing.EventSignatureCompleted, signing.KindPDF, pdf + finished + pdfPlain + `,` + dynamic},
-		{signing.EventTemplateViewed, signing.KindTemplate, template + rolePlain + `,"viewedBy":{` + annRole + `,"viewedAt":` + moment + `}`},
-		{signing.EventTemplateSigned, signing.KindTemplate, template + isOrdered + roleBoth + `,"signedBy":{` + annRole + one + `,"signedAt":` + moment + `}`},
-		{signing.EventTemplateResponse, signing.KindTemplate, template + finished + rolePlain + `,` + dynamic},
+		{event: signing.EventSignatureViewed, kind: signing.KindPDF,
+			want: pdf + pdfPlain + `,"viewedBy":{` + annPDF + `,"viewedAt":` + moment + `}`},
+		{event: signing.EventSignatureSigned, kind: signing.KindPDF,
+			want: pdf + isOrdered + pdfBoth + `,"signedBy":{` + annPDF + one + `,"signedAt":` + moment + `}`},
+		{event: signing.EventSignatureCompleted, kind: signing.KindPDF, want: pdf + finished + pdfPlain + `,` + dynamic},
+		{event: signing.EventTemplateViewed, kind: signing.KindTemplate,
+			want: template + rolePlain + `,"viewedBy":{` + annRole + `,"viewedAt":` + moment + `}`},
+		{event: signing.EventTemplateSigned, kind: signing.KindTemplate,
+			want: template + isOrdered + roleBoth + `,"signedBy":{` + annRole + one + `,"signedAt":` + moment + `}`},
+		{event: signing.EventTemplateResponse, kind: signing.KindTemplate, want: template + finished + rolePlain + `,` + dynamic},
 	} {
 		t.Run(string(c.event), func(t *testing.T) {
 			e := signing.Event{Type: c.event, Document: document(c.kind), Signer: 0}

@@ -47,13 +47,13 @@ func TestWhatAnAnswerMakesOfADelivery(t *testing.T) {
 		disable bool
 		want    store.DeliveryStatus
 	}{
-		{200, false, store.DeliveryDelivered},
-		{204, false, store.DeliveryDelivered},
-		{299, false, store.DeliveryDelivered},
-		{300, false, store.DeliveryPending},
-		{500, false, store.DeliveryPending},
-		{200, true, store.DeliveryDelivered},
-		{500, true, store.DeliveryCancelled},
+		{answer: 200, disable: false, want: store.DeliveryDelivered},
+		{answer: 204, disable: false, want: store.DeliveryDelivered},
+		{answer: 299, disable: false, want: store.DeliveryDelivered},
+		{answer: 300, disable: false, want: store.DeliveryPending},
+		{answer: 500, disable: false, want: store.DeliveryPending},
+		{answer: 200, disable: true, want: store.DeliveryDelivered},
+		{answer: 500, disable: true, want: store.DeliveryCancelled},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			st := store.New(time.Now)

@@ -79,21 +79,26 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		values []signing.FieldValue
 		want   string
 	}{
-		{"nothing", nil, `fields: "Ann signs" must be filled in`},
-		{"blank", filled(map[string]string{"Company": " \n"}), `fields: "Company" must be filled in`},
-		{"not agreed", filled(map[string]string{"I agree": "false"}), `fields: "I agree" must be filled in`},
-		{"unknown", filled(map[string]string{"Fax": "1"}), `fields: "Fax" is no field of the document; this signer fills in ` + all},
-		{"unnamed", append(filled(nil), signing.FieldValue{Kind: "text", Label: "x"}), `fields: "" is no field of the document; this signer fills in ` + all},
-		{"another's", filled(map[string]string{"Ben's note": "x"}), `fields: "Ben's note" is for another signer; this one fills in ` + all},
-		{"twice", append(filled(nil), signing.FieldValue{Name: "Company", Value: "C"}), `fields: "Company" is filled in twice`},
-		{"date", filled(map[string]string{"Day": "18.11.2026"}), `fields: "Day" must be a date as in 2006-01-02`},
-		{"checkbox", filled(map[string]string{"I agree": "on"}), `fields: "I agree" must be "true" or "false"`},
-		{"long", filled(map[string]string{"Company": strings.Repeat("x", 10_001)}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
-		{"not UTF-8", filled(map[string]string{"Company": "a\xff"}), `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
-		{"no PNG", append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte("GIF89a"))}),
-			`fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
-		{"picture of a date", append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
-			`fields: "Day" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+		{name: "nothing", values: nil, want: `fields: "Ann signs" must be filled in`},
+		{name: "blank", values: filled(map[string]string{"Company": " \n"}), want: `fields: "Company" must be filled in`},
+		{name: "not agreed", values: filled(map[string]string{"I agree": "false"}), want: `fields: "I agree" must be filled in`},
+		{name: "unknown", values: filled(map[string]string{"Fax": "1"}),
+			want: `fields: "Fax" is no field of the document; this signer fills in ` + all},
+		{name: "unnamed", values: append(filled(nil), signing.FieldValue{Kind: "text", Label: "x"}),
+			want: `fields: "" is no field of the document; this signer fills in ` + all},
+		{name: "another's", values: filled(map[string]string{"Ben's note": "x"}),
+			want: `fields: "Ben's note" is for another signer; this one fills in ` + all},
+		{name: "twice", values: append(filled(nil), signing.FieldValue{Name: "Company", Value: "C"}), want: `fields: "Company" is filled in twice`},
+		{name: "date", values: filled(map[string]string{"Day": "18.11.2026"}), want: `fields: "Day" must be a date as in 2006-01-02`},
+		{name: "checkbox", values: filled(map[string]string{"I agree": "on"}), want: `fields: "I agree" must be "true" or "false"`},
+		{name: "long", values: filled(map[string]string{"Company": strings.Repeat("x", 10_001)}),
+			want: `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
+		{name: "not UTF-8", values: filled(map[string]string{"Company": "a\xff"}),
+			want: `fields: "Company" must be UTF-8 text of at most 10000 bytes`},
+		{name: "no PNG", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte("GIF89a"))}),
+			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+		{name: "picture of a date", values: append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
+			want: `fields: "Day" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := contract(t).Sign("ann@example.com", signing.SignParams{Values: c.values}, noon)
@@ -127,15 +132,21 @@ func TestFieldsAreChecked(t *testing.T) {
 		change func(*signing.Field)
 		want   string
 	}{
-		{"name", func(f *signing.Field) { f.Name = "" }, "Fields[1].Name: is empty"},
-		{"same name", func(f *signing.Field) { f.Name = "x" }, `Fields[1].Name: is "x" like that of another field: each needs its own`},
-		{"role", func(f *signing.Field) { f.Role = "Ann" }, `Fields[1].Role: is "Ann", which is none of ["ann@example.com"]`},
-		{"kind", func(f *signing.Field) { f.Kind = "stamp" }, `Fields[1].Kind: is "stamp", which is none of ["signature" "initials" "text" "date" "checkbox"]`},
-		{"page", func(f *signing.Field) { f.Page = 0 }, "Fields[1].Page: is 0: the first page is 1"},
-		{"left", func(f *signing.Field) { f.X = -0.1 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
-		{"right", func(f *signing.Field) { f.Width = 0.51 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
-		{"flat", func(f *signing.Field) { f.Height = 0 }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
-		{"not a number", func(f *signing.Field) { f.Y = math.NaN() }, "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{name: "name", change: func(f *signing.Field) { f.Name = "" }, want: "Fields[1].Name: is empty"},
+		{name: "same name", change: func(f *signing.Field) { f.Name = "x" },
+			want: `Fields[1].Name: is "x" like that of another field: each needs its own`},
+		{name: "role", change: func(f *signing.Field) { f.Role = "Ann" }, want: `Fields[1].Role: is "Ann", which is none of ["ann@example.com"]`},
+		{name: "kind", change: func(f *signing.Field) { f.Kind = "stamp" },
+			want: `Fields[1].Kind: is "stamp", which is none of ["signature" "initials" "text" "date" "checkbox"]`},
+		{name: "page", change: func(f *signing.Field) { f.Page = 0 }, want: "Fields[1].Page: is 0: the first page is 1"},
+		{name: "left", change: func(f *signing.Field) { f.X = -0.1 },
+			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{name: "right", change: func(f *signing.Field) { f.Width = 0.51 },
+			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{name: "flat", change: func(f *signing.Field) { f.Height = 0 },
+			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+		{name: "not a number", change: func(f *signing.Field) { f.Y = math.NaN() },
+			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
 	} {
 		second := ok
 		second.Name = "y"
@@ -170,12 +181,12 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 	require.NoError(t, submit(nil))
 	require.NoError(t, submit(map[string]string{"q3": "", "q4": ""}), "what is not required may stay empty")
 	for _, c := range []struct{ id, answer, want string }{
-		{"q1", " ", `answers: the question "Name" (field q1) needs an answer`},
-		{"q3", "M", `answers: the question "Size" (field q3) is answered by one of ["S" "L"]`},
-		{"q4", "yesterday", `answers: the question "Born" (field q4) is answered by a date as in 2006-01-02`},
-		{"q5", "false", `answers: the question "Agreed" (field q5) needs an answer`},
-		{"q5", "on", `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
-		{"q1", "\xff", `answers: the question "Name" (field q1) takes UTF-8 text`},
+		{id: "q1", answer: " ", want: `answers: the question "Name" (field q1) needs an answer`},
+		{id: "q3", answer: "M", want: `answers: the question "Size" (field q3) is answered by one of ["S" "L"]`},
+		{id: "q4", answer: "yesterday", want: `answers: the question "Born" (field q4) is answered by a date as in 2006-01-02`},
+		{id: "q5", answer: "false", want: `answers: the question "Agreed" (field q5) needs an answer`},
+		{id: "q5", answer: "on", want: `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
+		{id: "q1", answer: "\xff", want: `answers: the question "Name" (field q1) takes UTF-8 text`},
 	} {
 		require.EqualError(t, submit(map[string]string{c.id: c.answer}), c.want)
 	}
