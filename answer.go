@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// judge makes the result of the call out of its last attempt.
+// judge turns the last attempt into the result of the call: the body of a 2xx, or an error.
 func (r *run) judge() ([]byte, error) {
 	switch {
 	case r.attempts == 0:
@@ -30,14 +30,14 @@ func (r *run) judge() ([]byte, error) {
 	return r.last.body, nil
 }
 
-// mayBeDone tells whether a request that was not answered with a readable success may have been carried out all the same.
-// A gateway answers its own time-out with a 5xx while the work goes on, so only a 4xx (other than 408) says no.
+// mayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
+// answers its own time-out with a 5xx while the work goes on, so only a 4xx other than 408 rules it out.
 func (o outcome) mayBeDone() bool {
 	refused := o.status/100 == 4 && o.status != http.StatusRequestTimeout
 	return !refused && !o.unwritten
 }
 
-// notSent is the error of a call whose first attempt was never made.
+// notSent is the error of a call that made no attempt.
 func (r *run) notSent() error {
 	if e := (*Error)(nil); errors.As(r.refused, &e) {
 		e.Method = r.call.name
@@ -50,7 +50,7 @@ func (r *run) notSent() error {
 	return e
 }
 
-// refusal is the error of a call that cannot be made a request.
+// refusal is the error of a call from which no request can be built.
 func (c call) refusal(problem string) *Error {
 	return &Error{Method: c.name, Operation: c.op, Local: true, kinds: []error{ErrInvalid}, Message: problem}
 }
@@ -63,7 +63,7 @@ func (r *run) newError(open bool, code, message string) *Error {
 		cause: errors.Join(r.refused, r.last.err),
 	}
 	if len(e.Body) > maxError {
-		e.Body = bytes.Clone(e.Body[:maxError]) // lets go of the rest
+		e.Body = bytes.Clone(e.Body[:maxError]) // the rest can be collected
 	}
 	e.RetryAfter, _ = retryAfter(r.last.header)
 	if local := (*Error)(nil); errors.As(r.refused, &local) {
@@ -80,10 +80,10 @@ func (r *run) newError(open bool, code, message string) *Error {
 	return e
 }
 
-// unreadable is the error of a success that does not hold what it must.
+// unreadable is the error of a 2xx that cannot be read or lacks what it must have.
 func (r *run) unreadable(why string) error { return r.newError(true, "", "unreadable answer: "+why) }
 
-// lacking is the error of a list whose answer could be read and does not hold what it must.
+// lacking is the error of a list that was read and lacks the record asked for, or cannot be read to its end.
 func (r *run) lacking(kind error, message string) *Error {
 	e := r.newError(false, "", message)
 	e.kinds = []error{kind}
@@ -106,7 +106,7 @@ func (r *run) noAnswerText() string {
 	return r.last.err.Error()
 }
 
-// attemptErr is what OnAttempt may log of the last attempt.
+// attemptErr is the last attempt's error for OnAttempt.
 func (r *run) attemptErr() error {
 	if r.last.err == nil {
 		return nil
@@ -130,8 +130,8 @@ func redirectText(h http.Header) string {
 
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// answerText finds code and message in an error's body: message, error, data.message, data.error, in this order, as
-// clients have met them; code is an assumption. A body that is not JSON is taken as text.
+// answerText finds the code and message of an error's body. The message is the first of message, error, data.message and
+// data.error, all of which clients have seen; that the code is in code is an assumption. A body that is not JSON is the message.
 func answerText(o outcome) (code, message string) {
 	var body struct {
 		Code, Message, Error text
@@ -144,11 +144,11 @@ func answerText(o outcome) (code, message string) {
 		code = string(body.Code)
 	}
 	message = cmp.Or(string(body.Message), string(body.Error), string(body.Data.Message), string(body.Data.Error), message)
-	message = message[:min(len(message), maxError)] // of a success it may be as long as the answer
+	message = message[:min(len(message), maxError)] // a 2xx may have a body of 32 MiB
 	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.status))
 }
 
-// text is a JSON string; any other value is kept as its JSON, so that one odd field does not hide the rest of an answer.
+// text is a JSON string. Any other value is kept as its JSON, so that one odd field does not make an answer unreadable.
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {

@@ -12,19 +12,19 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// decodedSize bounds what the records of an answer of n bytes may take: 7 times as much, which with the answer itself and
-// the growth of its buffer stays within 12 times. Ordinary records take 1 to 2 times as much. Any answer may fill 64 KiB.
+// decodedSize is how much memory the records of an answer of n bytes may take: 7 times n. With the answer itself and the
+// growth of its buffer that is at most 12 times n. Ordinary records take 1 to 2 times n. Small answers may take 64 KiB.
 func decodedSize(n int) int { return max(7*n, 64<<10) }
 
-// A verdict is what a 2xx says about itself beside its records. None of it is documented by the service; clients have met
-// answers with status 200 that hold an error.
+// A verdict holds the fields by which a 2xx may report a failure. None is documented by the service; clients have seen
+// answers with status 200 and an error.
 type verdict struct {
 	Success    *bool           `json:"success"`
 	Error      json.RawMessage `json:"error"`
 	StatusCode int             `json:"statusCode"`
 }
 
-// failed reports an answer that contradicts its status.
+// failed reports whether the answer contradicts its status.
 func (v verdict) failed() bool {
 	noError := []string{"", "null", "false", `""`, "0", "{}", "[]"}
 	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || !slices.Contains(noError, string(v.Error))
@@ -44,7 +44,7 @@ func (r *run) read(out any) error {
 	missing := ""
 	if c, ok := out.(completer); ok && err == nil {
 		if missing = c.missing(r); missing == "" && r.call.op == OpSend {
-			return nil // what was made is there, whatever the answer says besides
+			return nil // the document was created, whatever else the answer says
 		}
 	}
 	switch {
@@ -60,19 +60,19 @@ func (r *run) read(out any) error {
 	return nil
 }
 
-// verdict is what the last answer says about itself, if it is an object.
+// verdict reads the verdict of the last answer; it is zero when the answer is not an object.
 func (r *run) verdict() (v verdict) {
 	_ = jsonfill.Object(r.last.body, decodedSize(len(r.last.body)), &v)
 	return v
 }
 
-// A completer knows what its answer cannot do without, and says what of it is missing.
+// A completer says what its answer lacks; empty when it has all it needs.
 type completer interface{ missing(*run) string }
 
-// messageOnly is a result of which nothing but a message is promised, so that no body or a text alone will do.
+// messageOnly is a result with nothing but an optional message, so an empty body or a JSON string is a success.
 type messageOnly interface{ setMessage(string) }
 
-// loneMessage reads an answer that is empty or one JSON string.
+// loneMessage reads an answer that is empty or a JSON string. ok is false for any other.
 func loneMessage(body []byte) (message string, ok bool) {
 	if len(body) == 0 {
 		return "", true
@@ -83,7 +83,7 @@ func loneMessage(body []byte) (message string, ok bool) {
 	return message, true
 }
 
-// failure is the error of a 2xx that says that it failed.
+// failure is the error of a 2xx that reports a failure.
 func (r *run) failure() error {
 	code, message := answerText(r.last)
 	e := r.newError(true, code, message)
@@ -93,7 +93,7 @@ func (r *run) failure() error {
 	return e
 }
 
-// keysOf lists the keys of an object, for the text of an error.
+// keysOf lists the first keys of an object, for an error's text.
 func keysOf(answer []byte) (keys []string) {
 	s := jsonscan.New(answer)
 	s.Next()
@@ -109,13 +109,13 @@ func keysOf(answer []byte) (keys []string) {
 	return keys
 }
 
-// How many keys of an answer keysOf returns, and how much of each.
+// The bounds of keysOf: the number of keys, and the bytes of each.
 const (
 	maxKeys = 12
 	maxKey  = 32
 )
 
-// noList says what an answer without the list that was asked for has instead.
+// noList says that an answer lacks its list, and what it has instead.
 func noList(name string, answer []byte) string {
 	keys := keysOf(answer)
 	has := "it is empty"

@@ -18,15 +18,15 @@ import (
 // OpRequest is the operation of [Client.Do] in errors and attempts. It has no entry in [Options.Endpoints].
 const OpRequest Operation = "request"
 
-// A Request is one that no other method makes, for [Client.Do].
+// A Request is the input of [Client.Do].
 type Request struct {
 	// Method is GET, POST, PUT, PATCH or DELETE. Default: GET.
 	Method string
-	// Path hangs below the base URL. It begins with a slash and is escaped as in a URL; url.PathEscape escapes an id.
+	// Path is appended to the base URL. It begins with a slash and is escaped as in a URL; url.PathEscape escapes an id.
 	Path string
 	// Query follows the path. Nil means none.
 	Query url.Values
-	// Body is sent as the JSON that encoding/json makes of it. Nil means none. A GET has none.
+	// Body is encoded with encoding/json. Nil means none. A GET has no body.
 	Body any
 }
 
@@ -115,7 +115,7 @@ func (r Request) check(out any) (body []byte, problems checks) {
 	return body, problems
 }
 
-// covers reports whether a server might take path for that of the operation.
+// covers reports whether a server might read path as the operation's.
 func (o operation) covers(path string) bool {
 	const anything = "\x00"
 	pattern := regexp.QuoteMeta(plainPath(placeholder.ReplaceAllString(o.Path, anything)))
@@ -129,13 +129,13 @@ var (
 	parameters = regexp.MustCompile(`;[^/\\]*`)
 )
 
-// plainPath undoes what servers and proxies may undo: escapes, case, doubled and trailing slashes, parameters.
+// plainPath removes what servers and proxies may ignore: escapes, case, doubled and trailing slashes, parameters.
 func plainPath(path string) string {
 	path = parameters.ReplaceAllString(strings.ToLower(unescapeAll(path)), "")
 	return strings.TrimRight(slashes.ReplaceAllString(path, "/"), "/ .")
 }
 
-// unescapeAll unescapes a path until nothing changes any more.
+// unescapeAll unescapes a path until it no longer changes.
 func unescapeAll(path string) string {
 	for {
 		plain, err := url.PathUnescape(path)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Document is a PDF document or a template. Fields that an answer lacks, or has as another kind, are zero; what else it
-// holds is in Page.Raw. Most fields are not documented by the service, but agreed on by clients or seen live. A fill tag
-// names another key from which a field is read.
+// Document is a PDF document or a template. A field is zero when the answer lacks it or has a value of another type.
+// Page.Raw holds what this type leaves out. Most fields are not documented by the service: several clients agree on them, or
+// their authors saw them live. A fill tag names another key from which the field is read.
 type Document struct {
 	DocumentID     string         `json:"documentId"`
 	DocumentName   string         `json:"documentName" fill:"also=name"`
@@ -28,15 +28,15 @@ type Document struct {
 	// Roles, Respondents and the two totals are set for templates only.
 	Roles       []Role               `json:"roles"`
 	Respondents []TemplateRespondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
-	// TotalRespondents and TotalSignedRespondents are spelled totalRespondants on the wire.
+	// The service spells these two keys totalRespondants and totalSignedRespondants.
 	TotalRespondents       int       `json:"totalRespondants"`
 	TotalSignedRespondents int       `json:"totalSignedRespondants"`
 	CreatedAt              time.Time `json:"createdAt"`
 	UpdatedAt              time.Time `json:"updatedAt"`
 }
 
-// Ref returns the reference by which a PDF document is voided or reminded. A template has none: its documents do, see
-// [TemplateRespondent.Ref].
+// Ref returns the reference for Void and Remind. A template itself cannot be voided or reminded; the documents made from it
+// can: see [TemplateRespondent.Ref].
 func (d *Document) Ref() DocumentRef {
 	if d.SigningType == TypePDFTemplate {
 		return TemplateDocument(d.DocumentID, "")
@@ -44,9 +44,9 @@ func (d *Document) Ref() DocumentRef {
 	return PDFDocument(d.DocumentID)
 }
 
-// Signer is somebody who signs. Documents, respondents and send results fill different fields.
+// Signer is a person who signs. Which fields are set differs between documents, respondents and send results.
 type Signer struct {
-	// SignerID is, in send results, taken to be that of the webhook's events. Not documented by the service.
+	// SignerID in a send result is assumed to equal the id in webhook events. Not documented by the service.
 	SignerID       string       `json:"signerId"`
 	Name           string       `json:"name"`
 	Email          string       `json:"email"`
@@ -54,8 +54,8 @@ type Signer struct {
 	RoleTitle      string       `json:"roleTitle"`
 	SignerIP       string       `json:"signerIp"`
 	HasDeclined    bool         `json:"hasDeclined"`
-	SigningOrderNo int          `json:"signingOrderNo"` // from 1; 0 when there is no order
-	// SentURL is the signer's link, in send results only.
+	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 when there is no order
+	// SentURL is the signer's link. Only send results have it.
 	SentURL SigningLink `json:"sentUrl"`
 }
 
@@ -69,19 +69,19 @@ type Role struct {
 // service; [TemplatesService.Respondent] has the whole record.
 type TemplateRespondent struct {
 	RespondentDocumentID string `json:"respondentDocumentId"`
-	// TemplateID is that of the template, which need not be in the answer.
+	// TemplateID is the id of the template. It is set even when the answer lacks it.
 	TemplateID string         `json:"templateId"`
 	Status     DocumentStatus `json:"status"`
 	CreatedAt  time.Time      `json:"createdAt"`
 	Signers    []Signer       `json:"signers"`
 }
 
-// Ref returns the reference by which the document is voided or reminded.
+// Ref returns the reference for Void and Remind.
 func (r *TemplateRespondent) Ref() DocumentRef {
 	return TemplateDocument(r.TemplateID, r.RespondentDocumentID)
 }
 
-// normalise brings what an answer leaves open into one form.
+// normalise brings statuses into one spelling and sets the template's id where the answer lacks it.
 func (d *Document) normalise() {
 	d.Status = d.Status.normal()
 	for i := range d.Respondents {
@@ -90,24 +90,24 @@ func (d *Document) normalise() {
 	}
 }
 
-// DocumentListParams filters a list of documents. The zero value lists all, newest first, ten to a page.
+// DocumentListParams filters a list of documents. The zero value lists all of them, newest first.
 type DocumentListParams struct {
-	Status     DocumentStatus // any text is sent as it is
+	Status     DocumentStatus // unknown values are sent too
 	DocumentID string         // UUID
-	// DateFrom and DateTo bound the creation, to the millisecond. They are taken to include their own instant; neither that
-	// nor their format on the wire is documented by the service. All cannot check a DateTo that the caller sets: a service
-	// that reads it otherwise leaves documents out in silence.
+	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included. Neither
+	// that nor the format on the wire is documented by the service. All cannot check a DateTo that you set: a service that
+	// reads it differently may leave documents out without an error.
 	DateFrom, DateTo time.Time
-	// Archived lists only archived documents or only others; nil does not filter. That absence does not filter is not
-	// documented by the service.
+	// Archived selects archived documents (true) or the others (false). Nil selects both, which is not documented by the
+	// service.
 	Archived  *bool
 	SortOrder SortOrder // default: NewestFirst
-	// Page is from 1; 0 means the first. All starts at the first, whatever it is.
+	// Page is 1-based; 0 means 1. All ignores it.
 	Page int
-	// Limit is how many to a page, 1 to 100. Default: 100 for All, and for List the service's own, which is taken to be 10
+	// Limit is the page size, 1 to 100. Default: 100 for All; for List the service's own default, which is assumed to be 10
 	// (not documented by the service).
 	Limit int
-	// Query is free text that the name must hold.
+	// Query is text that the document's name must contain.
 	Query string
 }
 
@@ -142,39 +142,40 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	return in, nil
 }
 
-// List returns one page of PDF documents: that with the number p.Page. For all of them, range over All.
+// List returns page p.Page of the PDF documents. To read every page, range over All.
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// All yields every PDF document that matches, in pages of 100 unless p.Limit says otherwise; the next page is fetched
-// while the caller works on this one. A list of several pages takes one request more. All stops at the first error, which
-// it yields.
+// All yields every PDF document that matches. It fetches pages of p.Limit documents, by default 100, and fetches the next page
+// while the caller works on this one. A list of several pages costs one request more than it has pages. At the first error
+// All yields that error and stops.
 //
-// See the package documentation for what it does about lists that move while they are read. Without a reported total it
-// cannot see records vanish, so collect a filtered list before acting on it.
+// The package documentation says how All copes with a list that changes meanwhile. Where the service reports no total, All
+// cannot notice that documents left the filter, so collect a filtered list before you change its documents.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
 	return s.c.allDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// Get returns one PDF document. ErrNotFound when the service has none with this id. A document made from a template is read
-// with [TemplatesService.Respondent] instead.
+// Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a template,
+// use [TemplatesService.Respondent].
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	return s.c.getDocument(ctx, getDocument, TypePDF, "documentID", documentID)
 }
 
-// VoidResult is what voiding did.
+// VoidResult is the answer to Void.
 type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// AlreadyVoided is true when the message says so. An earlier attempt of the same call may have done it.
+	// AlreadyVoided is true when the message contains "already". An earlier attempt of the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
-	// Raw is the answer as it came.
+	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
-// Void voids a document. Voiding it again is no error. ErrRefused: the status forbids it, see [DocumentStatus.CanVoid].
+// Void voids a document. Voiding it again succeeds too. It returns ErrRefused when the document's status does not allow it:
+// see [DocumentStatus.CanVoid].
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
 	in, err := ref.inputs(voidDocument)
 	if err != nil {
@@ -229,15 +230,15 @@ func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p Do
 	}
 }
 
-// documentReader fetches the pages of one list for an All method.
+// documentReader fetches pages for one range over an All method.
 type documentReader struct {
 	p    DocumentListParams
 	list func(context.Context, DocumentListParams) (*Page[Document], error)
-	// bound is to keep what is created from now on out of the list, where it would move every later page. It is zero where it
-	// is not wanted or was settled. first is the id of the document that it was made of.
+	// bound is a dateTo that settleBound has yet to check; zero when there is none. It keeps documents that are created later
+	// out of the list, where they would shift every later page. It is the creation of the document with the id first.
 	bound time.Time
 	first string
-	// counted is set when documentsCount is known to count the whole list.
+	// counted is true once documentsCount is known to count the whole list.
 	counted bool
 }
 
@@ -258,9 +259,9 @@ func (r *documentReader) fetch(ctx context.Context, number int) (*Page[Document]
 	return page, nil
 }
 
-// settleBound asks for the first page once more, with the bound, and keeps the bound only if the document that it was made
-// of is still there. That dateTo includes its own instant is an assumption: a service that does not, or that cuts it to the
-// day, would leave out documents that nobody has seen yet.
+// settleBound repeats the request for page 1 with the bound, and keeps the bound only if the first document is still there.
+// That dateTo includes its own instant is an assumption. A service that excludes it, or truncates it to the day, would leave
+// out documents that were not read yet.
 func (r *documentReader) settleBound(ctx context.Context) error {
 	if r.bound.IsZero() || r.first == "" {
 		return nil
@@ -270,7 +271,7 @@ func (r *documentReader) settleBound(ctx context.Context) error {
 	r.bound = time.Time{}
 	page, err := r.list(ctx, p)
 	switch {
-	case errors.Is(err, ErrInvalid): // the service takes no such time
+	case errors.Is(err, ErrInvalid): // the service does not accept such a time
 		return nil
 	case err != nil:
 		return err
@@ -281,8 +282,8 @@ func (r *documentReader) settleBound(ctx context.Context) error {
 	return nil
 }
 
-// count takes documentsCount for the total where there is no pagination, once it was more than what a full page held:
-// whether it counts the page or the list is not documented.
+// count uses documentsCount as the total where the answer has no pagination. Whether it counts the page or the list is not
+// documented, so it must first have exceeded the length of a full page.
 func (r *documentReader) count(page *Page[Document]) {
 	n := page.count
 	if n == nil || page.Pagination != nil {
@@ -294,8 +295,8 @@ func (r *documentReader) count(page *Page[Document]) {
 	}
 }
 
-// newest returns the creation of a list's first document, rounded up so that a bound sent with milliseconds includes it.
-// It is zero where that would be no bound for the rest: the service sorts in another order, or gives no times or odd ones.
+// newest returns the creation time of the first document, rounded up to the millisecond that is sent. It returns zero when
+// that time is no upper bound for the rest: the list has another order, or its times are missing or odd.
 func newest(docs []Document, from time.Time) time.Time {
 	var bound time.Time
 	for i, d := range docs {

@@ -107,7 +107,7 @@ func TestPathInputsAreEscaped(t *testing.T) {
 	}
 	_, err := responses("/responses/{responseId}", "form")
 	requireMatches(t, err, signforms.ErrInvalid)
-	require.EqualError(t, err, "list responses: invalid input: the path set in Options.Endpoints needs responseId, which this call has not")
+	require.EqualError(t, err, "list responses: invalid input: the path set in Options.Endpoints needs responseId, which this call does not set")
 }
 
 func TestBadEndpointsAreRefused(t *testing.T) {

@@ -14,87 +14,86 @@ import (
 	"unicode/utf8"
 )
 
-// What callers branch on, found with [errors.Is]. Every error of a call matches one of these, or the error of the call's
-// context; it may match both.
+// The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or the error of its context.
 var (
-	// ErrInvalid: an input or a setting is missing or malformed. Found by the SDK before anything was sent (Error.Local,
-	// Error.Fields; every error of New), or answered by the service (400, 405, 413, 415, a redirect, code invalid_input).
+	// ErrInvalid: an input or a setting is missing or malformed. Either the SDK found it before sending (Error.Local,
+	// Error.Fields, and every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
 	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403). Correct the settings given to New.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound: no such document, template, form or response (404, 410, or a list without the record asked for).
 	ErrNotFound = errors.New("not found")
-	// ErrRefused: the service will not do it, mostly because of the document's status (409, 422, code invalid_status, any 4xx
-	// that is not listed here). The status of a refusal is not documented by the service, so a 400 to a void or reminder that
-	// passed the local checks matches ErrRefused and ErrInvalid.
+	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx that
+	// is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or reminder matches
+	// ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
-	// ErrRateLimited: a limit, said by the service (429), or that of reminders, kept by the SDK before sending (Error.Local).
-	// Nothing was carried out. Error.RetryAfter tells how long to wait; 0 when the service did not say.
+	// ErrRateLimited: a limit was reached. Either the service said so (429), or the SDK kept the reminder limit before sending
+	// (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when the service did not say.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: no answer, an answer that cannot be read, a 408, a 5xx, or a 2xx that says it failed (success false, an
-	// error) without a code that says why. What was asked for is safe to ask for again.
+	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 5xx, or a 2xx that reports a failure without a
+	// known code. The call is safe to repeat.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrOutcomeUnknown: a send or reminder was or may have been written, and no answer says what became of it: there was none,
-	// or a 5xx, a redirect, or a 2xx that cannot be read or says that it failed. Do not repeat it blindly: look first, for a
-	// send at the template's respondents (see the package example OutcomeUnknown).
+	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a redirect, or a 2xx that
+	// cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see the package
+	// example OutcomeUnknown.
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
-// Error is the error of every call: what the service answered, why there was no answer, or what the SDK refused to send.
-// Its text holds the method, the status, the service's code and message, and never the API key, a query string or a body.
+// Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
+// Its text has the method, the status, and the service's code and message. It never has the API key, a query string or a body.
 //
-// One that a program makes by hand, for a fake, matches the sentinels that the same answer of the service would: see the
-// package documentation.
+// An Error that you build yourself, in a fake, matches the same sentinels as that answer of the service: see the package
+// documentation.
 type Error struct {
-	// Method is the call in words, such as "get document" or "send template". Where it is empty the text begins with Operation.
+	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
 	Method string
-	// Operation of the service that the call used: several methods share one.
+	// Operation is the service's operation that the method uses. Several methods share one.
 	Operation Operation
-	// StatusCode of the last answer; 0 when there was none.
+	// StatusCode is the HTTP status of the last answer; 0 when there was none.
 	StatusCode int
-	// Code is the service's error code, such as invalid_status; empty when the answer had none. Not documented by the service.
+	// Code is the service's error code, such as invalid_status. It is empty when the answer had none. Not documented by the service.
 	Code string
-	// Message is the service's message, or the SDK's when Local or without an answer: at most 200 bytes, without control
-	// characters, with URLs, mail addresses and the API key (unless it is shorter than 8 bytes) replaced.
+	// Message is the service's message, or the SDK's own when there was no answer. It has at most 200 bytes and no control
+	// characters. URLs, mail addresses and an API key of 8 bytes or more are replaced.
 	Message string
-	// RequestID is the x-request-id that the call sent, the same on its retries; empty when nothing was sent.
+	// RequestID is the x-request-id of the call, the same for its retries. It is empty when nothing was sent.
 	RequestID string
-	// RetryAfter is how long the service (or, when Local, the reminder budget) asks to wait; 0 when it did not say.
+	// RetryAfter is how long to wait, as the service says or, when Local, the reminder budget. It is 0 when neither says.
 	RetryAfter time.Duration
-	// Attempts is how many requests were tried; 0 when the call was refused before the first.
+	// Attempts is the number of requests that were tried; 0 when nothing was sent.
 	Attempts int
-	// Local is true when the SDK refused the call and nothing was sent for it.
+	// Local is true when the SDK refused the call and sent nothing.
 	Local bool
-	// Fields lists every wrong input of the call when Local and ErrInvalid.
+	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError
-	// Body is the last answer as it came, at most 64 KiB. It may hold personal data and is never part of the text.
+	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawAnswer `json:"-"`
 
-	kinds []error // nil: those of the same answer, see sentinels
+	kinds []error // nil: derived from the fields, see sentinels
 	cause error
 }
 
-// FieldError is one wrong input: the field as it is written in Go, such as Receivers[2].Email, and the rule it breaks.
-// It never holds the value.
+// FieldError is one wrong input: the Go name of the field, such as Receivers[2].Email, and the rule that it breaks. It never
+// has the value.
 type FieldError struct {
 	Field   string
 	Problem string
 }
 
-// String returns the field and the rule as one phrase: "Limit must be from 1 to 100 …".
+// String returns the field and the rule, such as "Limit must be from 1 to 100".
 func (f FieldError) String() string { return f.Field + " " + f.Problem }
 
-// maxFieldsInText keeps the text of a call with a hundred wrong receivers readable; Fields has them all.
+// maxFieldsInText limits the wrong inputs in an error's text. Fields has all of them.
 const maxFieldsInText = 8
 
-// Error says what was called, what came of it and, where the answer leaves that open, what to do.
+// Error returns one line: the method, what happened and, where it helps, what to do.
 func (e *Error) Error() string {
 	parts := []string{cmp.Or(e.Method, string(e.Operation), "signforms")}
 	if e.StatusCode != 0 {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
 	}
 	for _, k := range e.sentinels() {
-		if k == ErrOutcomeUnknown || e.StatusCode < 300 { // other statuses speak for themselves
+		if k == ErrOutcomeUnknown || e.StatusCode < 300 { // any other status says it already
 			parts = append(parts, k.Error())
 		}
 	}
@@ -109,7 +108,7 @@ func (e *Error) Error() string {
 		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
 	}
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(" (retry after %s)", (e.RetryAfter + time.Second - 1).Truncate(time.Second)) // never too early
+		text += fmt.Sprintf(" (retry after %s)", (e.RetryAfter + time.Second - 1).Truncate(time.Second)) // rounded up
 	}
 	if advice := statusAdvice[e.StatusCode]; advice != "" {
 		text += " (" + advice + ")"
@@ -129,11 +128,11 @@ func (e *Error) fieldText() string {
 	return strings.Join(texts, "; ")
 }
 
-// Format prints what [Error.Error] returns, for every verb and also for an Error that is no pointer: fmt would else print
-// the fields, and with them the cause as it came.
+// Format prints the result of [Error.Error] for every verb. It has a value receiver because fmt would print the fields of an
+// Error that is not a pointer, and the cause with them.
 func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(w, verb), e.Error()) }
 
-// Unwrap returns the sentinels that e matches and, if there is one, the cause: context.Canceled, a network error.
+// Unwrap returns the sentinels that e matches and its cause, if any, such as context.Canceled or a network error.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return e.sentinels()
@@ -141,10 +140,10 @@ func (e *Error) Unwrap() []error {
 	return append([]error{e.cause}, e.sentinels()...)
 }
 
-// noKinds is for an error that matches its cause alone.
+// noKinds marks an error that matches nothing but its cause.
 var noKinds = []error{}
 
-// sentinels returns what the call found e to be. For an Error that was made by hand it is what the exported fields say.
+// sentinels returns the kinds that the call set, or for a hand-made Error those that follow from its exported fields.
 func (e *Error) sentinels() []error {
 	mayBeDone := e.Operation == OpSend || e.Operation == OpSendReminder
 	switch {
@@ -160,8 +159,8 @@ func (e *Error) sentinels() []error {
 	return answerKinds(e.Operation, e.StatusCode, e.Code)
 }
 
-// statusErrors and codeErrors map an answer to the sentinels it matches: the one table of what a status means. Statuses
-// other than 403 are not documented by the service; codes are an assumption.
+// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
+// by the service. The codes are an assumption.
 var (
 	statusErrors = map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
@@ -186,7 +185,7 @@ var (
 	}
 )
 
-// statusAdvice says what to do where a service's own words seldom do: these statuses often come from a gateway before it.
+// statusAdvice says what to do about statuses that often come from a gateway, whose messages seldom help.
 var statusAdvice = map[int]string{
 	http.StatusUnauthorized:         "check the API key and Options.WorkspaceID",
 	http.StatusForbidden:            "check the API key and Options.WorkspaceID",
@@ -195,8 +194,8 @@ var statusAdvice = map[int]string{
 	http.StatusUnsupportedMediaType: "check Options.Endpoints",
 }
 
-// answerKinds returns the sentinels of a complete answer that is no success; status 0 stands for no answer. It does not
-// know whether the outcome of a send is open.
+// answerKinds returns the sentinels of a complete answer that is no success. Status 0 means that there was no answer.
+// ErrOutcomeUnknown is not among them: see newError.
 func answerKinds(op Operation, status int, code string) []error {
 	var kinds []error
 	add := func(k error) {
@@ -205,7 +204,7 @@ func answerKinds(op Operation, status int, code string) []error {
 		}
 	}
 	add(statusErrors[status])
-	if status/100 == 2 || status/100 == 4 { // any other is a gateway's, whose code says nothing about the service
+	if status/100 == 2 || status/100 == 4 { // others come from gateways, whose codes mean something else
 		add(codeErrors[code])
 	}
 	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
@@ -220,16 +219,16 @@ func answerKinds(op Operation, status int, code string) []error {
 	return kinds
 }
 
-// classErrors are for statuses and codes that have no sentinel of their own; other classes match ErrUnavailable.
+// classErrors are the sentinels of statuses without one of their own, by their first digit. Others match ErrUnavailable.
 var classErrors = map[int]error{
-	3: ErrInvalid, // the base URL or an endpoint
+	3: ErrInvalid, // the base URL or an endpoint is wrong
 	4: ErrRefused,
 }
 
 const (
 	maxMessage = 200
-	// minKey is the length from which on the API key is looked for in texts. No real key is shorter, and one that is, in
-	// somebody's test, would be cut out of ordinary words.
+	// minKey is the length of the shortest API key that is redacted. Real keys are longer. A shorter one, in a test, would
+	// also match parts of ordinary words.
 	minKey = 8
 )
 
@@ -239,8 +238,8 @@ var (
 	mailText  = regexp.MustCompile(`[^\s@"<>(),:;]+(@|%40)[^\s@"'<>(),:;]+`)
 )
 
-// cleanText makes foreign text fit for errors and logs. It looks for what must go only after it has taken out what could
-// hide it.
+// cleanText makes foreign text safe for errors and logs. It removes invisible characters first, because they could hide a key
+// or an address from the patterns.
 func cleanText(s, apiKey string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

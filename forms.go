@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FormSendParams says which form to send to whom.
+// FormSendParams are the inputs of sending a form.
 type FormSendParams struct {
 	FormID    string     // required; a UUID in events, but any text is sent
 	Receivers []Receiver // 1 to 100; RoleTitle is not used
@@ -15,15 +15,15 @@ type FormSendParams struct {
 	Variables []CustomVariable
 }
 
-// FormSendResult is what the service says of a form sent. Only a message is promised.
+// FormSendResult is the answer to sending a form. The service promises only a message.
 type FormSendResult struct {
 	Message string `json:"message"`
-	// Raw is the answer as it came. It may hold links to the form: keep it out of logs.
+	// Raw is the answer as received. It may contain links to the form, so keep it out of logs.
 	Raw RawAnswer `json:"-"`
 }
 
-// Send sends a form to its receivers. It is repeated only when provably nothing was accepted. ErrOutcomeUnknown: it may
-// have been sent.
+// Send mails a form to its receivers. The request is repeated only when the service provably did not accept it.
+// ErrOutcomeUnknown means that it may have been sent.
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
 	body := sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
 	var c checks
@@ -40,7 +40,7 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 	return &res, nil
 }
 
-// FormResponse is one filled-in form. Fields that an answer lacks are zero.
+// FormResponse is one completed form. Fields that the answer lacks are zero.
 type FormResponse struct {
 	ResponseID      string    `json:"responseId"`     // ObjectId or UUID
 	FormResponseID  string    `json:"formResponseId"` // UUID
@@ -51,20 +51,20 @@ type FormResponse struct {
 	Answers         []Answer  `json:"answers"`
 }
 
-// Answer is the answer to one question of a form.
+// Answer is a question of a form and what was answered.
 type Answer struct {
 	ID       string `json:"id" fill:"any"`
 	Question string `json:"question" fill:"any"`
-	// Answer is the text of the answer. An answer that is no text on the wire is kept as its JSON.
+	// Answer is the answer's text. An answer that is not a string is kept as its JSON.
 	Answer string `json:"answer" fill:"any"`
 }
 
-// ResponseListParams says which responses to list: those of FormID, the one with ResponseID, or both.
+// ResponseListParams selects responses: by FormID, by ResponseID, or by both.
 type ResponseListParams struct {
 	FormID     string // any text
 	ResponseID string // ObjectId or UUID
-	// Page, from 1, and Limit apply only when FormID is given. AllResponses starts at the first page, whatever Page is. Limit's
-	// default is 10 for Responses, 100 for AllResponses; no maximum is documented.
+	// Page and Limit need a FormID. Page is 1-based; 0 means 1; AllResponses ignores it. Limit is the page size, by default
+	// 10 for Responses and 100 for AllResponses; no maximum is documented.
 	Page, Limit int
 }
 
@@ -101,7 +101,7 @@ func (w *wireResponses) missing(r *run) string {
 	return w.missingList("responses", w.Responses != nil, r)
 }
 
-// Responses returns one page of a form's responses: that with the number p.Page.
+// Responses returns page p.Page of a form's responses.
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
 	return s.responses(ctx, listResponses, p)
 }
@@ -119,8 +119,8 @@ func (s *FormsService) responses(ctx context.Context, m method, p ResponseListPa
 	return newPage(answer.Responses, p.Page, answer.wirePage, run), nil
 }
 
-// AllResponses yields every response of a form, in pages of 100 unless p.Limit says otherwise, as [DocumentsService.All]
-// does documents. The service has no date filter here, so responses that arrive meanwhile may or may not be among them.
+// AllResponses yields every response of a form. It works like [DocumentsService.All], but the service has no date filter here,
+// so it may or may not yield responses that arrive meanwhile.
 func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) iter.Seq2[*FormResponse, error] {
 	if p.Limit == 0 && p.FormID != "" {
 		p.Limit = allLimit
@@ -143,7 +143,7 @@ func (r *FormResponse) id() string {
 	return r.FormResponseID
 }
 
-// Response returns one response by its id, an ObjectId or a UUID. ErrNotFound when the service has none with this id.
+// Response returns the response with an id, an ObjectId or a UUID, or ErrNotFound when the service has none with it.
 func (s *FormsService) Response(ctx context.Context, responseID string) (*FormResponse, error) {
 	var c checks
 	c.responseID("responseID", responseID)

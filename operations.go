@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Operation names one operation of the service. It is the key of [Options.Endpoints] and stands in every [Error] and [Attempt].
+// Operation is the name of an operation of the service, in [Options.Endpoints], [Error] and [Attempt].
 type Operation string
 
 // The six operations of the service.
@@ -24,7 +24,7 @@ const (
 	OpListResponses   Operation = "list responses"
 )
 
-// method is a method of a service of the client: the operation that it uses, and its name in errors.
+// method is a method of the client: the operation that it uses, and its name in errors.
 type method struct {
 	op   Operation
 	name string
@@ -46,24 +46,23 @@ var (
 	doRequest       = method{OpRequest, "request"}
 )
 
-// Inputs says where the inputs of an operation travel. The zero value keeps the operation's default.
+// Inputs says where a request has its inputs. The zero value means the operation's default.
 type Inputs uint8
 
-// The places of inputs; InputsQuery|InputsBody sends the same values in both.
+// The places of inputs. InputsQuery|InputsBody sends the same values in both.
 const (
 	InputsQuery Inputs = 1 << iota
 	InputsBody
 )
 
-// An Endpoint overrides where an operation is found, for a service that differs from what this package assumes.
-// Empty fields keep the default.
+// An Endpoint overrides the method, path or place of inputs of an operation. Empty fields keep the default.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
-	// Path hangs below the base URL and begins with a slash. It may hold inputs of the operation in braces, such as
-	// /documents/{documentId}/void; they are escaped, and still sent where Inputs says.
+	// Path is appended to the base URL and begins with a slash. It may contain inputs of the operation in braces, such as
+	// /documents/{documentId}/void. These are escaped, and still sent where Inputs says.
 	Path string
-	// Inputs is InputsQuery, InputsBody or both. A GET never has a body. [OpSend] has nested inputs and allows only the body.
+	// Inputs is InputsQuery, InputsBody or both. A GET has no body. [OpSend] has nested inputs, which need a body.
 	Inputs Inputs
 }
 
@@ -71,19 +70,19 @@ type Endpoint struct {
 type retryClass uint8
 
 const (
-	repeatable    retryClass = iota // safe or idempotent: reads, and void, where repeating changes nothing more
-	notRepeatable                   // sends mail: repeated only when provably not accepted
+	repeatable    retryClass = iota // safe or idempotent: reads, and void
+	notRepeatable                   // sends mail: repeated only when the service provably did not accept it
 )
 
 type operation struct {
 	Endpoint
 	class  retryClass
-	inputs []string // names that Path may hold
+	inputs []string // names that Path may contain
 }
 
-// operations is the one place for every path, method and place of inputs. Paths and the methods of lists and send are documented.
-// The methods of void and reminder, and that both carry their inputs twice, are not documented by the service: its
-// description calls documentId a "path/query input", and sending both serves a service that reads either.
+// operations is the only table of methods, paths and places of inputs. The paths are documented, and so are the methods of
+// lists and sends. The methods of void and reminder are not documented by the service, nor where it reads their inputs: its
+// description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
 	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, repeatable,
 		[]string{"documentId", "documentType"}},
@@ -103,7 +102,7 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// overrideEndpoints returns the operations with the caller's endpoints in place, and what is wrong with them.
+// overrideEndpoints returns the operations with the caller's endpoints, and what is wrong with these.
 func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operation, []error) {
 	ops := maps.Clone(operations)
 	var errs []error
@@ -122,7 +121,7 @@ func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operatio
 	return ops, errs
 }
 
-// with returns the operation with e in place.
+// with returns the operation overridden by e.
 func (o operation) with(e Endpoint) operation {
 	o.Method, o.Path, o.Inputs = cmp.Or(e.Method, o.Method), cmp.Or(e.Path, o.Path), cmp.Or(e.Inputs, o.Inputs)
 	if o.Method == http.MethodGet {
@@ -131,7 +130,7 @@ func (o operation) with(e Endpoint) operation {
 	return o
 }
 
-// problems says what is wrong with an operation that has e in place.
+// problems says what is wrong with an operation that was overridden by e.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	if !slices.Contains(methods, o.Method) {
 		problems = append(problems, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", ")))
@@ -163,9 +162,9 @@ func (o operation) pathProblems() (problems []string) {
 	return problems
 }
 
-// pathProblem says why a path cannot hang below the base URL, if so.
+// pathProblem says why a path cannot be appended to the base URL; empty when it can.
 func pathProblem(path string) string {
-	// Next to a character that should be escaped and is not, net/url forgets that a %2F was no slash.
+	// If any character lacks its escape, net/url reads %2F as a slash.
 	u, err := url.ParseRequestURI(path)
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# \t\r\n\\"):
@@ -176,7 +175,7 @@ func pathProblem(path string) string {
 	return ""
 }
 
-// hasDots finds segments that a server or proxy would take for a step in the path, even when they are escaped.
+// hasDots reports . and .. segments, also escaped ones, which a server or proxy would resolve.
 func hasDots(path string) bool {
 	for s := range strings.SplitSeq(path, "/") {
 		if s, err := url.PathUnescape(s); err != nil || s == "." || s == ".." {
@@ -186,7 +185,7 @@ func hasDots(path string) bool {
 	return false
 }
 
-// fillPath puts the inputs that Path names into it, escaped. The second result says what is wrong, if anything is.
+// fillPath replaces the braces in Path by escaped inputs. problem says what is wrong; it is empty when nothing is.
 func (o operation) fillPath(in inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
@@ -195,7 +194,7 @@ func (o operation) fillPath(in inputs) (path, problem string) {
 		name := m[1 : len(m)-1]
 		v := in.text(name)
 		if v == "" {
-			problem = fmt.Sprintf("needs %s, which this call has not", name)
+			problem = fmt.Sprintf("needs %s, which this call does not set", name)
 		}
 		return url.PathEscape(v)
 	})

@@ -14,42 +14,42 @@ import (
 	"github.com/google/uuid"
 )
 
-// allLimit is the page size of the All methods: the most that the service allows for documents.
+// allLimit is the page size of the All methods. It is the largest that the service allows for documents.
 const allLimit = 100
 
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the number of the next page, to be asked for with the same parameters; 0 when this page is the last. Where the
-	// service reports no pagination, only an empty page is the last.
+	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. Where the service reports no
+	// pagination, only an empty page counts as the last.
 	Next int
-	// Message is the service's.
+	// Message is the service's message.
 	Message string
-	// Pagination is what the service reported; nil when it did not, as live answers often do not.
+	// Pagination is what the service reported. It is nil when the answer has none, as live answers often do not.
 	Pagination *Pagination
-	// DocumentsCount and FormCount are set for lists of documents only. Whether they count this page or all is not documented
-	// by the service.
+	// DocumentsCount and FormCount are set in lists of documents. Whether they count this page or all pages is not documented by
+	// the service.
 	DocumentsCount, FormCount int
-	// Raw is the answer as it came.
+	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 
-	lacking func(kind error, message string) *Error // for the call that got the page
+	lacking func(kind error, message string) *Error // makes an error of the call that got the page
 	more    more
 	total   *int
 	count   *int // documentsCount
 }
 
-// Pagination is what the service reported with a page; 0 and false also stand for what it left out.
+// Pagination is what the service reported with a page. Fields that it left out are 0 or false.
 type Pagination struct {
 	CurrentPage int
 	TotalPages  int
-	// TotalItems counts the documents or responses of all pages. Respondents have none.
+	// TotalItems counts the documents or responses of all pages. It is 0 for respondents.
 	TotalItems int
-	// HasNextPage and HasPreviousPage come with form responses only.
+	// HasNextPage and HasPreviousPage are set for form responses only.
 	HasNextPage, HasPreviousPage bool
 }
 
-// more is what an answer tells about further pages.
+// more says whether an answer promises further pages.
 type more uint8
 
 const (
@@ -58,14 +58,14 @@ const (
 	noMore
 )
 
-// wirePage is what every list has beside its records.
+// wirePage holds the fields that every list has beside its records.
 type wirePage struct {
 	Message        string          `json:"message"`
 	DocumentsCount *int            `json:"documentsCount"`
 	Pagination     *wirePagination `json:"pagination"`
 }
 
-// wirePagination tells what was left out from what is zero.
+// wirePagination has pointers, so that a missing field differs from a zero.
 type wirePagination struct {
 	CurrentPage     *int  `json:"currentPage"`
 	TotalPages      *int  `json:"totalPages"`
@@ -92,7 +92,7 @@ func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	return p
 }
 
-// missingList says what is wrong with an answer whose list, of the name, is not there.
+// missingList returns what is wrong when an answer lacks its list; empty when nothing is.
 func (w wirePage) missingList(name string, there bool, r *run) string {
 	page, _ := strconv.Atoi(r.call.in.text("page"))
 	if there || w.provesEmpty(max(page, 1), name, r.last.body) {
@@ -101,8 +101,8 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 	return noList(name, r.last.body)
 }
 
-// provesEmpty tells whether an answer without its list says by other means that there is nothing on this page. Services
-// that leave out an empty list were met; so were errors, and lists under other names, with status 200.
+// provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave out an
+// empty list. Others answer an error, or a list under another name, with status 200.
 func (w wirePage) provesEmpty(page int, name string, answer []byte) bool {
 	f := w.Pagination
 	if f == nil {
@@ -122,7 +122,7 @@ func (w wirePage) provesEmpty(page int, name string, answer []byte) bool {
 	})
 }
 
-// pageKeys stand beside a list. What has any other key may be another answer altogether.
+// pageKeys are the keys beside a list. An answer with other keys may not be a list at all.
 var pageKeys = []string{"message", "documentsCount", "formCount", "pagination", "success", "status", "statusCode", "code"}
 
 func (f *wirePagination) total() *int {
@@ -139,7 +139,7 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// more is unknown where the fields contradict each other: a page too many costs less than one too few.
+// more returns moreUnknown when the fields contradict each other: reading a page too many costs less than missing one.
 func (f *wirePagination) more(current, items int) more {
 	var promised, denied bool
 	if f.HasNextPage != nil {
@@ -157,7 +157,7 @@ func (f *wirePagination) more(current, items int) more {
 	return noMore
 }
 
-// only returns the item with the id that was asked for: a service that ignores the filter must not answer for another.
+// only returns the item with the id. A service that ignores the filter answers with other items, which are not returned.
 func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	for i := range p.Items {
 		if strings.EqualFold(idOf(&p.Items[i]), id) {
@@ -171,13 +171,13 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	return nil, p.lacking(ErrNotFound, message)
 }
 
-// lister walks all pages of a list. fetch is called for one page at a time.
+// lister reads all pages of a list. It calls fetch for one page at a time.
 type lister[T any] struct {
 	id    func(*T) string
 	fetch func(ctx context.Context, page int) (*Page[T], error)
 }
 
-// fetched is a page on its way.
+// fetched is a page that is being fetched.
 type fetched[T any] struct {
 	done     chan struct{}
 	page     *Page[T]
@@ -186,7 +186,7 @@ type fetched[T any] struct {
 	panicked any
 }
 
-// wait returns when the page is there. The first time, it hands a panic in Options.OnAttempt over to the caller's goroutine.
+// wait returns when the fetch has ended. Its first call passes a panic of Options.OnAttempt on to the caller's goroutine.
 func (f *fetched[T]) wait() {
 	if <-f.done; f.returned {
 		return
@@ -213,8 +213,8 @@ func (l lister[T]) start(ctx context.Context, number int) *fetched[T] {
 	return f
 }
 
-// all yields every item once. The next page is fetched while the caller works on this one; leaving the loop cancels that
-// and waits for it.
+// all yields every item once. It fetches the next page while the caller works on this one. Leaving the loop cancels that
+// fetch and waits until it has ended.
 func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -258,7 +258,7 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// seenIDs keeps 16 bytes of each id.
+// seenIDs is a set of ids, 16 bytes each.
 type seenIDs map[[16]byte]struct{}
 
 func (s seenIDs) add(id string) bool {
@@ -274,13 +274,13 @@ func (s seenIDs) add(id string) bool {
 	return true
 }
 
-// coverage knows which part of a list has been read although the list moves. Positions count from 0 in the list as it is
-// now: when the reported total shrinks, what was read may have moved up by as much.
+// coverage tracks which part of a changing list has been read. Positions count from 0 in the list as it is now. When the
+// reported total shrinks, records may have moved up by as many positions.
 type coverage struct {
-	size     int // records to a page, which the service may have capped
+	size     int // page size, which the service may have capped
 	covered  int // everything before this position has been read
-	gapEnd   int // with a gap: where reading went on after it …
-	tail     int // … and how far it came; 0 without a gap
+	gapEnd   int // start of the part that was read behind a gap
+	tail     int // end of that part; 0 when there is no gap
 	furthest int // the highest page read
 	total    *int
 	least    int // the lowest total so far
@@ -289,7 +289,7 @@ type coverage struct {
 	idle     int // pages in a row without a new id or a lower total
 }
 
-// after takes note of a page, with the number of new ids on it, and returns the number of the next one, 0 at the end.
+// after records a page on which found ids were new, and returns the number of the next page, 0 at the end.
 func (c *coverage) after(number, items int, m more, total *int, found int) (int, error) {
 	progress := found > 0
 	if c.size == 0 {
@@ -324,18 +324,18 @@ func (c *coverage) shrink(total *int) {
 	if total == nil {
 		return
 	}
-	if c.total == nil || *total < c.least { // a list that only shrinks is read in the end; one that swings may not be
+	if c.total == nil || *total < c.least { // only a new minimum counts as progress: a total that swings would go on for ever
 		c.least, c.idle = *total, 0
 	}
 	if c.total != nil && *total < *c.total {
 		by := *c.total - *total
-		c.covered, c.tail = max(c.covered-by, 0), c.tail-by // gapEnd stays: the stretch behind it may not have moved at all
+		c.covered, c.tail = max(c.covered-by, 0), c.tail-by // gapEnd stays: what is behind it need not have moved
 	}
 	c.total = total
 }
 
-// believed returns the total unless it may count something else: a list with more records than any total so far, or a first
-// page that holds as many as there should be in all.
+// believed returns the total, or nil where it may count something else: more records were found than any total says, or the
+// first page alone holds as many as the total.
 func (c *coverage) believed(items int, total *int, found int) *int {
 	c.found += found
 	if total == nil {
@@ -348,14 +348,14 @@ func (c *coverage) believed(items int, total *int, found int) *int {
 	return total
 }
 
-// add notes that the positions from start to end have been read. Reading always starts before gapEnd.
+// add records that the positions from start to end have been read. start is always before gapEnd.
 func (c *coverage) add(start, end int) {
-	if c.tail > 0 && end >= c.gapEnd { // it came back to the stretch behind the gap
+	if c.tail > 0 && end >= c.gapEnd { // the gap is closed
 		end = max(end, c.tail)
 	}
 	if start > c.covered {
 		c.gapEnd, c.tail = start, end
 		return
 	}
-	c.covered, c.tail = end, 0 // a page is always read from where covered stands
+	c.covered, c.tail = end, 0 // start is at or before covered here
 }

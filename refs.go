@@ -2,22 +2,22 @@ package signforms
 
 import "strings"
 
-// DocumentRef says which document to void or to remind. [PDFDocument] and [TemplateDocument] make one; records make their own
-// with their Ref methods. It is comparable, and survives storage as text: see [ParseDocumentRef].
+// DocumentRef identifies a document for Void and Remind. Get one from a record's Ref method, [PDFDocument] or
+// [TemplateDocument]. It is comparable. To store one, write its text and read it back with [ParseDocumentRef].
 type DocumentRef struct{ documentType, documentID, responseID string }
 
-// PDFDocument refers to a PDF document by its id, a UUID.
+// PDFDocument returns the reference to a PDF document. Its id is a UUID.
 func PDFDocument(documentID string) DocumentRef {
 	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
 }
 
-// TemplateDocument refers to a document made from a template: the template's id, a UUID, and the id of the document, an
-// ObjectId that is called createdDocumentId in send results and respondentDocumentId in respondents.
+// TemplateDocument returns the reference to a document made from a template. The template's id is a UUID. The document's id is
+// an ObjectId, which send results call createdDocumentId and respondents call respondentDocumentId.
 func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
 	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
 }
 
-// ParseDocumentRef reads the text of a reference, as String writes it: PDF:<document id> or
+// ParseDocumentRef parses the text that [DocumentRef.String] returns: PDF:<document id> or
 // PDF_TEMPLATE:<template id>:<created document id>. Its error matches ErrInvalid.
 func ParseDocumentRef(text string) (DocumentRef, error) {
 	var r DocumentRef
@@ -37,7 +37,7 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 	return r, nil
 }
 
-// refSeparator stands between the parts of a reference's text. No id holds it.
+// refSeparator separates the parts of a reference's text. No id contains it.
 const refSeparator = ":"
 
 var parseRef = method{name: "parse document reference"}
@@ -48,8 +48,7 @@ func (m method) refused(problem string) error {
 	return c.err(m)
 }
 
-// String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, for [ParseDocumentRef]. The
-// zero DocumentRef is the empty text.
+// String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
 func (r DocumentRef) String() string {
 	parts := []string{r.documentType, r.documentID, r.responseID}
 	if r.documentType != string(TypePDFTemplate) {
@@ -61,8 +60,8 @@ func (r DocumentRef) String() string {
 	return strings.Join(parts, refSeparator)
 }
 
-// MarshalText returns what String does, so that a reference can be stored as JSON, in a column or in a flag, and used after
-// a restart. It fails for a reference that [ParseDocumentRef] would not read; the zero DocumentRef is the empty text.
+// MarshalText returns the text of String, so that a reference works in JSON, logs and flags. It returns an error for a
+// reference that [ParseDocumentRef] would refuse, except the zero DocumentRef.
 func (r DocumentRef) MarshalText() ([]byte, error) {
 	if r == (DocumentRef{}) {
 		return []byte{}, nil
@@ -73,7 +72,7 @@ func (r DocumentRef) MarshalText() ([]byte, error) {
 	return []byte(r.String()), nil
 }
 
-// UnmarshalText reads what MarshalText wrote: see [ParseDocumentRef]. An empty text is the zero DocumentRef.
+// UnmarshalText is [ParseDocumentRef], and reads an empty text as the zero DocumentRef.
 func (r *DocumentRef) UnmarshalText(text []byte) (err error) {
 	*r = DocumentRef{}
 	if len(text) > 0 {

@@ -2,10 +2,10 @@ package signforms
 
 import "strings"
 
-// DocumentStatus is where a document stands. Values that this package does not know are kept as they came.
+// DocumentStatus is the status of a document. Unknown values are kept as received.
 type DocumentStatus string
 
-// The statuses of documents. The literal of PENDING, a document in progress, is not documented by the service.
+// The statuses of documents. The text PENDING, for a document in progress, is not documented by the service.
 const (
 	StatusDraft    DocumentStatus = "DRAFT"
 	StatusPending  DocumentStatus = "PENDING"
@@ -17,8 +17,8 @@ const (
 	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
 )
 
-// CanVoid is false only where the service's description forbids voiding. It is true for VOID, where a repeat changes
-// nothing, for DRAFT and for unknown statuses: there the service decides.
+// CanVoid reports whether the service's description allows voiding in this status. It is true for VOID, where a repeat
+// changes nothing, and for DRAFT and unknown statuses, where the service decides.
 func (s DocumentStatus) CanVoid() bool {
 	switch s {
 	case StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted:
@@ -27,8 +27,8 @@ func (s DocumentStatus) CanVoid() bool {
 	return true
 }
 
-// CanRemind is false only where the service's description forbids reminding. It is true for PAID, which is not in its
-// list (with nobody pending, nobody is reminded), and for unknown statuses.
+// CanRemind reports whether the service's description allows reminding in this status. It is true for PAID, where nobody is
+// pending and so nobody is reminded, and for unknown statuses, where the service decides.
 func (s DocumentStatus) CanRemind() bool {
 	switch s {
 	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
@@ -44,8 +44,7 @@ func (s DocumentStatus) normal() DocumentStatus {
 	return s
 }
 
-// SignerStatus is where one signer stands. DRAFT and the empty string have been seen too; values that this package does not
-// know are kept as they came.
+// SignerStatus is the status of one signer. Unknown values are kept as received; DRAFT and the empty string were seen.
 type SignerStatus string
 
 // The statuses of signers.
@@ -55,7 +54,7 @@ const (
 	SignerSigned  SignerStatus = "SIGNED"
 )
 
-// SigningType tells PDF documents and templates apart. Values that this package does not know are kept as they came.
+// SigningType distinguishes PDF documents from templates. Unknown values are kept as received.
 type SigningType string
 
 // The signing types of documents.
@@ -66,7 +65,7 @@ const (
 	typeForm SigningType = "FORM_TEMPLATE" // of a send
 )
 
-// SortOrder is the order of a list, always by creation; equal times are ordered by document id.
+// SortOrder is the order of a list by time of creation. Documents created at the same time are ordered by id.
 type SortOrder string
 
 // The sort orders. The service's default is NewestFirst.

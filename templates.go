@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// TemplateListParams filters a list of templates. The zero value lists all, newest first, ten to a page.
+// TemplateListParams filters a list of templates. The zero value lists all of them, newest first.
 type TemplateListParams struct {
 	DocumentID string // UUID of a template
-	// DateFrom and DateTo bound the creation, both inclusive, to the millisecond.
+	// DateFrom and DateTo limit the time of creation, as in [DocumentListParams].
 	DateFrom, DateTo time.Time
-	Archived         *bool     // nil does not filter
+	Archived         *bool     // nil selects archived templates and others
 	SortOrder        SortOrder // default: NewestFirst
-	// Page is from 1; 0 means the first. All starts at the first, whatever it is.
+	// Page is 1-based; 0 means 1. All ignores it.
 	Page int
-	// Limit is how many to a page, 1 to 100. Default: 100 for All, 10 for List.
+	// Limit is the page size, 1 to 100. Default: 100 for All, 10 for List.
 	Limit int
-	// Query is free text that the name must hold.
+	// Query is text that the template's name must contain.
 	Query string
 }
 
@@ -30,34 +30,34 @@ func (p TemplateListParams) documents() DocumentListParams {
 		SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 }
 
-// List returns one page of templates: that with the number p.Page. For all of them, range over All.
+// List returns page p.Page of the templates. To read every page, range over All.
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
 }
 
-// All yields every template that matches, as [DocumentsService.All] does documents.
+// All yields every template that matches. It works like [DocumentsService.All].
 func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Document, error] {
 	return s.c.allDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
 }
 
-// Get returns one template with its roles. ErrNotFound when the service has none with this id.
+// Get returns one template with its roles, or ErrNotFound when the service has none with this id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Document, error) {
 	return s.c.getDocument(ctx, getTemplate, TypePDFTemplate, "templateID", templateID)
 }
 
-// Receiver is somebody to whom a template or form is sent.
+// Receiver is a person who gets a template or form by mail.
 type Receiver struct {
 	Name  string `json:"name"`  // required
 	Email string `json:"email"` // required, with an @
-	// RoleTitle must equal a role of the template exactly. Required for templates, not used for forms.
+	// RoleTitle must match a role of the template exactly. It is required for templates and not used for forms.
 	RoleTitle  string `json:"roleTitle,omitempty"`
 	RoleColour string `json:"roleColour,omitempty"`
-	// Subject and Message of this receiver's mail; empty falls back to Mail.
+	// Subject and Message replace those of Mail for this receiver. Empty means those of Mail.
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Mail is the subject and the text of the mail to receivers that bring none of their own; what is empty is left to the service.
+// Mail is the subject and text for receivers without their own. The service fills in what is empty.
 type Mail struct {
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -69,31 +69,31 @@ type CustomVariable struct {
 	Value string `json:"varValue"` // may be empty
 }
 
-// TemplateSendParams says what to send to whom.
+// TemplateSendParams are the inputs of sending a template.
 type TemplateSendParams struct {
 	TemplateID string     // UUID, required
 	Receivers  []Receiver // 1 to 100
 	Mail       Mail
 	Variables  []CustomVariable
-	// PDF replaces the template's file when not empty: the bytes of the file. The service takes bodies of up to 10 MiB,
-	// in which they grow by a third; that limit is not documented by the service.
+	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which may
+	// have up to 10 MiB. That limit is not documented by the service.
 	PDF []byte
 }
 
-// SendResult is a document made from a template. As JSON it keeps everything but Raw and the signing links, so that it can
-// be stored and its Ref used later.
+// SendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can store
+// it and use its Ref later.
 type SendResult struct {
 	Message               string         `json:"message"`
-	TemplateID            string         `json:"templateId"` // as sent, when the answer has none
+	TemplateID            string         `json:"templateId"` // the id that was sent when the answer has none
 	CreatedDocumentID     string         `json:"createdDocumentId"`
 	CreatedDocumentStatus DocumentStatus `json:"createdDocumentStatus"`
-	// Signers hold the signing links, which print as "[redacted]" and are empty when read back from JSON.
+	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
 	Signers []Signer `json:"signers"`
-	// Raw is the answer as it came. It holds the signing links: keep it out of logs.
+	// Raw is the answer as received. It contains the signing links, so keep it out of logs.
 	Raw RawAnswer `json:"-"`
 }
 
-// Ref returns the reference by which the document is voided or reminded.
+// Ref returns the reference for Void and Remind.
 func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
 
 func (r *SendResult) missing(*run) string {
@@ -103,7 +103,7 @@ func (r *SendResult) missing(*run) string {
 	return ""
 }
 
-// sendBody is what both kinds of send carry.
+// sendBody is the request body for templates and forms.
 type sendBody struct {
 	SigningType SigningType      `json:"signingType"`
 	DocumentID  string           `json:"documentId"`
@@ -148,8 +148,9 @@ func (b sendBody) check(c *checks) {
 	}
 }
 
-// Send makes a document from a template and sends it to its receivers. It is repeated only when provably nothing was
-// accepted. ErrOutcomeUnknown: it may have been sent; look at the template's respondents before sending again.
+// Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
+// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look at the template's respondents before
+// you send again.
 func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
 	body := sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail,
 		Variables: p.Variables}
@@ -174,7 +175,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	return &res, nil
 }
 
-// Respondent is a document made from a template, with its signers. Fields that an answer lacks are zero.
+// Respondent is a document made from a template, with its signers. Fields that the answer lacks are zero.
 type Respondent struct {
 	RespondentDocumentID string            `json:"respondentDocumentId"`
 	TemplateID           string            `json:"templateId"`
@@ -184,18 +185,18 @@ type Respondent struct {
 	PDFLink              string            `json:"pdfLink"`
 	FinishedPDFURL       string            `json:"finishedPdfUrl"`
 	Signers              []Signer          `json:"signers"`
-	History              []json.RawMessage `json:"history"` // its records are not documented by the service
+	History              []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
 }
 
-// Ref returns the reference by which the document is voided or reminded.
+// Ref returns the reference for Void and Remind.
 func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.RespondentDocumentID) }
 
-// RespondentListParams says whose respondents to list: TemplateID, RespondentDocumentID or both.
+// RespondentListParams selects respondents: by TemplateID, by RespondentDocumentID, or by both.
 type RespondentListParams struct {
 	TemplateID           string // UUID
 	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
-	Page                 int    // from 1, 0 means the first; AllRespondents starts at the first, whatever it is
-	Limit                int    // how many to a page; default 10 for Respondents, 100 for AllRespondents; no maximum is documented
+	Page                 int    // 1-based; 0 means 1; AllRespondents ignores it
+	Limit                int    // page size; default 10 for Respondents, 100 for AllRespondents; no maximum is documented
 }
 
 func (p RespondentListParams) inputs(m method) (inputs, error) {
@@ -227,7 +228,7 @@ func (w *wireRespondents) missing(r *run) string {
 	return w.missingList("respondents", w.Respondents != nil, r)
 }
 
-// Respondents returns one page of the documents made from a template: that with the number p.Page.
+// Respondents returns page p.Page of the documents made from a template.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
 	return s.respondents(ctx, listRespondents, p)
 }
@@ -252,9 +253,8 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
 }
 
-// AllRespondents yields every document made from a template, in pages of 100 unless p.Limit says otherwise, as
-// [DocumentsService.All] does documents. The service has no date filter here, so records made meanwhile may or may not be
-// among them.
+// AllRespondents yields every document made from a template. It works like [DocumentsService.All], but the service has no date
+// filter here, so it may or may not yield documents that are created meanwhile.
 func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
 	if p.Limit == 0 {
 		p.Limit = allLimit
@@ -268,8 +268,8 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 	return list.all(ctx)
 }
 
-// Respondent returns one document made from a template, by the id that is called createdDocumentId in send results.
-// ErrNotFound when the service has none with this id.
+// Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id is
+// called createdDocumentId in send results.
 func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
 	var c checks
 	c.objectID("createdDocumentID", createdDocumentID)
