@@ -60,17 +60,18 @@ func BenchmarkLoopback(b *testing.B) {
 	created := strings.ReplaceAll(srv.Now().Format("2006-01-02T15:04:05.000Z"), ":", "%3A")
 	for _, query := range []string{"", "&page=1000", "&status=DECLINED", "&archive=false&dateTo=" + created, "&query=lease+77"} {
 		beside(b, srv, "list?"+query, func(n int) []wireRequest {
-			return []wireRequest{{"GET", "/get-documents?limit=100" + query, "", `"Documents fetched successfully"`}}
+			return []wireRequest{{method: "GET", path: "/get-documents?limit=100" + query, body: "", want: `"Documents fetched successfully"`}}
 		})
 	}
 	beside(b, srv, "send", func(n int) []wireRequest {
-		return []wireRequest{{"POST", "/pdf-template-lambda", `{"signingType":"PDF_TEMPLATE","documentId":"` + template +
-			`","receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Buyer"}]}`, `"Document sent successfully"`}}
+		return []wireRequest{{method: "POST", path: "/pdf-template-lambda", body: `{"signingType":"PDF_TEMPLATE","documentId":"` + template +
+			`","receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Buyer"}]}`, want: `"Document sent successfully"`}}
 	})
 	beside(b, srv, "void", func(n int) (all []wireRequest) {
 		for range n {
 			id := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-			all = append(all, wireRequest{"POST", "/void-document", fmt.Sprintf(`{"documentId":%q,"documentType":"PDF"}`, id), `"Document voided successfully"`})
+			all = append(all, wireRequest{method: "POST", path: "/void-document", body: fmt.Sprintf(`{"documentId":%q,"documentType":"PDF"}`, id),
+				want: `"Document voided successfully"`})
 		}
 		return all
 	})
@@ -80,7 +81,7 @@ func BenchmarkLoopback(b *testing.B) {
 			srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 		}
 		for _, m := range srv.Messages()[mails:] {
-			all = append(all, wireRequest{"POST", strings.TrimPrefix(m.Link, srv.URL), "", "Signed by"})
+			all = append(all, wireRequest{method: "POST", path: strings.TrimPrefix(m.Link, srv.URL), body: "", want: "Signed by"})
 		}
 		return all
 	})
@@ -91,7 +92,7 @@ func BenchmarkLoopback(b *testing.B) {
 func BenchmarkListRatio(b *testing.B) {
 	srv := signformstest.NewServer(b, nil)
 	addDocuments(srv, 1_000)
-	list := wireRequest{"GET", "/get-documents?limit=100", "", ""}
+	list := wireRequest{method: "GET", path: "/get-documents?limit=100", body: "", want: ""}
 	bare := fixedAnswer(roundTrip(b, srv, srv.URL, list))
 	defer bare.Close()
 	var service, fixed []time.Duration

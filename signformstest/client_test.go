@@ -115,11 +115,11 @@ func TestWorkspacesAndKeys(t *testing.T) {
 		key, workspace string
 		want           error
 	}{
-		{srv.APIKey, srv.WorkspaceID, nil},
-		{srv.AddAPIKey(), srv.WorkspaceID, nil},
-		{otherKey, otherWorkspace, signforms.ErrNotFound},
-		{otherKey, srv.WorkspaceID, signforms.ErrForbidden},
-		{"wrong", "", signforms.ErrForbidden},
+		{key: srv.APIKey, workspace: srv.WorkspaceID, want: nil},
+		{key: srv.AddAPIKey(), workspace: srv.WorkspaceID, want: nil},
+		{key: otherKey, workspace: otherWorkspace, want: signforms.ErrNotFound},
+		{key: otherKey, workspace: srv.WorkspaceID, want: signforms.ErrForbidden},
+		{key: "wrong", workspace: "", want: signforms.ErrForbidden},
 	} {
 		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
 			WorkspaceID: c.workspace, HTTPClient: srv.HTTPClient(), LimitStore: signforms.NewMemoryLimitStore(srv.Now),

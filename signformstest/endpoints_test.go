@@ -57,10 +57,11 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 		status       int
 		message      string
 	}{
-		{"POST", "/void-document", 404, "No such path. Did you mean PUT /documents/{documentId}/void?"},
-		{"POST", "/documents/" + doc + "/void", 405, `Method "POST" is not allowed here: use PUT`},
-		{"DELETE", "/v2/documents", 405, `Method "DELETE" is not allowed here: use GET`},
-		{"PUT", "/documents/" + doc + "/void?documentType=PDF_TEMPLATE&responseId=x", 200, "Document is already voided"},
+		{method: "POST", path: "/void-document", status: 404, message: "No such path. Did you mean PUT /documents/{documentId}/void?"},
+		{method: "POST", path: "/documents/" + doc + "/void", status: 405, message: `Method "POST" is not allowed here: use PUT`},
+		{method: "DELETE", path: "/v2/documents", status: 405, message: `Method "DELETE" is not allowed here: use GET`},
+		{method: "PUT", path: "/documents/" + doc + "/void?documentType=PDF_TEMPLATE&responseId=x", status: 200,
+			message: "Document is already voided"},
 	} {
 		status, answer := call(t, srv, c.method, c.path, "{}")
 		require.Equal(t, c.status, status)

@@ -157,10 +157,13 @@ func TestReminderLimits(t *testing.T) {
 		advances []time.Duration // before each further reminder
 		want     []int
 	}{
-		"documented":   {signformstest.ReminderLimit{}, make([]time.Duration, 5), []int{200, 200, 200, 200, 200, 429}},
-		"fixed":        {signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1}, []time.Duration{0, 15 * time.Minute}, []int{200, 429, 200}},
-		"tokens":       {signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour}, []time.Duration{0, 0, 30 * time.Minute, 0}, []int{200, 200, 429, 200, 429}},
-		"sliding, one": {signformstest.ReminderLimit{Reading: signformstest.SlidingWindow, Requests: 1, Window: time.Second}, []time.Duration{999 * time.Millisecond, time.Millisecond}, []int{200, 429, 200}},
+		"documented": {limit: signformstest.ReminderLimit{}, advances: make([]time.Duration, 5), want: []int{200, 200, 200, 200, 200, 429}},
+		"fixed": {limit: signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1},
+			advances: []time.Duration{0, 15 * time.Minute}, want: []int{200, 429, 200}},
+		"tokens": {limit: signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour},
+			advances: []time.Duration{0, 0, 30 * time.Minute, 0}, want: []int{200, 200, 429, 200, 429}},
+		"sliding, one": {limit: signformstest.ReminderLimit{Reading: signformstest.SlidingWindow, Requests: 1, Window: time.Second},
+			advances: []time.Duration{999 * time.Millisecond, time.Millisecond}, want: []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := signformstest.NewServer(t, &signformstest.Options{ReminderLimit: c.limit, Start: start})

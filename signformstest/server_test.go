@@ -230,9 +230,9 @@ func TestSigningLinksSign(t *testing.T) {
 		status int
 		text   string
 	}{
-		{"DELETE", http.StatusMethodNotAllowed, "This page allows GET, HEAD, POST."},
-		{"POST", http.StatusOK, "Signed by Ann."},
-		{"POST", http.StatusConflict, "already signed"},
+		{method: "DELETE", status: http.StatusMethodNotAllowed, text: "This page allows GET, HEAD, POST."},
+		{method: "POST", status: http.StatusOK, text: "Signed by Ann."},
+		{method: "POST", status: http.StatusConflict, text: "already signed"},
 	} {
 		req, err := http.NewRequest(want.method, link, nil)
 		require.NoError(t, err)

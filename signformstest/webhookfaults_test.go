@@ -20,28 +20,28 @@ func TestWebhookFaults(t *testing.T) {
 		genuine  bool
 		check    func(t *testing.T, r received, d signformstest.Delivery)
 	}{
-		"drop":      {fault{Drop: true}, 0, false, nil},
-		"duplicate": {fault{Duplicate: true}, 2, true, nil},
-		"another secret": {fault{Secret: "previous"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+		"drop":      {fault: fault{Drop: true}, requests: 0, genuine: false, check: nil},
+		"duplicate": {fault: fault{Duplicate: true}, requests: 2, genuine: true, check: nil},
+		"another secret": {fault: fault{Secret: "previous"}, requests: 1, genuine: false, check: func(t *testing.T, r received, _ signformstest.Delivery) {
 			require.True(t, r.genuine("previous"))
 		}},
-		"stale": {fault{Shift: -time.Hour}, 1, true, func(t *testing.T, r received, _ signformstest.Delivery) {
+		"stale": {fault: fault{Shift: -time.Hour}, requests: 1, genuine: true, check: func(t *testing.T, r received, _ signformstest.Delivery) {
 			require.Equal(t, "1999-12-31T23:00:00.000Z", r.header.Get("x-timestamp"))
 		}},
-		"missing header": {fault{OmitHeader: "x-signature"}, 1, false, func(t *testing.T, r received, _ signformstest.Delivery) {
+		"missing header": {fault: fault{OmitHeader: "x-signature"}, requests: 1, genuine: false, check: func(t *testing.T, r received, _ signformstest.Delivery) {
 			require.NotContains(t, r.header, "X-Signature")
 			require.Contains(t, r.header, "X-Timestamp")
 		}},
-		"missing type": {fault{OmitType: true}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+		"missing type": {fault: fault{OmitType: true}, requests: 1, genuine: true, check: func(t *testing.T, r received, d signformstest.Delivery) {
 			require.Equal(t, strings.Replace(string(d.Body), `"webhookEvent":"new_form_response",`, "", 1), string(r.body))
 		}},
-		"unknown event": {fault{Type: "new_thing"}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+		"unknown event": {fault: fault{Type: "new_thing"}, requests: 1, genuine: true, check: func(t *testing.T, r received, d signformstest.Delivery) {
 			require.Equal(t, strings.Replace(string(d.Body), `"new_form_response"`, `"new_thing"`, 1), string(r.body))
 		}},
-		"huge body": {fault{Pad: 2 << 20}, 1, true, func(t *testing.T, r received, d signformstest.Delivery) {
+		"huge body": {fault: fault{Pad: 2 << 20}, requests: 1, genuine: true, check: func(t *testing.T, r received, d signformstest.Delivery) {
 			require.Len(t, r.body, len(d.Body)+len(`,"padding":""`)+2<<20)
 		}},
-		"re-encoded": {fault{Reencode: true}, 1, false, func(t *testing.T, r received, d signformstest.Delivery) {
+		"re-encoded": {fault: fault{Reencode: true}, requests: 1, genuine: false, check: func(t *testing.T, r received, d signformstest.Delivery) {
 			require.JSONEq(t, string(d.Body), string(r.body))
 			require.Contains(t, string(r.body), "\n")
 		}},
