@@ -91,6 +91,10 @@ type run struct {
 	refused  error         // why no further attempt was made: no slot, or the context ended
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	nextWait time.Duration // before the next attempt
+
+	loop    retryablehttp.Client // here, as the two below are, to be allocated with the run
+	client  http.Client
+	request retryablehttp.Request
 }
 
 func (c *caller) newRun(call call) (*run, error) {
@@ -120,19 +124,17 @@ func (c *caller) newRun(call call) (*run, error) {
 
 // send returns the body of a success. The loop is go-retryablehttp's: RoundTrip makes an attempt and keeps its outcome in
 // r.last, checkRetry decides whether there is another, and r.nextWait passes before it.
-func (r *run) send(ctx context.Context) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, r.url, nil)
-	if err != nil {
+func (r *run) send(ctx context.Context) (_ []byte, err error) {
+	if r.request.Request, err = http.NewRequestWithContext(ctx, r.method, r.url, nil); err != nil {
 		return nil, r.call.refusal(err.Error()) // the context is nil: New has checked what the URL is made of
 	}
-	loop := retryablehttp.Client{
-		HTTPClient:   &http.Client{Transport: r, CheckRedirect: neverFollow},
-		RetryMax:     r.c.options.MaxAttempts - 1,
-		CheckRetry:   r.checkRetry,
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	if _, err := loop.Do(&retryablehttp.Request{Request: req}); err != nil && ctx.Err() != nil {
+	r.client.Transport, r.client.CheckRedirect = r, neverFollow
+	r.loop.HTTPClient = &r.client
+	r.loop.RetryMax = r.c.options.MaxAttempts - 1
+	r.loop.CheckRetry = r.checkRetry
+	r.loop.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait }
+	r.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	if _, err := r.loop.Do(&r.request); err != nil && ctx.Err() != nil {
 		r.refused = ctx.Err() // also while waiting, of which r.last knows nothing
 	}
 	return r.judge()
@@ -212,7 +214,7 @@ func (r *run) sendOnce(req *http.Request) outcome {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
 	} else {
 		req.Body = emptyBody{}
-		req.TransferEncoding = []string{"identity"} // or HTTP/1.1 would announce a body in chunks
+		req.TransferEncoding = identity // or HTTP/1.1 would announce a body in chunks
 		switch req.Method {
 		case http.MethodPost, http.MethodPut, http.MethodPatch:
 			req.Header["content-length"] = []string{"0"} // net/http writes its own only for a length that it knows; HTTP/2 drops this one
@@ -232,24 +234,29 @@ func (r *run) sendOnce(req *http.Request) outcome {
 	return out
 }
 
+var identity = []string{"identity"}
+
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
 func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
 func (emptyBody) Close() error                     { return nil }
 
+// header is made for each attempt: a transport may add to it, and may still read it after it has returned.
 func (c *caller) header(r *run) http.Header {
+	const contentType = "application/json"
+	values := [...]string{contentType, c.userAgent, c.key.reveal(), r.id, c.options.WorkspaceID}
 	h := http.Header{
-		"Accept":       {"application/json"},
-		"User-Agent":   {c.userAgent},
-		"X-Api-Key":    {c.key.reveal()},
-		"X-Request-Id": {r.id}, // not documented by the service, which may ignore it
+		"Accept":       values[0:1:1],
+		"User-Agent":   values[1:2:2],
+		"X-Api-Key":    values[2:3:3],
+		"X-Request-Id": values[3:4:4], // not documented by the service, which may ignore it
 	}
 	if r.body != nil {
-		h["Content-Type"] = []string{"application/json"}
+		h["Content-Type"] = []string{contentType}
 	}
 	if c.options.WorkspaceID != "" {
-		h["Workspaceid"] = []string{c.options.WorkspaceID}
+		h["Workspaceid"] = values[4:5:5]
 	}
 	return h
 }

@@ -66,11 +66,16 @@ func (in inputs) text(name string) string {
 	return ""
 }
 
-// query returns the inputs in the order of their names, as url.Values would.
+// query returns the inputs in the order of their names, as url.Values would. It sorts them.
 func (in inputs) query() string {
-	sorted := slices.SortedFunc(slices.Values(in), func(a, b input) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(in, func(a, b input) int { return strings.Compare(a.name, b.name) })
+	length := 0
+	for _, i := range in {
+		length += len(i.name) + len(i.text) + 2
+	}
 	var q strings.Builder
-	for i, input := range sorted {
+	q.Grow(length)
+	for i, input := range in {
 		if i > 0 {
 			q.WriteByte('&')
 		}
