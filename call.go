@@ -41,17 +41,17 @@ type call struct {
 	maxWait time.Duration // for slots of the reminder budget, as Options.ReminderMaxWait
 }
 
-// do performs one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
+// do makes one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
 func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
-	run, err := c.carryOut(ctx, call, out)
+	run, err := c.perform(ctx, call, out)
 	if err != nil {
 		return nil, err
 	}
 	return run.last.body, nil
 }
 
-// carryOut does the same and returns the run, whose last outcome is a success.
-func (c *caller) carryOut(ctx context.Context, call call, out any) (_ *run, err error) {
+// perform does the same and returns the run, whose last outcome is a success.
+func (c *caller) perform(ctx context.Context, call call, out any) (_ *run, err error) {
 	ctx, end := c.begin(ctx, call.op)
 	defer func() { end(err) }()
 	run, err := c.newRun(call)

@@ -208,7 +208,7 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 		return nil, err
 	}
 	var answer wireDocuments
-	run, err := c.carryOut(ctx, call{method: m, in: in}, &answer)
+	run, err := c.perform(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}

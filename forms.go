@@ -112,7 +112,7 @@ func (s *FormsService) responses(ctx context.Context, m method, p ResponseListPa
 		return nil, err
 	}
 	var answer wireResponses
-	run, err := s.c.carryOut(ctx, call{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}

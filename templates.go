@@ -239,7 +239,7 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 		return nil, err
 	}
 	var answer wireRespondents
-	run, err := s.c.carryOut(ctx, call{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, call{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
