@@ -3,6 +3,7 @@ package signforms
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 )
 
@@ -21,6 +22,9 @@ type SigningLink string
 
 // Format prints "[redacted]" for every verb.
 func (l SigningLink) Format(w fmt.State, _ rune) { io.WriteString(w, l.redact()) }
+
+// LogValue returns "[redacted]".
+func (l SigningLink) LogValue() slog.Value { return slog.StringValue(l.redact()) }
 
 // MarshalText returns "[redacted]", so that a result logged as JSON does not contain the link.
 func (l SigningLink) MarshalText() ([]byte, error) { return []byte(l.redact()), nil }
@@ -49,6 +53,9 @@ type RawAnswer []byte
 // Format prints the number of bytes for every verb.
 func (a RawAnswer) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
 
+// LogValue returns the number of bytes.
+func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
+
 // MarshalText returns the number of bytes.
 func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
 
@@ -63,6 +70,9 @@ func (h RawHeader) Get(name string) string { return http.Header(h).Get(name) }
 
 // Format prints the number of fields for every verb.
 func (h RawHeader) Format(w fmt.State, _ rune) { io.WriteString(w, h.size()) }
+
+// LogValue returns the number of fields.
+func (h RawHeader) LogValue() slog.Value { return slog.StringValue(h.size()) }
 
 // MarshalText returns the number of fields.
 func (h RawHeader) MarshalText() ([]byte, error) { return []byte(h.size()), nil }
