@@ -38,10 +38,18 @@ func (l *requestLog) add(r api.Record) {
 		l.cutOldest()
 	}
 	if l.n >= l.most+chunkSize {
-		l.chunks = append(l.chunks[:0], l.chunks[1:]...)
-		l.n -= chunkSize
-		l.whole = min(l.whole, l.n)
+		l.dropOldest()
 	}
+}
+
+// dropOldest forgets the oldest chunk.
+func (l *requestLog) dropOldest() {
+	for l.whole > l.n-chunkSize {
+		l.weight -= l.chunks[0][l.n-l.whole].Weight()
+		l.whole--
+	}
+	l.chunks = append(l.chunks[:0], l.chunks[1:]...)
+	l.n -= chunkSize
 }
 
 // cutOldest cuts the oldest request that is whole.

@@ -83,3 +83,18 @@ func liveHeap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// TestTheRequestLogForgetsWhatItDrops: what left the log no longer counts, so that the newest stay whole however long it runs.
+func TestTheRequestLogForgetsWhatItDrops(t *testing.T) {
+	l := requestLog{most: 500}
+	for i := range 7_000 {
+		size := 16 << 10
+		if i > 5_000 {
+			size = 30 << 10 // 500 of these fit
+		}
+		l.add(api.Record{Body: make([]byte, size)})
+	}
+	for _, r := range l.all() {
+		require.False(t, r.IsCut)
+	}
+}
