@@ -13,3 +13,6 @@ func (o *Options) SetPoll(d time.Duration) { o.poll = d }
 
 // NewestSchema is the number of schema steps.
 var NewestSchema = len(sqliteSchema)
+
+// SetSync is called before each commit on SQLite.
+func (o *Options) SetSync(sync func()) { o.sync = sync }

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -192,6 +193,26 @@ func (j *journal) noting(do func(context.Context, webhook.Event) error) webhook.
 	}}
 }
 
+// hold makes the function of one event say that it began, and wait.
+func hold(event string, began chan<- struct{}, goOn <-chan struct{}) func(context.Context, webhook.Event) error {
+	return func(_ context.Context, e webhook.Event) error {
+		if name(e) == event {
+			began <- struct{}{}
+			<-goOn
+		}
+		return nil
+	}
+}
+
+// failing are functions that fail.
+func failing(text string) webhook.Funcs {
+	fail := func() error { return errors.New(text) }
+	return webhook.Funcs{
+		Other:   func(context.Context, webhook.Event) error { return fail() },
+		Unknown: func(context.Context, *webhook.UnknownEvent) error { return fail() },
+	}
+}
+
 // settled waits until nothing is pending.
 func (s stage) settled(q *queue.Queue) queue.Stats {
 	s.Helper()
@@ -200,10 +221,7 @@ func (s stage) settled(q *queue.Queue) queue.Stats {
 
 func (s stage) until(q *queue.Queue, reached func(queue.Stats) bool) queue.Stats {
 	s.Helper()
-	deadline := time.Now().Add(48 * time.Hour)
-	if _, virtual := s.Deadline(); !virtual {
-		deadline = time.Now().Add(time.Minute)
-	}
+	deadline := time.Now().Add(90 * time.Second)
 	for {
 		st, err := q.Stats(s.Context())
 		require.NoError(s, err)
@@ -211,7 +229,7 @@ func (s stage) until(q *queue.Queue, reached func(queue.Stats) bool) queue.Stats
 			return st
 		}
 		require.True(s, time.Now().Before(deadline), "the queue does not get there: %+v", st)
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

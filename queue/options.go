@@ -81,6 +81,7 @@ type Options struct {
 
 	poll     time.Duration    // how often Run looks for what other processes have received
 	now      func() time.Time // replaces the clock in tests
+	sync     func()           // is called before each commit on SQLite: tests show what a slow disk does
 	unsynced bool             // tests show that a power cut loses events without a sync
 }
 

@@ -44,7 +44,7 @@ func Open(path string, opts *Options) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openSQLite(path, s.unsynced)
+	db, err := openSQLite(path, s.unsynced, s.sync)
 	if err != nil {
 		return nil, fmt.Errorf("queue: opening %s: %w", path, err)
 	}

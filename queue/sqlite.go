@@ -25,6 +25,7 @@ type sqliteStore struct {
 	writers *sql.DB
 	conn    *sql.Conn // the only one of writers; used by the group's goroutine alone
 	ready   map[string]*sql.Stmt
+	sync    func() // before each commit; nil: nothing
 	group   *group
 }
 
@@ -40,7 +41,7 @@ var sqliteDialect = dialect{
 	},
 }
 
-func openSQLite(path string, unsynced bool) (*sqliteStore, error) {
+func openSQLite(path string, unsynced bool, sync func()) (*sqliteStore, error) {
 	path, err := createFile(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func openSQLite(path string, unsynced bool) (*sqliteStore, error) {
 	if unsynced {
 		synchronous = 1
 	}
-	s := &sqliteStore{ready: map[string]*sql.Stmt{}}
+	s := &sqliteStore{ready: map[string]*sql.Stmt{}, sync: sync}
 	s.writers, err = openFile(path, synchronous, "busy_timeout(0)")
 	if err != nil {
 		return nil, err
@@ -113,7 +114,11 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 func (s *sqliteStore) prepare(synchronous int) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if s.conn, err = s.writers.Conn(ctx); err != nil {
+	err = patiently(ctx, func() error {
+		s.conn, err = s.writers.Conn(ctx)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	err = patiently(ctx, func() error {
@@ -188,6 +193,9 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error) error
 		return err
 	}
 	err := do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
+	if s.sync != nil {
+		s.sync()
+	}
 	if err == nil {
 		_, err = s.ExecContext(background, "COMMIT")
 	}

@@ -19,7 +19,7 @@ func (r *runner) sweepUntilStop() {
 		case <-ctx.Done():
 		}
 	}()
-	tick := time.NewTicker(sweepEvery)
+	tick := time.NewTicker(max(sweepEvery, r.poll))
 	defer tick.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signforms/signforms-go/queue"
+)
+
+var commands = map[string]func(*command, context.Context, *queue.Queue) error{
+	"list": (*command).list, "retry": (*command).retry, "erase": (*command).erase, "stats": (*command).stats,
+}
+
+// command is one command line.
+type command struct {
+	name     string
+	file     string
+	postgres string
+	filter   queue.Filter
+	selected bool // the filter has a condition
+	json     bool
+	out      io.Writer
+}
+
+func (c *command) parse(args []string, getenv func(string) string) error {
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&c.file, "db", "", "")
+	flags.StringVar(&c.postgres, "postgres", "", "")
+	flags.BoolVar(&c.json, "json", false, "")
+	if c.name != "stats" {
+		c.filterFlags(flags)
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return usage("%v", err)
+	}
+	if flags.NArg() > 0 {
+		return usage("unexpected argument %q", flags.Arg(0))
+	}
+	if c.file == "" && c.postgres == "" {
+		c.postgres = getenv("SIGNFORMS_QUEUE_POSTGRES")
+	}
+	if (c.file == "") == (c.postgres == "") {
+		return usage("want one of -db and -postgres")
+	}
+	flags.Visit(func(f *flag.Flag) {
+		c.selected = c.selected || (f.Name != "db" && f.Name != "postgres" && f.Name != "json")
+	})
+	if !c.selected && (c.name == "retry" || c.name == "erase") {
+		return usage("%s without a selection would take every event: say which", c.name)
+	}
+	return nil
+}
+
+func (c *command) filterFlags(flags *flag.FlagSet) {
+	f := &c.filter
+	flags.BoolVar(&f.Failed, "failed", false, "")
+	flags.BoolVar(&f.Pending, "pending", false, "")
+	flags.StringVar(&f.Document, "document", "", "")
+	flags.StringVar(&f.Response, "response", "", "")
+	flags.StringVar((*string)(&f.Type), "type", "", "")
+	flags.Func("signer", "", func(id string) error {
+		f.Signers = append(f.Signers, id)
+		return nil
+	})
+	flags.Func("id", "", func(text string) error {
+		id, err := strconv.ParseInt(text, 10, 64)
+		f.IDs = append(f.IDs, id)
+		return err
+	})
+	flags.Func("since", "", instant(&f.Since))
+	flags.Func("before", "", instant(&f.Before))
+}
+
+// instant reads RFC 3339, or how long ago.
+func instant(t *time.Time) func(string) error {
+	return func(text string) (err error) {
+		if ago, err := time.ParseDuration(text); err == nil {
+			*t = time.Now().Add(-ago)
+			return nil
+		}
+		*t, err = time.Parse(time.RFC3339, text)
+		return err
+	}
+}
+
+// run opens the queue for the command. It makes no new file: a path with a mistake in it would be an empty queue.
+func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
+	var q *queue.Queue
+	if c.file != "" {
+		if _, err := os.Stat(c.file); err != nil {
+			return err
+		}
+		q, err = queue.Open(c.file, nil)
+	} else {
+		pool, failed := pgxpool.New(ctx, c.postgres)
+		if failed != nil {
+			return errors.New("the Postgres DSN cannot be read") // its error may quote a password
+		}
+		defer pool.Close()
+		q, err = queue.OpenPostgres(ctx, pool, nil)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, q.Close()) }()
+	return do(c, ctx, q)
+}
+
+// event is how list prints an event as JSON. Times that are not known are left out.
+type event struct {
+	ID       int64     `json:"id"`
+	State    string    `json:"state"`
+	Type     string    `json:"type"`
+	Subject  string    `json:"subject"`
+	Line     string    `json:"line"`
+	Key      string    `json:"key"`
+	Attempts int       `json:"attempts"`
+	Received time.Time `json:"received"`
+	Due      time.Time `json:"due,omitzero"`
+	Settled  time.Time `json:"settled,omitzero"`
+	Error    string    `json:"error,omitempty"`
+}
+
+func (c *command) list(ctx context.Context, q *queue.Queue) error {
+	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	if !c.json {
+		fmt.Fprintln(table, "ID\tSTATE\tTYPE\tSUBJECT\tATTEMPTS\tRECEIVED\tERROR")
+	}
+	lines := json.NewEncoder(c.out)
+	for e, err := range q.List(ctx, c.filter) {
+		switch {
+		case err != nil:
+			return err
+		case c.json:
+			err = lines.Encode(event{
+				e.ID, string(e.State), string(e.Type), e.Subject, e.Line, e.Key, e.Attempts, e.Received, e.Due, e.Settled, e.Error,
+			})
+		default:
+			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%.60q\t%d\t%s\t%.80q\n",
+				e.ID, e.State, e.Type, e.Subject, e.Attempts, e.Received.Format(time.RFC3339), e.Error)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func (c *command) retry(ctx context.Context, q *queue.Queue) error {
+	n, err := q.Retry(ctx, c.filter)
+	return errors.Join(c.count(n, "retried"), err)
+}
+
+func (c *command) erase(ctx context.Context, q *queue.Queue) error {
+	n, err := q.Erase(ctx, c.filter)
+	return errors.Join(c.count(n, "erased"), err)
+}
+
+func (c *command) count(n int, done string) error {
+	if c.json {
+		return json.NewEncoder(c.out).Encode(map[string]int{done: n})
+	}
+	_, err := fmt.Fprintf(c.out, "%d %s\n", n, done)
+	return err
+}
+
+func (c *command) stats(ctx context.Context, q *queue.Queue) error {
+	s, err := q.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	figures := []struct {
+		name  string
+		value int64
+	}{
+		{"pending", int64(s.Pending)}, {"failed", int64(s.Failed)}, {"lines", int64(s.Lines)}, {"due_lines", int64(s.DueLines)},
+		{"running", int64(s.Running)}, {"lag_ms", s.Lag.Milliseconds()}, {"received_last_minute", int64(s.ReceivedLastMinute)},
+		{"processed_last_minute", int64(s.ProcessedLastMinute)}, {"failed_last_minute", int64(s.FailedLastMinute)},
+	}
+	if c.json {
+		object := map[string]int64{}
+		for _, f := range figures {
+			object[f.name] = f.value
+		}
+		return json.NewEncoder(c.out).Encode(object)
+	}
+	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	for _, f := range figures {
+		fmt.Fprintf(table, "%s\t%d\n", f.name, f.value)
+	}
+	return table.Flush()
+}

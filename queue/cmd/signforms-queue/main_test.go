@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+// do runs a command line and returns the exit code and what was printed.
+func do(t *testing.T, env string, args ...string) (code int, stdout, stderr string) {
+	var out, errs strings.Builder
+	getenv := func(name string) string {
+		require.Equal(t, "SIGNFORMS_QUEUE_POSTGRES", name)
+		return env
+	}
+	code = run(t.Context(), args, getenv, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// newFile makes a queue with one failed event, of document d1, and one that is pending, of d2.
+func newFile(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "events.db")
+	q, err := queue.Open(path, &queue.Options{Retries: []time.Duration{}})
+	require.NoError(t, err)
+	store := func(document string) {
+		events, err := webhook.Parse(webhooktest.Payload(&webhook.SignatureCompleted{Document: webhook.Document{DocumentID: document}}))
+		require.NoError(t, err)
+		require.NoError(t, q.Store(t.Context(), events))
+	}
+	store("d1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	require.NoError(t, q.Run(ctx, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		cancel()
+		return webhook.Permanent(errors.New("no\tluck"))
+	}}))
+	store("d2")
+	require.NoError(t, q.Close())
+	return path
+}
+
+func TestCommands(t *testing.T) {
+	path := newFile(t)
+	code, out, errs := do(t, "", "list", "-db", path)
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "1   failed   new_signature_pdf_completed  \"d1\"")
+	require.Contains(t, out, `"no\tluck"`)
+	require.Contains(t, out, "2   pending")
+
+	_, out, _ = do(t, "", "list", "-db", path, "-json", "-failed", "-since", "1h")
+	var e event
+	require.NoError(t, json.Unmarshal([]byte(out), &e))
+	require.Equal(t, "d1", e.Subject)
+	require.Equal(t, "no\tluck", e.Error)
+	require.Equal(t, 1, e.Attempts)
+
+	_, out, _ = do(t, "", "stats", "-db", path, "-json")
+	var stats map[string]int64
+	require.NoError(t, json.Unmarshal([]byte(out), &stats))
+	require.EqualValues(t, 1, stats["pending"])
+	require.EqualValues(t, 1, stats["failed"])
+	_, out, _ = do(t, "", "stats", "-db", path)
+	require.Contains(t, out, "pending                1\nfailed                 1\n")
+
+	_, out, _ = do(t, "", "retry", "-db", path, "-failed")
+	require.Equal(t, "1 retried\n", out)
+	_, out, _ = do(t, "", "erase", "-db", path, "-document", "d1", "-json")
+	require.JSONEq(t, `{"erased":1}`, out)
+	_, out, _ = do(t, "", "erase", "-db", path, "-id", "2", "-id", "77")
+	require.Equal(t, "1 erased\n", out)
+	_, out, _ = do(t, "", "list", "-db", path, "-pending", "-failed", "-json")
+	require.Empty(t, out)
+}
+
+func TestExitCodes(t *testing.T) {
+	path := newFile(t)
+	for _, c := range []struct {
+		args string
+		env  string
+		code int
+		says string
+	}{
+		{"", "", exitUsage, "no command"},
+		{"purge", "", exitUsage, `unknown command "purge"`},
+		{"list", "", exitUsage, "want one of -db and -postgres"},
+		{"list -db x -postgres y", "", exitUsage, "want one of -db and -postgres"},
+		{"list -db " + path + " -nonsense", "", exitUsage, "flag provided but not defined"},
+		{"list -db " + path + " extra", "", exitUsage, `unexpected argument "extra"`},
+		{"list -db " + path + " -since yesterday", "", exitUsage, "yesterday"},
+		{"stats -db " + path + " -failed", "", exitUsage, "not defined"},
+		{"erase -db " + path, "", exitUsage, "would take every event"},
+		{"retry -db " + path + " -json", "", exitUsage, "would take every event"},
+		{"list -db " + path + ".missing", "", exitFailure, "no such file"},
+		{"list", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
+		{"list", "host=/nonexistent user=u", exitFailure, "opening the database"},
+	} {
+		code, out, errs := do(t, c.env, strings.Fields(c.args)...)
+		require.Equal(t, c.code, code, c.args+errs)
+		require.Contains(t, errs, c.says)
+		require.NotContains(t, errs, "hunter2")
+		require.Empty(t, out)
+	}
+	for _, args := range [][]string{{"help"}, {"list", "-h"}} {
+		code, out, _ := do(t, "", args...)
+		require.Zero(t, code)
+		require.Equal(t, help, out)
+	}
+}

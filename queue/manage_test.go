@@ -1,0 +1,295 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+// signed is event n of a send of a template.
+func signed(template string, n string, signers ...string) *webhook.TemplateSigned {
+	e := &webhook.TemplateSigned{Document: webhook.Document{DocumentID: template, DocumentName: n}}
+	for _, id := range signers {
+		e.Signers = append(e.Signers, webhook.Signer{SignerID: id, Email: id + "@example.com"})
+	}
+	return e
+}
+
+func TestLines(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q,
+			completed("d1", 1), completed("d1", 2), completed("d2", 1),
+			&webhook.FormResponse{FormID: "f", FormResponseID: "r1"}, &webhook.FormResponse{FormID: "f", FormResponseID: "r2"},
+			signed("t", "1", "s1", "s2"), signed("t", "2", "s2", "s1"), signed("t", "3", "s3"), signed("t", "4"), signed("t", "5"))
+		require.Equal(s, httpOK, s.deliver(q, []byte(`[{"webhookEvent":"other"},{"webhookEvent":"other","n":2}]`)).Code)
+		var lines []string
+		for _, e := range s.list(q, queue.Filter{}) {
+			lines = append(lines, e.Line)
+		}
+		require.Len(s, lines, 12)
+		require.Equal(s, []string{"document:d1", "document:d1", "document:d2", "response:r1", "response:r2"}, lines[:5])
+		require.Equal(s, lines[5], lines[6], "the same signers, in any order")
+		slices.Sort(lines)
+		require.Len(s, slices.Compact(lines), 10, "other signers, no signers and unknown events have lines of their own")
+	})
+}
+
+const httpOK = 200
+
+func TestFilters(t *testing.T) {
+	eachStore(t, func(s stage) {
+		now := time.Now()
+		q := s.queue(&queue.Options{Retries: []time.Duration{}})
+		s.accept(q, completed("d1", 1), &webhook.FormResponse{FormResponseID: "d1"}, signed("t", "1", "s1", "s2"), signed("t", "2", "s1x"))
+		stop := s.run(q, webhook.Funcs{SignatureCompleted: func(context.Context, *webhook.SignatureCompleted) error { return errors.New("no") }})
+		s.settled(q)
+		stop()
+		s.accept(q, completed("d1", 2))
+		for want, f := range map[string]queue.Filter{
+			"12345":  {},
+			"1":      {Failed: true},
+			"5":      {Pending: true},
+			"15":     {Failed: true, Pending: true},
+			"1 5":    {Document: "d1"},
+			"2":      {Response: "d1"},
+			"3":      {Signers: []string{"s2", "nobody"}},
+			"3 ":     {Signers: []string{"s1"}},
+			" 15":    {Type: webhook.TypeSignatureCompleted},
+			"1 2 4":  {IDs: []int64{1, 2, 4}},
+			" 1":     {IDs: []int64{1, 2, 4}, Failed: true},
+			"":       {Before: now.Add(-time.Minute)},
+			"1234 5": {Since: now.Add(-time.Minute), Before: now.Add(time.Minute)},
+		} {
+			got := ""
+			for _, e := range s.list(q, f) {
+				got += string('0' + rune(e.ID))
+			}
+			require.Equal(s, string(bytes.ReplaceAll([]byte(want), []byte(" "), nil)), got, "%+v", f)
+		}
+	})
+}
+
+func TestListReadsPages(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		var events []webhook.Event
+		for n := range 1201 {
+			events = append(events, completed("a", n))
+		}
+		s.accept(q, events...)
+		all := s.list(q, queue.Filter{})
+		require.Len(s, all, 1201)
+		for i := range all[1:] {
+			require.Less(s, all[i].ID, all[i+1].ID)
+		}
+		for range q.List(s.Context(), queue.Filter{}) {
+			break
+		}
+		n, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
+		require.NoError(s, err)
+		require.Equal(s, 1201, n)
+	})
+}
+
+func TestRetry(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+		broken := true
+		var j journal
+		s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+			switch {
+			case !broken:
+				return nil
+			case name(e) == "a/1":
+				return webhook.Permanent(errors.New("never"))
+			}
+			return errors.New("later")
+		}))
+		s.accept(q, completed("a", 1), completed("b", 1))
+		s.until(q, func(st queue.Stats) bool { return st.Failed == 1 && st.Retried == 1 && st.Running == 0 })
+		broken = false
+		n, err := q.Retry(s.Context(), queue.Filter{Failed: true})
+		require.NoError(s, err)
+		require.Equal(s, 1, n)
+		s.until(q, func(st queue.Stats) bool { return st.Failed == 0 && st.Pending == 1 })
+		n, err = q.Retry(s.Context(), queue.Filter{})
+		require.NoError(s, err)
+		require.Equal(s, 1, n, "what waits for its next try gets it now")
+		s.settled(q)
+		require.Equal(s, []string{"a/1", "a/1", "b/1", "b/1"}, j.sorted())
+		n, err = q.Retry(s.Context(), queue.Filter{})
+		require.NoError(s, err)
+		require.Zero(s, n)
+	})
+}
+
+func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		var j journal
+		began, goOn := make(chan struct{}), make(chan struct{})
+		s.run(q, j.noting(hold("a/1", began, goOn)))
+		s.accept(q, completed("a", 1), completed("a", 2))
+		<-began
+		s.accept(q, completed("a", 3))
+		erased := make(chan error, 1)
+		go func() {
+			n, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
+			if n != 3 {
+				err = errors.Join(err, errors.New("not all"))
+			}
+			erased <- err
+		}()
+		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
+		select {
+		case <-erased:
+			require.Fail(s, "a function was running")
+		case <-time.After(50 * time.Millisecond):
+		}
+		close(goOn)
+		require.NoError(s, <-erased)
+		s.settled(q)
+		require.Equal(s, []string{"a/1"}, j.all())
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 2))).Body.String(), "an erased event does not come back")
+		for _, e := range s.list(q, queue.Filter{}) {
+			require.Equal(s, queue.Erased, e.State)
+			require.Empty(s, e.Line+e.Subject+string(e.Type)+e.Error)
+		}
+		_, err := q.Erase(s.Context(), queue.Filter{})
+		require.ErrorContains(s, err, "would erase everything")
+		s.accept(q, completed("a", 4))
+		s.settled(q)
+		require.Equal(s, []string{"a/1", "a/4"}, j.all(), "what is sent about the document later is another event")
+	})
+}
+
+func TestFunctionMayEraseItsOwnDocument(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		var j journal
+		s.run(q, j.noting(func(ctx context.Context, e webhook.Event) error {
+			_, err := q.Erase(ctx, queue.Filter{Document: e.SubjectID()})
+			return err
+		}))
+		s.accept(q, completed("a", 1), completed("a", 2))
+		s.settled(q)
+		require.Equal(s, []string{"a/1"}, j.all())
+	})
+}
+
+// planted is in the events of the tests below and must be nowhere in the files afterwards.
+const planted = "planted.address@example.com"
+
+func plant(document string, n int) *webhook.SignatureCompleted {
+	e := completed(document, n)
+	for range 200 { // so that bodies are in overflow pages too
+		e.Signers = append(e.Signers, webhook.Signer{Email: planted, Name: "Name of " + planted, Status: webhook.SignerSigned})
+		if n%2 == 0 {
+			break
+		}
+	}
+	return e
+}
+
+// bytesLeft counts the planted text in all files of a folder.
+func bytesLeft(t *testing.T, dir string) (n int) {
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		require.NoError(t, err)
+		n += bytes.Count(text, []byte(planted))
+	}
+	return n
+}
+
+func TestErasedBytesAreInNoFile(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	dir := filepath.Dir(string(s.where))
+	q := s.queue(&queue.Options{Retries: []time.Duration{}})
+	for n := range 20 {
+		s.accept(q, plant("done", n), plant("failed", n))
+	}
+	stop := s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		if e.SubjectID() == "failed" {
+			return errors.New("cannot send to " + planted)
+		}
+		return nil
+	}})
+	s.settled(q)
+	stop()
+	for n := range 20 {
+		s.accept(q, plant("pending", n))
+	}
+	require.NotZero(t, bytesLeft(t, dir))
+	other := s.queue(nil) // another process has the file open too
+	n, err := other.Erase(t.Context(), queue.Filter{Failed: true, Pending: true})
+	require.NoError(t, err)
+	require.Equal(t, 40, n)
+	require.Zero(t, bytesLeft(t, dir))
+}
+
+func TestBusyCheckpointIsReported(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	q := s.queue(nil)
+	s.accept(q, plant("a", 1))
+	db, err := sql.Open("sqlite", "file:"+string(s.where))
+	require.NoError(t, err)
+	defer db.Close()
+	reader, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	var count int
+	require.NoError(t, reader.QueryRow("SELECT count(*) FROM signforms_events").Scan(&count))
+	n, err := q.Erase(t.Context(), queue.Filter{Document: "a"})
+	require.ErrorIs(t, err, queue.ErrNotTruncated)
+	require.Equal(t, 1, n)
+	require.NotZero(t, bytesLeft(t, filepath.Dir(string(s.where))), "or there was nothing to report")
+	require.NoError(t, reader.Rollback())
+	_, err = q.Erase(t.Context(), queue.Filter{Document: "a"})
+	require.NoError(t, err)
+	require.Zero(t, bytesLeft(t, filepath.Dir(string(s.where))))
+}
+
+func TestWhatIsKeptForHowLong(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{KeepBodies: time.Hour, KeepKeys: 48 * time.Hour, KeepFailed: 240 * time.Hour, Retries: []time.Duration{}})
+		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+			if e.SubjectID() == "failed" {
+				return errors.New("no")
+			}
+			return nil
+		}})
+		s.accept(q, completed("done", 1), completed("failed", 1))
+		s.settledSlowly(q)
+		require.Equal(s, []string{"done/done", "failed/failed"}, s.states(q))
+		time.Sleep(47 * time.Hour)
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("done", 1))).Body.String())
+		time.Sleep(2 * time.Hour)
+		require.Equal(s, []string{"failed/failed"}, s.states(q))
+		time.Sleep(192 * time.Hour)
+		require.Equal(s, []string{"/erased"}, s.states(q))
+		time.Sleep(50 * time.Hour)
+		require.Empty(s, s.states(q))
+		require.JSONEq(s, `{"status":"ok"}`, s.deliver(q, webhooktest.Payload(completed("done", 1))).Body.String(), "its key is forgotten")
+	})
+}
+
+func (s stage) states(q *queue.Queue) (all []string) {
+	for _, e := range s.list(q, queue.Filter{}) {
+		all = append(all, e.Subject+"/"+string(e.State))
+	}
+	return all
+}

@@ -1,0 +1,398 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+var million = flag.Int("queue.million", 0, "how many events TestManyEvents handles on 100,000 lines, such as 1000000; 0: none")
+
+func TestPoisonFailsAlone(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		never := make(chan struct{})
+		defer close(never)
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Minute, time.Minute}})
+		for line := range 1000 {
+			s.accept(q, completed(fmt.Sprint("healthy-", line), 1), completed(fmt.Sprint("healthy-", line), 2))
+		}
+		for _, poison := range []string{"error", "permanent", "panic", "goexit", "late", "never"} {
+			s.accept(q, completed(poison, 1), completed(poison, 2))
+		}
+		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":"new_signature_pdf_completed","documentId":7}]`)).Code)
+		begun := time.Now()
+		var healthy atomic.Int64
+		var last time.Time
+		var j journal
+		s.run(q, webhook.Funcs{SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
+			if strings.HasPrefix(e.DocumentID, "healthy") {
+				time.Sleep(10 * time.Millisecond)
+				if healthy.Add(1) == 2000 {
+					last = time.Now()
+				}
+				return nil
+			}
+			j.note(name(e))
+			if e.DocumentName == "2" {
+				return nil
+			}
+			switch e.DocumentID {
+			case "permanent":
+				return webhook.Permanent(errors.New("never again"))
+			case "panic":
+				panic("at the function")
+			case "goexit":
+				runtime.Goexit()
+			case "late":
+				<-ctx.Done()
+				return ctx.Err()
+			case "never":
+				<-never
+			}
+			return errors.New("always")
+		}})
+		s.until(q, func(queue.Stats) bool { return healthy.Load() == 2000 })
+		require.Less(s, last.Sub(begun), 10*time.Second, "2,000 functions of 10 ms on 8 workers, two of them held up")
+		time.Sleep(time.Hour)
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		require.EqualValues(s, 1, st.Abandoned)
+		require.Equal(s, 2, st.Pending, "the line whose function never returns")
+		require.Equal(s, 6, st.Failed)
+		counts := map[string]int{}
+		for _, run := range j.all() {
+			counts[run]++
+		}
+		require.Equal(s, map[string]int{
+			"error/1": 3, "error/2": 1, "permanent/1": 1, "permanent/2": 1, "panic/1": 3, "panic/2": 1,
+			"goexit/1": 3, "goexit/2": 1, "late/1": 3, "late/2": 1, "never/1": 1,
+		}, counts)
+		for _, e := range s.list(q, queue.Filter{Failed: true}) {
+			if e.Subject == "" {
+				require.Contains(s, e.Error, "documentId is not a string; Funcs.Unknown would take the event")
+				require.Equal(s, 1, e.Attempts)
+			}
+		}
+	})
+}
+
+func TestAbandonedFunctionHoldsItsLineInThisProcessOnly(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{0, 0, 0}})
+		other := s.queue(nil)
+		began, goOn := make(chan struct{}, 10), make(chan struct{})
+		var here, there journal
+		s.run(q, here.noting(hold("a/1", began, goOn)))
+		s.accept(q, completed("a", 1), completed("a", 2))
+		<-began
+		time.Sleep(10 * time.Minute)
+		require.Equal(s, []string{"a/1"}, here.all())
+		stop := s.run(other, there.noting(nil))
+		s.settledSlowly(q)
+		stop()
+		require.Equal(s, []string{"a/1", "a/2"}, there.all())
+		s.accept(q, completed("a", 3))
+		time.Sleep(10 * time.Minute)
+		require.Equal(s, []string{"a/1"}, here.all())
+		close(goOn)
+		s.settledSlowly(q)
+		require.Equal(s, []string{"a/1", "a/3"}, here.all())
+	})
+}
+
+func TestTooManyAbandonedFunctions(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		never := make(chan struct{})
+		defer close(never)
+		q := s.queue(&queue.Options{Workers: 50})
+		for line := range 120 {
+			s.accept(q, completed(fmt.Sprint(line), 1))
+		}
+		err := q.Run(s.Context(), webhook.Funcs{Other: func(context.Context, webhook.Event) error { <-never; return nil }})
+		require.ErrorIs(s, err, queue.ErrAbandoned)
+	})
+}
+
+func TestEndOfRun(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("quick", 1), completed("quick", 2), completed("slow", 1), completed("idle", 1))
+		var j journal
+		ctx, cancel := context.WithCancel(s.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- q.Run(ctx, j.noting(func(ctx context.Context, e webhook.Event) error {
+				switch name(e) {
+				case "quick/1":
+					time.Sleep(15 * time.Second)
+					return ctx.Err()
+				case "slow/1":
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}))
+		}()
+		time.Sleep(10 * time.Second)
+		begun := time.Now()
+		cancel()
+		require.NoError(s, <-ended)
+		require.Equal(s, queue.DefaultGrace, time.Since(begun).Round(time.Second))
+		require.Equal(s, []string{"idle/1", "quick/1", "slow/1"}, j.sorted(), "what runs goes on, nothing else begins")
+		pending := s.list(q, queue.Filter{Pending: true})
+		require.Len(s, pending, 2)
+		for _, e := range pending {
+			require.Zero(s, e.Attempts, "the end of Run is not the event's fault")
+		}
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		require.Zero(s, st.Running, "lines are given up at once")
+		s.run(q, j.noting(nil))
+		s.settledSlowly(q)
+		require.Len(s, j.all(), 5)
+	})
+}
+
+func TestMisuseOfRun(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		require.ErrorContains(s, q.Run(s.Context(), webhook.Funcs{}), "no function")
+		var j journal
+		began, goOn := make(chan struct{}), make(chan struct{})
+		stop := s.run(q, j.noting(hold("a/1", began, goOn)))
+		s.accept(q, completed("a", 1))
+		<-began
+		require.ErrorContains(s, q.Run(s.Context(), j.noting(nil)), "running in this Queue already")
+		close(goOn)
+		stop()
+		require.NoError(s, q.Close())
+		require.ErrorIs(s, q.Run(s.Context(), j.noting(nil)), queue.ErrClosed)
+		require.ErrorIs(s, q.Store(s.Context(), []webhook.Event{completed("a", 2)}), queue.ErrClosed)
+		_, err := queue.Open(string(newFile(t)), &queue.Options{Timeout: -1, Workers: -1})
+		require.ErrorContains(s, err, "Timeout is negative")
+		require.ErrorContains(s, err, "Workers is negative")
+	})
+}
+
+func TestHooks(t *testing.T) {
+	eachStore(t, func(s stage) {
+		var mu sync.Mutex
+		var outcomes []string
+		tries := 0
+		q := s.queue(&queue.Options{Retries: []time.Duration{0}, OnSettled: func(ctx context.Context, set queue.Settled) {
+			mu.Lock()
+			defer mu.Unlock()
+			e, ok := queue.EntryFrom(ctx)
+			outcomes = append(outcomes, fmt.Sprintf("%s %d %s %v %t", set.Entry.Subject, set.Entry.Attempts, set.Outcome, set.Err, ok && e.ID == set.Entry.ID))
+		}})
+		s.run(q, webhook.Funcs{SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
+			entry, ok := queue.EntryFrom(ctx)
+			if !ok || entry.Line != "document:a" || len(entry.Key) != 64 || entry.Received.IsZero() || entry.Attempts != tries {
+				return fmt.Errorf("entry %+v", entry)
+			}
+			tries++
+			return errors.New("no")
+		}})
+		s.accept(q, completed("a", 1), &webhook.FormResponse{FormResponseID: "r"})
+		s.until(q, func(st queue.Stats) bool { return st.Processed == 1 && st.GivenUp == 1 })
+		require.Eventually(s, func() bool { mu.Lock(); defer mu.Unlock(); return len(outcomes) == 3 }, time.Minute, time.Millisecond)
+		slices.Sort(outcomes)
+		require.Equal(s, []string{"a 0 retrying no true", "a 1 failed no true", "r 0 processed <nil> true"}, outcomes)
+	})
+}
+
+func TestClockSetBack(t *testing.T) {
+	eachStore(t, func(s stage) {
+		clock := webhooktest.NewClock(time.Now())
+		open := func() *queue.Queue {
+			o := &queue.Options{}
+			o.SetClock(clock.Now)
+			return s.queue(o)
+		}
+		q := open()
+		s.accept(q, completed("a", 1))
+		clock.Advance(-time.Hour)
+		s.accept(q, completed("a", 2))
+		var j journal
+		stop := s.run(q, j.noting(nil))
+		s.settled(q)
+		stop()
+		s.accept(q, completed("a", 3), completed("b", 1))
+		clock.Advance(-time.Hour)
+		q = open() // as after a restart
+		s.run(q, j.noting(nil))
+		s.settled(q)
+		require.Len(s, j.all(), 4)
+	})
+}
+
+// Random deliveries, repeats and failures on two workers must give what one thinks of when reading the guarantees.
+func TestModel(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		seed := rand.Uint64()
+		if text := os.Getenv("QUEUE_TEST_SEED"); text != "" {
+			fmt.Sscan(text, &seed)
+		}
+		s.Logf("QUEUE_TEST_SEED=%d", seed)
+		random := rand.New(rand.NewPCG(seed, 1))
+		m := &model{s: s, reached: map[string]int{}, busy: map[string]bool{}, failures: map[string]int{}}
+		queues := []*queue.Queue{s.queue(&queue.Options{Workers: 4}), s.queue(&queue.Options{Workers: 4})}
+		for _, q := range queues {
+			s.run(q, webhook.Funcs{SignatureCompleted: m.run})
+		}
+		sent := map[string]int{}
+		var payloads [][]byte
+		for range 300 {
+			var events []webhook.Event
+			for range 1 + random.IntN(4) {
+				line := fmt.Sprint("line", random.IntN(12))
+				sent[line]++
+				m.plan(fmt.Sprint(line, "/", sent[line]), random.IntN(8)-5)
+				events = append(events, completed(line, sent[line]))
+			}
+			payloads = append(payloads, webhooktest.Payload(events...))
+			s.deliver(queues[random.IntN(2)], payloads[len(payloads)-1])
+			if random.IntN(3) == 0 {
+				s.deliver(queues[random.IntN(2)], payloads[random.IntN(len(payloads))])
+			}
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		}
+		s.settledSlowly(queues[0])
+		require.Equal(s, sent, m.reached, "each event was processed once")
+		require.Empty(s, m.mistakes)
+	})
+}
+
+// model is what the guarantees say of a run.
+type model struct {
+	s        stage
+	mu       sync.Mutex
+	reached  map[string]int
+	busy     map[string]bool
+	failures map[string]int // event → how often its function still fails
+	mistakes []string
+}
+
+func (m *model) plan(event string, failures int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures[event] = failures
+}
+
+func (m *model) run(_ context.Context, e *webhook.SignatureCompleted) error {
+	m.enter(e.DocumentID)
+	time.Sleep(time.Duration(len(e.DocumentName)) * 300 * time.Millisecond)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy[e.DocumentID] = false
+	if want := fmt.Sprint(m.reached[e.DocumentID] + 1); e.DocumentName != want {
+		m.mistakes = append(m.mistakes, name(e)+" instead of "+want)
+	}
+	if m.failures[name(e)]--; m.failures[name(e)] >= 0 {
+		return errors.New("planned")
+	}
+	m.reached[e.DocumentID]++
+	return nil
+}
+
+func (m *model) enter(line string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy[line] {
+		m.mistakes = append(m.mistakes, line+" twice at a time")
+	}
+	m.busy[line] = true
+}
+
+func TestLongLine(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		const all = 10_000
+		for n := 0; n < all; n += 500 {
+			var events []webhook.Event
+			for i := range 500 {
+				events = append(events, completed("a", n+i))
+			}
+			s.accept(q, events...)
+		}
+		s.accept(q, completed("b", 0))
+		var next, other atomic.Int64
+		s.run(q, webhook.Funcs{SignatureCompleted: func(_ context.Context, e *webhook.SignatureCompleted) error {
+			if e.DocumentID == "b" {
+				other.Store(next.Load() + 1)
+			} else if e.DocumentName == fmt.Sprint(next.Load()) {
+				next.Add(1)
+			}
+			return nil
+		}})
+		s.settled(q)
+		require.EqualValues(s, all, next.Load(), "in order")
+		require.Less(s, other.Load(), int64(all/2), "another line does not wait for a long one")
+	})
+}
+
+func TestManyEvents(t *testing.T) {
+	if *million == 0 {
+		t.Skip("long: run it with -queue.million 1000000 -timeout 1h")
+	}
+	eachStore(t, func(s stage) {
+		q := s.queue(&queue.Options{MaxPending: -1})
+		begun := time.Now()
+		var wg sync.WaitGroup
+		for sender := range 16 {
+			wg.Go(func() {
+				for n := sender; n < *million; n += 16 {
+					events, err := webhook.Parse(webhooktest.Payload(kilobyte(n)))
+					require.NoError(s, err)
+					require.NoError(s, q.Store(s.Context(), events))
+				}
+			})
+		}
+		wg.Wait()
+		s.Logf("%d events of 1 KB stored: %.0f/s, %s", *million, float64(*million)/time.Since(begun).Seconds(), s.footprint())
+		begun = time.Now()
+		var count atomic.Int64
+		s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error { count.Add(1); return nil }})
+		for count.Load() < int64(*million) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		s.settled(q)
+		s.Logf("worked off: %.0f/s, %s", float64(*million)/time.Since(begun).Seconds(), s.footprint())
+		require.EqualValues(s, *million, count.Load())
+	})
+}
+
+// kilobyte is an event of about 1 KB on one of 100,000 lines.
+func kilobyte(n int) webhook.Event {
+	e := completed(fmt.Sprint("document-", n%100_000), n)
+	e.DocumentURL = "https://example.com/" + strings.Repeat("x", 850)
+	return e
+}
+
+// footprint says how much memory is live and how large the file is.
+func (s stage) footprint() string {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	size := int64(0)
+	if info, err := os.Stat(string(s.where)); err == nil {
+		size = info.Size()
+	}
+	return fmt.Sprintf("%d MB live, file %d MB", m.HeapAlloc>>20, size>>20)
+}

@@ -1,0 +1,194 @@
+package queue_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+// modernc.org/libc is made for one version of modernc.org/sqlite and the other way round: any other pair may corrupt data.
+func TestDriverHasItsOwnLibc(t *testing.T) {
+	list := func(format string, args ...string) string {
+		out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", format}, args...)...).Output()
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	text, err := os.ReadFile(list("{{.GoMod}}", "modernc.org/sqlite"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "modernc.org/libc "+list("{{.Version}}", "modernc.org/libc")+"\n")
+}
+
+func TestFileIsPrivateAndNewerOnesAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odd name?%20#.db")
+	q, err := queue.Open(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, q.Close())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("?", "%3f", "%", "%25", "#", "%23").Replace(path))
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.Exec(fmt.Sprint("PRAGMA user_version = ", queue.NewestSchema+1))
+	require.NoError(t, err)
+	_, err = queue.Open(path, nil)
+	require.ErrorContains(t, err, "newer version of the program")
+	_, err = db.Exec("PRAGMA application_id = 1")
+	require.NoError(t, err)
+	_, err = queue.Open(path, nil)
+	require.ErrorContains(t, err, "another program's database")
+	_, err = queue.Open(filepath.Join(path, "no", "folder"), nil)
+	require.Error(t, err)
+	_, err = queue.Open("", nil)
+	require.ErrorContains(t, err, "path of a file")
+}
+
+func TestNewerTablesAreRefused(t *testing.T) {
+	dsn := sharedPostgres(t).newSchema(t)
+	pool, err := pgxpool.New(t.Context(), dsn)
+	require.NoError(t, err)
+	defer pool.Close()
+	q, err := queue.OpenPostgres(t.Context(), pool, nil)
+	require.NoError(t, err)
+	require.NoError(t, q.Close())
+	_, err = pool.Exec(t.Context(), "INSERT INTO signforms_queue_schema VALUES ($1)", queue.NewestSchema+1)
+	require.NoError(t, err)
+	_, err = queue.OpenPostgres(t.Context(), pool, nil)
+	require.ErrorContains(t, err, "newer version of the program")
+}
+
+func TestSchemaIsMadeOnceByMany(t *testing.T) {
+	eachStore(t, func(s stage) {
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				_, close, err := s.open(s.Context(), nil)
+				if err == nil {
+					err = close()
+				}
+				if err != nil {
+					s.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, newFile(t), true}
+		var delay atomic.Int64
+		o := &queue.Options{}
+		o.SetSync(func() { time.Sleep(time.Duration(delay.Load())) })
+		q := s.queue(o)
+		delay.Store(int64(5 * time.Millisecond))
+		begun := time.Now()
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() {
+				for n := range 10 {
+					s.accept(q, completed(fmt.Sprint(i), n))
+				}
+			})
+		}
+		wg.Wait()
+		require.LessOrEqual(t, time.Since(begun), 640*5*time.Millisecond/20, "writes of several senders share a sync")
+		delay.Store(int64(3 * time.Second))
+		begun = time.Now()
+		require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("late", 1))).Code)
+		require.Equal(t, 2*time.Second, time.Since(begun))
+		time.Sleep(3 * time.Second)
+		delay.Store(0)
+		require.JSONEq(t, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("late", 1))).Body.String(), "it was stored after all")
+	})
+}
+
+func TestLockedFile(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	q := s.queue(nil)
+	var j journal
+	s.run(q, j.noting(nil))
+	s.accept(q, completed("a", 1))
+	s.settled(q)
+	other, err := sql.Open("sqlite", "file:"+string(s.where))
+	require.NoError(t, err)
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 2))).Code)
+	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	s.accept(q, completed("a", 2))
+	s.settled(q)
+	require.Equal(t, []string{"a/1", "a/2"}, j.all())
+}
+
+func TestPostgresGoesAndComesBack(t *testing.T) {
+	if _, err := findPostgres(); err != nil {
+		sharedPostgres(t) // skips or fails
+	}
+	c, err := startCluster()
+	require.NoError(t, err)
+	t.Cleanup(func() { c.stop(); os.RemoveAll(c.dir) })
+	s := stage{T: t, where: where(c.newSchema(t))}
+	q := s.queue(&queue.Options{Timeout: 5 * time.Second})
+	var j journal
+	began, goOn := make(chan struct{}, 10), make(chan struct{})
+	s.run(q, j.noting(hold("a/1", began, goOn)))
+	s.accept(q, completed("a", 1), completed("a", 2))
+	<-began
+	c.stop()
+	require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 3))).Code)
+	close(goOn) // the outcome of a/1 cannot be stored now
+	require.NoError(t, c.start())
+	require.Eventually(t, func() bool {
+		return s.deliver(q, webhooktest.Payload(completed("a", 3))).Code == http.StatusOK
+	}, time.Minute, 10*time.Millisecond)
+	s.settled(q)
+	runs := j.all()
+	require.Equal(t, []string{"a/1", "a/2", "a/3"}, runs[len(runs)-3:])
+}
+
+// Postgres has no text with a NUL in it.
+func TestOddTexts(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{}})
+		long := strings.Repeat("long", 2000)
+		payload := `[{"webhookEvent":"new_signature_pdf_completed","documentId":"a\u0000b"},
+			{"webhookEvent":"new_signature_pdf_completed","documentId":"` + long + `"},
+			{"webhookEvent":"odd\u0000","documentId":"\ud800"},{"formId":7}]`
+		require.Equal(s, http.StatusOK, s.deliver(q, []byte(payload)).Code)
+		s.run(q, failing("bad \x00\xff text "+long))
+		s.settled(q)
+		all := s.list(q, queue.Filter{Failed: true})
+		require.Len(s, all, 4)
+		require.True(s, strings.HasPrefix(all[0].Error, "bad \uFFFD"), all[0].Error)
+		require.Len(s, s.list(q, queue.Filter{Document: "a\x00b"}), 1)
+		require.Len(s, s.list(q, queue.Filter{Document: long}), 1)
+		for _, e := range all {
+			require.LessOrEqual(s, len(e.Line), 200)
+			require.LessOrEqual(s, len(e.Error), 510)
+		}
+	})
+}
