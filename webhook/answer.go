@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// answer is what the sender of a delivery is told: a status and a constant JSON object, never a detail of the request.
+// answer is the response to a delivery: a status and a constant JSON object, never a detail of the request.
 type answer struct {
 	status int
 	body   string
@@ -34,7 +34,7 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 	case http.StatusMethodNotAllowed:
 		header["Allow"] = []string{http.MethodPost}
 	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge:
-		// What is left of the body is not worth reading to save the connection.
+		// Reading the rest of the body would cost more than a new connection.
 		header["Connection"] = []string{"close"}
 	case http.StatusServiceUnavailable:
 		header["Retry-After"] = []string{strconv.Itoa(int((retryAfter + time.Second - 1) / time.Second))}
@@ -43,9 +43,9 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 	io.WriteString(w, a.body)
 }
 
-// writeWhole sends the answer from a goroutine that is about to end, so that the server will not finish it.
+// writeWhole sends the answer from a goroutine that is about to exit, so that the server cannot complete the response.
 func (a answer) writeWhole(w http.ResponseWriter, retryAfter time.Duration) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	a.write(w, retryAfter)
-	http.NewResponseController(w).Flush() // without it the answer is lost; nobody is left to be told
+	http.NewResponseController(w).Flush() // an error means that the answer is lost; there is nobody to tell
 }

@@ -9,26 +9,25 @@ import (
 )
 
 const (
-	firstRead     = 1920      // the memory of a body that was only announced; with the rest of buffer it makes 2 KiB
-	firstSpace    = 64 << 10  // what a declared Content-Length may allocate once firstRead bytes have arrived
+	firstRead     = 1920      // the memory of a body of which nothing has arrived; a whole buffer takes 2 KiB
+	firstSpace    = 64 << 10  // what a Content-Length may allocate once firstRead bytes have arrived
 	largestPooled = 256 << 10 // larger memory is left to the garbage collector
 	maxEmptyReads = 100
 )
 
-// buffer is where the body of a request is read. It is used again for other requests, so nothing that outlives the
-// request may refer to it.
+// buffer holds the body of a request while it is read. It is reused, so nothing that outlives the request may refer to it.
 type buffer struct {
 	first    [firstRead]byte
 	body     []byte // what was read, in first or large.body
-	read     bool   // body is the whole body, as far as there was one
-	consumed bool   // the request announced more than there was
+	read     bool   // body is complete
+	consumed bool   // the request announced a longer body
 	large    *space // nil until first is full or a body is normalised
 }
 
-// space is the larger memory of a buffer.
+// space is the additional memory of a buffer.
 type space struct{ body, normal []byte }
 
-// The pools are apart so that requests of which nothing has arrived do not hold the memory of large ones.
+// There are two pools so that a request without a body yet does not hold the memory of a large one.
 var (
 	buffers = sync.Pool{New: func() any { return new(buffer) }}
 	spaces  = sync.Pool{New: func() any { return new(space) }}
@@ -61,8 +60,8 @@ func (b *buffer) space() *space {
 	return b.large
 }
 
-// keepNormal keeps the memory of a normalised body for others. That of one that did not match is given up at once when
-// it is large: many such requests may still wait for their answers.
+// keepNormal keeps the memory of a normalised body for later requests. A large one that did not match is dropped at once,
+// because many such requests may be in progress.
 func (b *buffer) keepNormal(normal []byte, matched bool) {
 	if !matched && cap(normal) > largestPooled {
 		normal = nil
@@ -70,7 +69,7 @@ func (b *buffer) keepNormal(normal []byte, matched bool) {
 	b.space().normal = normal
 }
 
-// received returns the body that was read, or nil where none was.
+// received returns the body, or nil when it was not read.
 func (b *buffer) received() []byte {
 	if !b.read {
 		return nil
@@ -78,7 +77,7 @@ func (b *buffer) received() []byte {
 	return b.body[:len(b.body):len(b.body)]
 }
 
-// grow makes room for more of a body of which length bytes were announced, or -1.
+// grow makes room for more of the body. length is the Content-Length, or -1.
 func (b *buffer) grow(length int64) {
 	s := b.space()
 	if len(b.body) == firstRead {
@@ -93,7 +92,7 @@ func (b *buffer) grow(length int64) {
 	s.body = b.body
 }
 
-// readBody reads a request's body into b. Memory grows with the bytes that have arrived, not with those announced.
+// readBody reads a request's body into b. Memory grows with the bytes that have arrived, not with the Content-Length.
 func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
 	b.body = b.first[:0]
 	if r.Body == nil {
@@ -120,8 +119,8 @@ func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
 	}
 }
 
-// end tells the proper end of a body from every other reason why reading stopped. The server itself reports a body that is
-// shorter than announced as an error: one that ends in order was read by someone else before.
+// end distinguishes the end of a body from other reasons why reading stopped. The server reports a body that is shorter than
+// announced as an error, so one that ends without an error was partly read before.
 func (b *buffer) end(err error, length int64) *refusal {
 	if err == io.EOF || errors.Is(err, http.ErrBodyReadAfterClose) {
 		b.read, b.consumed = true, int64(len(b.body)) < length

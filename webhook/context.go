@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// boundedContext is what context.WithTimeout(parent, timeout) returns, but it makes no timer until someone asks whether
-// it has ended. Most store calls and many functions never do, and for a small delivery the timer would cost about a
-// fifth of all the rest. The parent has values only.
+// boundedContext is context.WithTimeout(parent, timeout) without a timer until someone asks whether it has ended. Most
+// store calls and many functions never ask, and the timer would add a fifth to the cost of a small delivery. The parent
+// has values only.
 type boundedContext struct {
 	parent  context.Context
 	start   time.Time
@@ -24,7 +24,7 @@ func newBoundedContext(parent context.Context, timeout time.Duration) *boundedCo
 	return &boundedContext{parent: parent, start: time.Now(), timeout: timeout}
 }
 
-// newFunctionContext returns the context of a function: it ends after timeout, or with the request's own deadline.
+// newFunctionContext returns the context of a function. It ends after timeout or at the request's deadline.
 func newFunctionContext(delivery *deliveryContext, timeout time.Duration) *boundedContext {
 	c := newBoundedContext(delivery, timeout)
 	if delivery.limited {
@@ -37,7 +37,7 @@ func (c *boundedContext) Deadline() (time.Time, bool) { return c.start.Add(c.tim
 func (c *boundedContext) Done() <-chan struct{}       { return c.real().Done() }
 func (c *boundedContext) Err() error                  { return c.real().Err() }
 
-// Value asks the real context first: contexts made from this one find in it where to hang themselves up.
+// Value asks the real context first: derived contexts register for cancellation there.
 func (c *boundedContext) Value(key any) any {
 	c.mu.Lock()
 	ctx := c.context
@@ -60,7 +60,7 @@ func (c *boundedContext) real() context.Context {
 	return c.context
 }
 
-// end cancels the context: what it was made for is over.
+// end cancels the context.
 func (c *boundedContext) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +71,8 @@ func (c *boundedContext) end() {
 }
 
 // deliveryContext has the values of a request's context and what is known about the delivery. It is not cancelled with
-// the request: a sender that hangs up must not stop work half way. The request's deadline holds for functions only: what
-// they have done must still be recorded after it.
+// the request: a sender that hangs up must not stop work half way. Only functions get the request's deadline: what they
+// did must still be recorded after it.
 type deliveryContext struct {
 	context.Context
 	verified Verified
@@ -98,8 +98,9 @@ func (c *deliveryContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// VerifiedFrom returns what is known about the delivery that is being processed: in a function of [Funcs] and behind
-// [Verifier.Middleware]; elsewhere false. In a function of Funcs, Payload is nil: the event's Raw holds its part of it.
+// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
+// function of [Funcs], a hook, or a request that passed [Verifier.Middleware]. In functions and hooks Payload is nil; the
+// event's Raw returns its part.
 func VerifiedFrom(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 // ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array.
 var ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 
-// FieldError says which field of an event does not have the JSON type that its event type gives it. It never holds
-// the field's value.
+// FieldError names a field whose JSON type is not the one that the event type requires. It never contains the field's
+// value.
 type FieldError struct {
 	Field string // path from the event, such as signers[2].email
 	Want  string // what it should be, such as "a string"
@@ -24,15 +24,11 @@ func (e *FieldError) Error() string {
 	return "webhook: field " + e.Field + " is not " + e.Want
 }
 
-// Parse decodes a payload: an array of events, or one event as an object. It does not verify anything: parse what a
-// [Verifier] has authenticated, Verified.Payload.
+// Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
+// Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
-// The payload has to be strict JSON in UTF-8, at most 512 levels deep, with nothing after the value. Every error
-// matches [ErrPayload]; one in the JSON names the byte, not the text. An element that cannot be decoded is no error of
-// Parse, even if it is not an object: it becomes an [UnknownEvent] among the others. An empty array gives no events and no error.
-//
-// Where a key occurs twice its last value counts, as in JavaScript. Upper and lower case are different keys. A field
-// that is null counts as missing. Payload is copied: the caller may use it again.
+// The error matches [ErrPayload] and names the byte, never the text. An element that cannot be decoded is not an error: it
+// becomes an [UnknownEvent] among the others.
 func Parse(payload []byte) ([]Event, error) {
 	text := string(payload)
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
@@ -46,10 +42,11 @@ func Parse(payload []byte) ([]Event, error) {
 	return events, nil
 }
 
-// bytesOf returns the bytes of s without a copy, for those who only read them.
+// bytesOf returns the bytes of s without a copy. They must not be written to.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// decoder reads one payload from front to back, once. The lists of all its events share a few allocations.
+// decoder reads one payload in one pass. The payload has to be strict JSON in UTF-8, at most 512 levels deep. Where a key
+// occurs twice its last value counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
 type decoder struct {
 	text      string
 	scan      jsonscan.Scanner
@@ -88,14 +85,14 @@ var (
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
 
-// noEvent reads an element that is not an object. It is kept: its neighbours are as genuine as ever.
+// noEvent reads an element that is not an object. It is kept as an event because its neighbours are genuine.
 func (d *decoder) noEvent() Event {
 	start := d.scan.Pos()
 	d.scan.Skip()
 	return &UnknownEvent{meta: meta{raw: d.text[start:d.scan.Pos()]}, Err: errNotObject}
 }
 
-// event reads one object. Its type may come last or not at all, so everything an event can have is collected first.
+// event reads one object.
 func (d *decoder) event() Event {
 	d.cur = element{}
 	d.cur.index = -1
@@ -108,7 +105,7 @@ func (d *decoder) event() Event {
 	return d.cur.build()
 }
 
-// member reads the value of one of an event's keys. A value of an unknown key is checked to be JSON and left in Raw.
+// member reads the value of one member of an event. The value of an unknown key is checked to be JSON and stays in Raw.
 func (d *decoder) member(key string) {
 	e := &d.cur
 	switch key {
@@ -161,8 +158,8 @@ func (d *decoder) stringMember(m member, key string, dst *string) {
 	}
 }
 
-// topLevel notes which member is read next, and that it is there unless it is null. What was noted of an earlier
-// value under the same key is forgotten with it.
+// topLevel notes which member is read next, and that it is present unless it is null. It forgets what was noted of an
+// earlier value under the same key.
 func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m

@@ -73,11 +73,11 @@ type benchPayload struct {
 
 func benchPayloads() []benchPayload {
 	return []benchPayload{
-		{"1KB/signed", []byte("[" + benchSigned(3) + "]"), 1},
-		{"20KB/batch", benchBatch(19), 19},
-		{"20KB/form", benchForm(104), 1},
-		{"50KB/batch", benchBatch(47), 47},
-		{"50KB/form", benchForm(266), 1},
+		{name: "1KB/signed", body: []byte("[" + benchSigned(3) + "]"), events: 1},
+		{name: "20KB/batch", body: benchBatch(19), events: 19},
+		{name: "20KB/form", body: benchForm(104), events: 1},
+		{name: "50KB/batch", body: benchBatch(47), events: 47},
+		{name: "50KB/form", body: benchForm(266), events: 1},
 	}
 }
 

@@ -14,27 +14,18 @@ import (
 	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
-// Diagnose says in words why a delivery is refused: it tries the mistakes that are known to happen, on either side, and
-// names the one with which the signature would match. It is for a person who looks for the reason of an
-// [ErrSignature], in a log line or a test; a match means nothing but that, and must not be used to accept anything. The
-// text may be several lines. It holds no secret, signature or part of the body.
+// Diagnose explains, for a person, why a delivery is refused. It tries the mistakes that are known to happen and names the
+// one with which the signature would match. The text may have several lines. It contains no secret, signature or part of
+// the body.
 //
-// It tries:
-//
-//   - each of the secrets, also trimmed, with a newline, and as base64 or hexadecimal text;
-//   - the signature in upper-case hexadecimal, in base64, and behind "sha256=";
-//   - the timestamp in seconds for milliseconds and the reverse;
-//   - the body alone, without the full stop, trimmed, with a newline, with and without a byte order mark, decoded from base64, as
-//     one element of the array or as an array of it, and as printed again by JavaScript or by encoding/json.
-//
-// It says when the body is empty. Where nothing matches and the keys of every object are in alphabetical order, it guesses
-// that something on the way has put them so.
+// A match is a hint and nothing else: do not accept a delivery because of it.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	return diagnose(secrets, header, body, true)
 }
 
 // diagnose is Diagnose for a body that may not have been read because the header is wrong.
 func diagnose(secrets []string, header http.Header, body []byte, read bool) string {
+	// What is tried stands in keyVariants, prefixVariants, bodyVariants and transportVariants.
 	var d diagnosis
 	given, ok := d.signature(oneValue(&d, header, SignatureHeader))
 	timestamp := oneValue(&d, header, TimestampHeader)
@@ -56,7 +47,7 @@ func (d *diagnosis) say(format string, args ...any) {
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
-// oneValue returns the only value of a header, or an empty string.
+// oneValue returns the value of a header that occurs once, or an empty string.
 func oneValue(d *diagnosis, header http.Header, name string) string {
 	values := header[name]
 	for key, other := range header {
@@ -76,7 +67,7 @@ func oneValue(d *diagnosis, header http.Header, name string) string {
 	return ""
 }
 
-// signature decodes the signature from any form that is known to be used for one.
+// signature decodes the signature from any form that is in use for signatures.
 func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 	if text == "" || decodeSignature(&sig, text) {
 		return sig, text != ""
@@ -112,7 +103,7 @@ func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 
 // timestamp comments on the timestamp's form and on the clock.
 func (d *diagnosis) timestamp(text string) {
-	at, ok := parseTimestamp(text)
+	at, ok := parseKnownForm(text)
 	if !ok {
 		d.say("%s is in none of the known forms. If the service sends it so, read it with VerifierOptions.ParseTimestamp.", TimestampHeader)
 		return
@@ -122,11 +113,11 @@ func (d *diagnosis) timestamp(text string) {
 		if off < 0 {
 			side = "ahead of"
 		}
-		d.say("%s is %v %s this machine's clock. If the delivery has just come in, one of the two clocks is wrong.", TimestampHeader, off.Abs(), side)
+		d.say("%s is %v %s this machine's clock. If the delivery has just arrived, one of the two clocks is wrong.", TimestampHeader, off.Abs(), side)
 	}
 }
 
-// search looks for a combination of secret, what stands before the body, and body that gives the signature.
+// search looks for a combination of secret, prefix and body that gives the signature.
 func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) {
 	if len(body) == 0 {
 		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
@@ -164,7 +155,7 @@ func (d *diagnosis) match(i int, key, text string) {
 	}
 }
 
-// sumOf is sum for what need not be a timestamp.
+// sumOf is sum for any prefix.
 func (m *mac) sumOf(prefix, body []byte) (sum signature) {
 	m.hash.Reset()
 	m.hash.Write(prefix)
@@ -173,9 +164,9 @@ func (m *mac) sumOf(prefix, body []byte) (sum signature) {
 	return sum
 }
 
-// variant is one way in which people take a part of the signature's input.
+// variant is one reading of a part of the signature's input.
 type variant struct {
-	how  string // empty for the right way
+	how  string // empty for the right reading
 	text []byte
 }
 
@@ -216,7 +207,7 @@ func prefixVariants(timestamp string) []variant {
 
 const reserialized = ", if the body were printed as JSON.stringify does"
 
-// maxElements bounds how many elements of an array are tried.
+// maxElements bounds the elements of an array that are tried.
 const maxElements = 100
 
 func bodyVariants(body []byte) []variant {
@@ -254,7 +245,7 @@ func bodyVariants(body []byte) []variant {
 
 const byteOrderMark = "\ufeff"
 
-// transportVariants undoes what gateways and editors put around a body.
+// transportVariants undoes what gateways and editors do to a body.
 func transportVariants(trimmed []byte) []variant {
 	var variants []variant
 	if bare, found := bytes.CutPrefix(trimmed, []byte(byteOrderMark)); found {

@@ -2,12 +2,12 @@ package webhook
 
 import "github.com/signforms/signforms-go/internal/jsonscan"
 
-// orderMembers is how many members an object must have to count as put in order: of those with five, one in 120 is in
-// order by accident. The service's events have six or more.
+// orderMembers is how many members an object must have for its order to mean something: of objects with five, one in 120
+// is in order by accident. The service's events have six or more.
 const orderMembers = 5
 
-// inOrder reports whether the keys of every object in body ascend, as programs leave them that decode JSON into a map
-// and print that, and one object is large enough for that to mean something.
+// inOrder reports whether the keys of every object in body ascend and one object is large enough for that to mean
+// something. Programs that decode JSON into a map and print the map leave keys so.
 func inOrder(body []byte) bool {
 	o := orderSurvey{body: body, scan: jsonscan.New(body)}
 	o.value()

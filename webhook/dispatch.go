@@ -19,7 +19,7 @@ type delivery struct {
 	keys     replayKeys
 	next     int // index of the event that comes next
 	count    [OutcomeFailed + 1]int
-	storeErr error // why the replay store is not asked any more
+	storeErr error // why the replay store is no longer called
 	exiting  bool  // a function has called runtime.Goexit
 }
 
@@ -27,7 +27,7 @@ func (h *Handler) newDelivery(ctx *deliveryContext, events []Event) delivery {
 	return delivery{Handler: h, ctx: ctx, events: events, keys: newReplayKeys(len(events))}
 }
 
-// run processes the events that are left.
+// run processes the remaining events.
 func (d *delivery) run() {
 	for d.next < len(d.events) {
 		i := d.next
@@ -36,7 +36,7 @@ func (d *delivery) run() {
 	}
 }
 
-// answer returns the answer to the delivery, once all events were processed.
+// answer returns the answer to the delivery after run.
 func (d *delivery) answer() answer {
 	switch {
 	case d.count[OutcomeFailed] > 0:
@@ -60,7 +60,7 @@ func (d *delivery) process(i int) {
 		d.finish(i, OutcomeFailed, err, 0)
 		return
 	case d.ctx.over():
-		d.finish(i, OutcomePutOff, fmt.Errorf("the request's own time is over: %w", context.DeadlineExceeded), 0)
+		d.finish(i, OutcomePutOff, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
 		return
 	case d.store == nil:
 		d.call(i, run, nil)
@@ -79,7 +79,7 @@ func (d *delivery) process(i int) {
 	}
 }
 
-// begin claims an event. A store that has failed is not asked again: each further event would wait for it once more.
+// begin claims an event. A store that has failed is not called again, because each further event would wait for it too.
 func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
 	if d.storeErr != nil {
 		return 0, d.storeErr
@@ -96,7 +96,7 @@ func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
 	return state, d.storeErr
 }
 
-// storeContext bounds one call of the store. The one in memory never waits.
+// storeContext bounds one call of the store. The store in memory never waits.
 func (d *delivery) storeContext() (bounded context.Context, end func()) {
 	if _, ok := d.store.(*MemoryReplayStore); ok {
 		return d.ctx, func() {}
@@ -105,8 +105,8 @@ func (d *delivery) storeContext() (bounded context.Context, end func()) {
 	return c, c.end
 }
 
-// call runs the function of an event, settles its claim, if there is one, and finishes it. What follows the function is
-// deferred because it may end its goroutine. Then the events that are left are processed here, on the goroutine's way out.
+// call runs the function of an event, settles its claim, if any, and finishes the event. What follows the function is
+// deferred because the function may call runtime.Goexit. Then the remaining events are processed while the goroutine exits.
 func (d *delivery) call(i int, run function, claim *ReplayKey) {
 	ctx := newFunctionContext(d.ctx, d.timeout)
 	err, returned := errGoexit, false
@@ -147,8 +147,8 @@ func (d *delivery) settle(key ReplayKey, outcome Outcome, begun time.Time) error
 		return d.store.Done(ctx, key, d.keep)
 	}
 	if time.Since(begun) >= d.lease-2*storeTimeout {
-		// The claim may have ended by the time that the store sees to it, and another one is not ours to end. Begin may
-		// have taken its time before begun, as Abort may now.
+		// The claim may have expired when the store handles the call, and Abort would release someone else's. Begin may have
+		// taken its time before begun, as Abort may now.
 		return nil
 	}
 	return d.store.Abort(ctx, key)

@@ -112,17 +112,17 @@ func TestFailures(t *testing.T) {
 		text   string
 		stack  bool
 	}{
-		"none":               {func() error { return nil }, 200, "", false},
-		"error":              {func() error { return cause }, 500, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full", false},
-		"permanent":          {func() error { return webhook.Permanent(cause) }, 200, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full", false},
-		"wrapped permanent":  {func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, 200, "saving: disk full", false},
-		"permanent nil":      {func() error { return webhook.Permanent(nil) }, 200, "", false},
-		"panic":              {func() error { panic("at the disco") }, 500, "panic: at the disco", true},
-		"panic with error":   {func() error { panic(cause) }, 500, "panic: disk full", true},
-		"panic permanent":    {func() error { panic(webhook.Permanent(cause)) }, 500, "panic: disk full", true},
-		"panic nil":          {func() error { panic(nil) }, 500, "panic: panic called with nil", true},
-		"abort":              {func() error { panic(http.ErrAbortHandler) }, 500, "panic: net/http: abort Handler", true},
-		"panic uncomparable": {func() error { panic([]int{1}) }, 500, "panic: [1]", true},
+		"none":               {fail: func() error { return nil }, status: 200},
+		"error":              {fail: func() error { return cause }, status: 500, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
+		"permanent":          {fail: func() error { return webhook.Permanent(cause) }, status: 200, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
+		"wrapped permanent":  {fail: func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, status: 200, text: "saving: disk full"},
+		"permanent nil":      {fail: func() error { return webhook.Permanent(nil) }, status: 200},
+		"panic":              {fail: func() error { panic("at the disco") }, status: 500, text: "panic: at the disco", stack: true},
+		"panic with error":   {fail: func() error { panic(cause) }, status: 500, text: "panic: disk full", stack: true},
+		"panic permanent":    {fail: func() error { panic(webhook.Permanent(cause)) }, status: 500, text: "panic: disk full", stack: true},
+		"panic nil":          {fail: func() error { panic(nil) }, status: 500, text: "panic: panic called with nil", stack: true},
+		"abort":              {fail: func() error { panic(http.ErrAbortHandler) }, status: 500, text: "panic: net/http: abort Handler", stack: true},
+		"panic uncomparable": {fail: func() error { panic([]int{1}) }, status: 500, text: "panic: [1]", stack: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran []string

@@ -26,6 +26,23 @@
 // When the service's "Test Webhook" is pressed twice, the second delivery may contain the same event to the last byte. The
 // handler then answers {"status":"duplicate"} and runs nothing.
 //
+// # Answers
+//
+// [Handler.ServeHTTP] and [Handler.Receive] answer with a JSON object {"status": …}:
+//
+//	200 ok                       everything was processed, or no function is set for it; also for []
+//	200 duplicate                everything had been processed before
+//	400 invalid_payload          genuine, but not a JSON object or array
+//	401 unauthorized             not genuine, or not recent; only OnError and the log say which
+//	405 method_not_allowed       not POST
+//	408 body_incomplete          the body did not arrive whole
+//	413 too_large                the body is larger than the Verifier's MaxBody
+//	415 unsupported_media_type   not application/json, or with a Content-Encoding
+//	500 failed                   a function failed, an event could not be decoded, or the Handler is a zero value
+//	503 unavailable              an event is being processed elsewhere, or the replay store failed; with Retry-After
+//
+// After a 500 or 503 the service may deliver again. Then only those events run that did not succeed.
+//
 // # What is guaranteed
 //
 //   - A function gets what was signed, at a time within [VerifierOptions.Tolerance] of the clock: five minutes by default.

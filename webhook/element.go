@@ -30,7 +30,7 @@ const (
 		memberDocumentURL | memberRespondentEmail | memberResponse
 )
 
-// element collects the fields of one event, whatever its type.
+// element collects the fields of one event. Its type may come last, so it has the fields of all types.
 type element struct {
 	meta            meta
 	eventType       EventType
@@ -49,7 +49,7 @@ type element struct {
 	fieldAt         map[string]int // index in fields by key, once there are many
 	nullFields      bool           // some of fields are marked with nullKind
 
-	present member // members that are there and not null
+	present member // members that are present and not null
 	misfits []misfit
 
 	// Where the decoder is.
@@ -64,7 +64,7 @@ type misfit struct {
 	err    *FieldError
 }
 
-// build makes the event that the fields are for.
+// build returns the event that the fields make.
 func (e *element) build() Event {
 	if e.eventType == "" && e.misfitIn(memberWebhookEvent) == nil {
 		e.eventType = e.infer()
@@ -86,7 +86,7 @@ func (e *element) unknown(err error) *UnknownEvent {
 	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
 }
 
-// typed returns the event without regard to misfits, and the members that its type has.
+// typed returns the event, whether its fields fit or not, and the members that its type has.
 func (e *element) typed() (member, Event) {
 	switch e.eventType {
 	case TypeFormResponse:
@@ -136,8 +136,8 @@ func (e *element) misfitIn(members member) error {
 	return nil
 }
 
-// infer chooses the type of an event without webhookEvent by its fields; not documented by the service, which sends
-// such events in its samples. It returns an empty type when nothing fits.
+// infer chooses the type of an event without webhookEvent by its fields, or returns an empty type. The service does not
+// document such events, but its samples contain them.
 func (e *element) infer() EventType {
 	if e.present&memberFormResponseID != 0 {
 		return TypeFormResponse

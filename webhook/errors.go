@@ -5,31 +5,30 @@ import (
 	"fmt"
 )
 
-// The reasons why a delivery is refused; tell them apart with [errors.Is]. No error of this package
-// holds a secret, a computed signature or a part of the body, so each may be logged. A server should answer all but
-// [ErrTooLarge] alike: which of them it was helps only someone who forges.
+// The reasons why a delivery is refused; distinguish them with [errors.Is]. Each may be logged: no error of this package
+// contains a secret, a computed signature or a part of the body. Do not tell the sender which one it was, because that
+// helps only those who forge.
 var (
-	// ErrHeaderMissing: X-Signature or X-Timestamp is not there. The text says which.
+	// ErrHeaderMissing: X-Signature or X-Timestamp is missing. The text says which.
 	ErrHeaderMissing = errors.New("webhook: header missing")
 
-	// ErrHeaderRepeated: X-Signature or X-Timestamp is there more than once, so that two readers could see two values.
+	// ErrHeaderRepeated: X-Signature or X-Timestamp occurs more than once, so that two readers could see two values.
 	ErrHeaderRepeated = errors.New("webhook: header given more than once")
 
-	// ErrHeaderMalformed: X-Signature is not 64 lower-case hexadecimal digits, or X-Timestamp is in none of the known
-	// forms (see [VerifierOptions.ParseTimestamp]).
+	// ErrHeaderMalformed: X-Signature is not 64 lower-case hexadecimal digits, or X-Timestamp has none of the known forms
+	// (see [VerifierOptions.ParseTimestamp]).
 	ErrHeaderMalformed = errors.New("webhook: header malformed")
 
-	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, or the secret is
-	// wrong, or something changed the body on its way; [Diagnose] tries the known mistakes.
+	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, the secret is
+	// wrong, or something changed the body on its way. [Diagnose] tries the known mistakes.
 	ErrSignature = errors.New("webhook: signature does not match; Diagnose tries the known mistakes")
 
 	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
-	// [VerifierOptions.Tolerance] allows. It is a replay, was held up, or one of the two clocks is wrong. The text says
-	// how far it is off and how far it may be.
+	// [VerifierOptions.Tolerance] allows. It is a replay or was delayed, or one of the two clocks is wrong. The text gives
+	// the difference and the tolerance.
 	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside VerifierOptions.Tolerance")
 
-	// ErrNoSecret: the Verifier is nil or was not made by [NewVerifier], whose error may have been overlooked. It has no
-	// secret and refuses everything.
+	// ErrNoSecret: the Verifier is nil or was not made by [NewVerifier]. It has no secret and refuses everything.
 	ErrNoSecret = errors.New("webhook: Verifier has no secret: make it with NewVerifier and check its error")
 
 	// ErrBodyConsumed: the body is empty, or is shorter than the request announced, because something read it before. The
@@ -38,11 +37,11 @@ var (
 		"put the Handler or Middleware before whatever reads bodies, or give Verify the bytes that were received")
 
 	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody], or than an [http.MaxBytesReader] before the handler
-	// lets through. The text says which, and its limit in bytes.
+	// allows. The text says which, and gives the limit in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
 )
 
-// Each refusal that a stranger can cause is made once, so that it costs no memory.
+// The errors that a stranger can cause are made once, so that they cost no memory.
 var (
 	errSignatureMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, SignatureHeader)
 	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
@@ -51,15 +50,15 @@ var (
 	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
 	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
 		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
-	errTimestampUnsafe = fmt.Errorf("%w: %s is none that VerifierOptions.ParseTimestamp is asked about: 1 to 64 printable ASCII characters "+
-		"without opening brackets and braces", ErrHeaderMalformed, TimestampHeader)
-	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp, whose error is left out because it may quote what was sent",
+	errTimestampUnsafe = fmt.Errorf("%w: %s is not 1 to 64 printable ASCII characters without opening brackets and braces, "+
+		"so that VerifierOptions.ParseTimestamp is not called", ErrHeaderMalformed, TimestampHeader)
+	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp; its error is omitted because it may quote what was sent",
 		ErrHeaderMalformed, TimestampHeader)
-	errSplitUnsafe  = fmt.Errorf("%w, as it must be where VerifierOptions.ParseTimestamp is set", ErrPayload)
+	errSplitUnsafe  = fmt.Errorf("%w, which VerifierOptions.ParseTimestamp requires", ErrPayload)
 	errBodyConsumed = fmt.Errorf("%w: %w", ErrSignature, ErrBodyConsumed)
 )
 
 const (
-	ifMissing  = "; it is no delivery, or a proxy removed it, or the map was not built with http.Header.Set"
-	ifRepeated = "; if it was a delivery, something on the way added one"
+	ifMissing  = "; the request is no delivery, a proxy removed the header, or the map was not built with http.Header.Add"
+	ifRepeated = "; if the request is a delivery, something on the way added one"
 )

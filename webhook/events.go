@@ -21,29 +21,29 @@ const (
 )
 
 // Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned],
-// *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Choose by a
-// type switch, or let a [Handler] call the function for each. No other package can implement it.
+// *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch,
+// or let a [Handler] call a function for each. No other package can implement it.
 //
-// The strings of all events that came from one payload share one copy of it: keep a few for long with
-// [strings.Clone], or they keep the whole payload in memory. Events hold personal data; do not log them whole.
+// All strings of the events of one payload refer to one copy of it. To keep a few of them for long, use [strings.Clone].
+// Events contain personal data; do not log them whole.
 type Event interface {
-	// EventType returns the type that the payload names, or the inferred one where it names none. It is empty for
-	// an UnknownEvent whose type could not be inferred either.
+	// EventType returns the type that the payload names, or else the inferred one. It is empty for an UnknownEvent without
+	// either.
 	EventType() EventType
 
-	// Inferred reports whether webhookEvent was missing and the type comes from the fields that are there.
+	// Inferred reports whether webhookEvent was missing and the type was inferred from the fields.
 	Inferred() bool
 
-	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId,
-	// which in events of a template is the template's. Many events share it: the service sends no id of the event itself.
-	// For an UnknownEvent it is whichever of the two is there, or empty.
+	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId, which in
+	// events of a template is the template's. For an UnknownEvent it is either of them, or empty. Many events share one
+	// subject; the service sends no id of the event itself.
 	SubjectID() string
 
-	// Raw returns a fresh copy of the event's JSON as it was authenticated, with every field that this package does
-	// not know. It is nil for an event that was not decoded from a payload.
+	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not know.
+	// It is nil for an event that was not decoded from a payload.
 	Raw() json.RawMessage
 
-	// source returns the same JSON without a copy; nobody may write to it.
+	// source returns the same JSON without a copy.
 	source() string
 }
 
@@ -114,9 +114,9 @@ type TemplateResponse struct {
 	Fields         []Field // what signers filled in, in document order
 }
 
-// UnknownEvent is an element that none of the other types can carry. [Event.Raw] holds all of it. Err is nil when its
-// type is just not known to this package. Otherwise it could not be decoded: a field does not fit (a *[FieldError]), it
-// names no type and none can be inferred, or it is not an object.
+// UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does not
+// know its type. Otherwise it could not be decoded: a field has the wrong JSON type (a *[FieldError]), it names no type and
+// none can be inferred, or it is not an object.
 type UnknownEvent struct {
 	meta
 	Type    EventType // as the payload names it, or as inferred from its fields; may be empty
@@ -124,7 +124,7 @@ type UnknownEvent struct {
 	subject string
 }
 
-// Document is what every event about a document says of it. Fields that were missing or null are empty.
+// Document has the fields that all events about documents share. Fields that were missing or null are empty.
 type Document struct {
 	DocumentName string
 	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the service).
@@ -133,8 +133,8 @@ type Document struct {
 	AuthorEmail string
 }
 
-// Signer is one signer of a document. Deliveries about PDF documents and about templates fill different fields, and
-// either may carry or lack any of the other's; what is missing or null is zero.
+// Signer is one signer of a document. Events about PDF documents and about templates fill different fields. Fields that
+// were missing or null are zero.
 type Signer struct {
 	Email          string
 	Name           string
@@ -187,19 +187,19 @@ type Field struct {
 	Key   string // the key as a whole
 }
 
-// meta is what every decoded event keeps of its origin. It gives Event three of its methods.
+// meta is what every decoded event keeps of its payload. It has three of the methods of Event.
 type meta struct {
 	raw      string
 	inferred bool
 }
 
-// Inferred reports whether the service left webhookEvent out, so that the type was chosen by the fields that are there.
+// Inferred reports whether webhookEvent was missing and the type was inferred from the fields.
 func (m *meta) Inferred() bool { return m.inferred }
 
 func (m *meta) source() string { return m.raw }
 
-// Raw returns a fresh copy of the event's JSON as it was authenticated, with the fields that this type has no place for.
-// It is nil for an event that was not decoded from a payload.
+// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this type does not have. It is
+// nil for an event that was not decoded from a payload.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil
@@ -213,7 +213,7 @@ func (d *Document) SubjectID() string { return d.DocumentID }
 // SubjectID returns FormResponseID, the id of what the event is about.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
-// SubjectID returns the formResponseId or documentId of the element, or an empty string where it has neither.
+// SubjectID returns the formResponseId or documentId of the element, or an empty string.
 func (e *UnknownEvent) SubjectID() string { return e.subject }
 
 // EventType returns [TypeFormResponse].

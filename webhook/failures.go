@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Permanent marks an error that delivering the event again would not mend. The event is acknowledged as if it had been
-// processed, and the error reported. Permanent(nil) is nil.
+// Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been processed,
+// and the error is reported. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -29,10 +29,10 @@ func IsPermanent(err error) bool {
 	return permanent
 }
 
-// PanicError is the error that a panic in a function of [Funcs] becomes. Its text holds the value.
+// PanicError is what a panic in a function of [Funcs] becomes. Its text contains the value.
 type PanicError struct {
 	Value any    // what panic was called with; a *runtime.PanicNilError for nil
-	Stack []byte // of the goroutine, from where it panicked
+	Stack []byte // the stack of the goroutine that panicked
 }
 
 // Error returns a text such as: panic: index out of range.

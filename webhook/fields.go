@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// fieldsLinear is up to how many fields a repeated key is found by comparing.
+// fieldsLinear bounds the fields that are searched one by one for a repeated key; more are looked up in a map.
 const fieldsLinear = 16
 
-// dynamic reads the value of a key that is no event's own: a field when it looks like one, else skipped. A field that is
-// null is missing.
+// dynamic reads the value of a key that no event type names: a field, or skipped when the key does not look like one. A
+// field that is null counts as missing.
 func (d *decoder) dynamic(key string) {
 	field, ok := parseFieldKey(key)
 	if !ok {
@@ -41,8 +41,8 @@ func (d *decoder) dynamic(key string) {
 	}
 }
 
-// nullKind marks a field whose last value is null until the end of the event: taken out at once, others would move. A
-// field that is one has a kind.
+// nullKind marks a field whose last value is null until the event ends. Removing it at once would move the others. Every
+// real field has a kind.
 const nullKind = ""
 
 func (e *element) dropNullFields() {
@@ -54,8 +54,8 @@ func (e *element) dropNullFields() {
 	}
 }
 
-// fieldIndex returns where the field with this key is, or -1. Comparing with each would take a million keys a
-// million times a million comparisons.
+// fieldIndex returns the index of the field with this key, or -1. The map keeps a payload of many keys from taking time
+// that grows with their square.
 func (e *element) fieldIndex(key string) int {
 	if len(e.fields) < fieldsLinear {
 		for i := range e.fields {
@@ -77,7 +77,7 @@ func (e *element) fieldIndex(key string) int {
 	return -1
 }
 
-// parseFieldKey takes <kind>(page<N>)[<label>] apart. The kind ends at the first "(page"; the label is any text at all.
+// parseFieldKey parses <kind>(page<N>)[<label>]. The kind ends at the first "(page"; the label may be any text.
 func parseFieldKey(key string) (Field, bool) {
 	if !strings.HasSuffix(key, "]") {
 		return Field{}, false

@@ -7,18 +7,14 @@ import (
 	"runtime/debug"
 )
 
-// Funcs are the functions of a [Handler]; each may be nil, but not all. Exactly one runs per event: the one for its type,
-// else Other; for an [UnknownEvent] Unknown, else, if it could be decoded, Other. An event without a function is
-// acknowledged and logged. One that could not be decoded is answered 500 as long as Unknown is nil, unless its type is one
-// that no function is set for.
+// Funcs are the functions of a [Handler]. Each may be nil, but not all. Exactly one runs for each event: the one for its
+// type, else Other. An event that no function is set for is acknowledged and logged.
 //
-// A function's ctx has the values of the request's and its deadline, but does not end when the sender hangs up; it ends
-// after [HandlerOptions.Timeout]. Functions are called concurrently, for events of different deliveries.
+// The ctx of a function ends after [HandlerOptions.Timeout] or at the request's deadline, not when the sender hangs up. It
+// has the values of the request's context. Functions run concurrently for different deliveries; they should be idempotent.
 //
-// An error, unless it is wrapped by [Permanent], a panic and a [runtime.Goexit] are answered 500, which asks the service to
-// deliver again; whether and when it does, it does not document. Then only what did not succeed runs again. Functions
-// should be idempotent: a process that dies between a function's work and the record of it in the replay store leaves an
-// event that will run again.
+// When a function returns an error, panics or calls [runtime.Goexit], the answer is 500, which asks for another delivery.
+// [Permanent] marks errors for which that is of no use.
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error
@@ -27,8 +23,13 @@ type Funcs struct {
 	TemplateViewed     func(context.Context, *TemplateViewed) error
 	TemplateSigned     func(context.Context, *TemplateSigned) error
 	TemplateResponse   func(context.Context, *TemplateResponse) error
-	Unknown            func(context.Context, *UnknownEvent) error // types this package does not know, and what could not be decoded
-	Other              func(context.Context, Event) error         // every event that none of the above is there for
+
+	// Unknown gets events of types that this package does not know, and events that could not be decoded. When it is nil,
+	// the former go to Other; the latter are answered 500, unless no function is set for their type.
+	Unknown func(context.Context, *UnknownEvent) error
+
+	// Other gets every event that no function above is set for.
+	Other func(context.Context, Event) error
 }
 
 func (f *Funcs) empty() bool {
@@ -40,15 +41,12 @@ func (f *Funcs) empty() bool {
 // ErrNoFunction is returned by [Funcs.Dispatch] for an event that no function is set for.
 var ErrNoFunction = errors.New("webhook: no function for this event: set the one for its type, or Funcs.Other for all events")
 
-// Dispatch runs the one function that is set for e, as a [Handler] does, and returns its error. It is for programs that
-// take events from somewhere else than a Handler, such as a queue. It returns when the function has returned.
+// Dispatch runs the one function that is set for e and returns its error. It is for programs that get events from
+// elsewhere, such as a queue. The function gets ctx as it is, on a goroutine of its own. Dispatch waits for it, sets no
+// time limit and does not look for repeats. It is safe for concurrent use.
 //
-// The error is a *[PanicError] when the function panics, and an error of its own when the function ends its goroutine
-// with [runtime.Goexit]. It matches [ErrNoFunction] when no function is set for e, and the Err of an [UnknownEvent] that
-// could not be decoded when Funcs.Unknown is nil. [IsPermanent] tells whether it is worth to run the event again.
-//
-// Dispatch does not look for repeats, sets no time limit and is safe for concurrent use: the function gets ctx as it is,
-// on a goroutine of its own.
+// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. The error matches [ErrNoFunction] when no function is
+// set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See [IsPermanent].
 func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	run, err := f.choose(e)
 	if err != nil {
@@ -75,7 +73,7 @@ func call(ctx context.Context, run function) (err error) {
 	return run(ctx)
 }
 
-// function is one of Funcs together with its event.
+// function is one of Funcs with its event bound to it.
 type function func(context.Context) error
 
 // choose returns the function to run for an event, or the reason why there is none.
@@ -89,8 +87,7 @@ func (f *Funcs) choose(ev Event) (function, error) {
 	return nil, ErrNoFunction
 }
 
-// wants reports whether an event of that type, had it been decoded, would have had a function. An event without a type
-// may be of any.
+// wants reports whether a function is set for events of that type. An event without a type may be of any.
 func (f *Funcs) wants(eventType EventType) bool {
 	if f.Other != nil {
 		return true
@@ -135,7 +132,7 @@ func (f *Funcs) pick(ev Event) function {
 	case *UnknownEvent:
 		run = bind(f.Unknown, e)
 		if run == nil && e.Err != nil {
-			// Other is not meant for it: a function that ignores what it does not know would lose it.
+			// It is not for Other: a function that ignores what it does not know would lose it.
 			return nil
 		}
 	}

@@ -41,41 +41,41 @@ func TestHandlerAnswers(t *testing.T) {
 		status  int
 		body    string
 	}{
-		"array":               {payload("[" + form + "]"), 200, `{"status":"ok"}`},
-		"object":              {payload(form), 200, `{"status":"ok"}`},
-		"empty array":         {payload("[]"), 200, `{"status":"ok"}`},
-		"parameters":          {altered("Content-Type", `application/json; charset="utf-8"`), 200, `{"status":"ok"}`},
-		"upper-case type":     {altered("Content-Type", "Application/JSON"), 200, `{"status":"ok"}`},
-		"identity":            {altered("Content-Encoding", "Identity"), 200, `{"status":"ok"}`},
-		"identity twice":      {altered("Content-Encoding", "identity, identity"), 200, `{"status":"ok"}`},
-		"GET":                 {method("GET"), 405, `{"status":"method_not_allowed"}`},
-		"HEAD":                {method("HEAD"), 405, `{"status":"method_not_allowed"}`},
-		"PUT":                 {method("PUT"), 405, `{"status":"method_not_allowed"}`},
-		"post in lower case":  {method("post"), 405, `{"status":"method_not_allowed"}`},
-		"no type":             {altered("Content-Type"), 415, mediaType},
-		"empty type":          {altered("Content-Type", ""), 415, mediaType},
-		"form type":           {altered("Content-Type", "application/x-www-form-urlencoded"), 415, mediaType},
-		"+json type":          {altered("Content-Type", "application/cloudevents+json"), 415, mediaType},
-		"type with more":      {altered("Content-Type", "application/jsonp"), 415, mediaType},
-		"long parameter":      {altered("Content-Type", "application/json;a="+strings.Repeat("b", 256)), 415, mediaType},
-		"two types":           {altered("Content-Type", "application/json", "application/json"), 415, mediaType},
-		"gzip":                {altered("Content-Encoding", "gzip"), 415, mediaType},
-		"identity and gzip":   {altered("Content-Encoding", "identity, gzip"), 415, mediaType},
-		"second encoding":     {altered("Content-Encoding", "identity", "br"), 415, mediaType},
-		"no signature":        {altered("X-Signature"), 401, unauthorized},
-		"two signatures":      {altered("X-Signature", "00", "00"), 401, unauthorized},
-		"malformed signature": {altered("X-Signature", "00"), 401, unauthorized},
-		"malformed timestamp": {altered("X-Timestamp", "0"), 401, unauthorized},
-		"forged":              {altered("X-Timestamp", "1795176001"), 401, unauthorized},
-		"late":                {webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), 401, unauthorized},
-		"early":               {webhooktest.NewRequest(target, secret, noon.Add(301e9), []byte("[]")), 401, unauthorized},
-		"empty body":          {payload(""), 400, invalid},
-		"not JSON":            {payload("[{}"), 400, invalid},
-		"trailing data":       {payload("[]]"), 400, invalid},
-		"number":              {payload("1"), 400, invalid},
-		"null":                {payload("null"), 400, invalid},
-		"array of numbers":    {payload("[1]"), 500, `{"status":"failed"}`},
-		"array of an array":   {payload("[[]]"), 500, `{"status":"failed"}`},
+		"array":               {request: payload("[" + form + "]"), status: 200, body: `{"status":"ok"}`},
+		"object":              {request: payload(form), status: 200, body: `{"status":"ok"}`},
+		"empty array":         {request: payload("[]"), status: 200, body: `{"status":"ok"}`},
+		"parameters":          {request: altered("Content-Type", `application/json; charset="utf-8"`), status: 200, body: `{"status":"ok"}`},
+		"upper-case type":     {request: altered("Content-Type", "Application/JSON"), status: 200, body: `{"status":"ok"}`},
+		"identity":            {request: altered("Content-Encoding", "Identity"), status: 200, body: `{"status":"ok"}`},
+		"identity twice":      {request: altered("Content-Encoding", "identity, identity"), status: 200, body: `{"status":"ok"}`},
+		"GET":                 {request: method("GET"), status: 405, body: `{"status":"method_not_allowed"}`},
+		"HEAD":                {request: method("HEAD"), status: 405, body: `{"status":"method_not_allowed"}`},
+		"PUT":                 {request: method("PUT"), status: 405, body: `{"status":"method_not_allowed"}`},
+		"post in lower case":  {request: method("post"), status: 405, body: `{"status":"method_not_allowed"}`},
+		"no type":             {request: altered("Content-Type"), status: 415, body: mediaType},
+		"empty type":          {request: altered("Content-Type", ""), status: 415, body: mediaType},
+		"form type":           {request: altered("Content-Type", "application/x-www-form-urlencoded"), status: 415, body: mediaType},
+		"+json type":          {request: altered("Content-Type", "application/cloudevents+json"), status: 415, body: mediaType},
+		"type with more":      {request: altered("Content-Type", "application/jsonp"), status: 415, body: mediaType},
+		"long parameter":      {request: altered("Content-Type", "application/json;a="+strings.Repeat("b", 256)), status: 415, body: mediaType},
+		"two types":           {request: altered("Content-Type", "application/json", "application/json"), status: 415, body: mediaType},
+		"gzip":                {request: altered("Content-Encoding", "gzip"), status: 415, body: mediaType},
+		"identity and gzip":   {request: altered("Content-Encoding", "identity, gzip"), status: 415, body: mediaType},
+		"second encoding":     {request: altered("Content-Encoding", "identity", "br"), status: 415, body: mediaType},
+		"no signature":        {request: altered("X-Signature"), status: 401, body: unauthorized},
+		"two signatures":      {request: altered("X-Signature", "00", "00"), status: 401, body: unauthorized},
+		"malformed signature": {request: altered("X-Signature", "00"), status: 401, body: unauthorized},
+		"malformed timestamp": {request: altered("X-Timestamp", "0"), status: 401, body: unauthorized},
+		"forged":              {request: altered("X-Timestamp", "1795176001"), status: 401, body: unauthorized},
+		"late":                {request: webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), status: 401, body: unauthorized},
+		"early":               {request: webhooktest.NewRequest(target, secret, noon.Add(301e9), []byte("[]")), status: 401, body: unauthorized},
+		"empty body":          {request: payload(""), status: 400, body: invalid},
+		"not JSON":            {request: payload("[{}"), status: 400, body: invalid},
+		"trailing data":       {request: payload("[]]"), status: 400, body: invalid},
+		"number":              {request: payload("1"), status: 400, body: invalid},
+		"null":                {request: payload("null"), status: 400, body: invalid},
+		"array of numbers":    {request: payload("[1]"), status: 500, body: `{"status":"failed"}`},
+		"array of an array":   {request: payload("[[]]"), status: 500, body: `{"status":"failed"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
@@ -99,15 +99,15 @@ func TestHandlerReports(t *testing.T) {
 	limited := payload("[" + form + "]")
 	limited.Body = http.MaxBytesReader(nil, limited.Body, 10)
 	for want, r := range map[string]*http.Request{
-		"give the service the URL that the redirect leads to":                 method("GET"),
-		"has no Content-Type of application/json":                             altered("Content-Type"),
-		"decompress it before this handler":                                   altered("Content-Encoding", "gzip"),
-		"more than 1048576 bytes, see VerifierOptions.MaxBody":                payload(strings.Repeat(" ", webhook.DefaultMaxBody+1)),
-		"more than the 10 bytes that an http.MaxBytesReader":                  limited,
-		"header missing: X-Signature; it is no delivery, or a proxy":          altered("X-Signature"),
-		"given more than once: X-Timestamp; if it was a delivery, something":  altered("X-Timestamp", "1", "2"),
-		"X-Signature is not 64 lower-case hexadecimal digits; Diagnose knows": altered("X-Signature", "00"),
-		"read it with VerifierOptions.ParseTimestamp":                         altered("X-Timestamp", "0"),
+		"give the service the URL that the redirect leads to":                        method("GET"),
+		"has no Content-Type of application/json":                                    altered("Content-Type"),
+		"decompress it before this handler":                                          altered("Content-Encoding", "gzip"),
+		"more than 1048576 bytes, see VerifierOptions.MaxBody":                       payload(strings.Repeat(" ", webhook.DefaultMaxBody+1)),
+		"more than the 10 bytes that an http.MaxBytesReader":                         limited,
+		"header missing: X-Signature; the request is no delivery, a proxy":           altered("X-Signature"),
+		"given more than once: X-Timestamp; if the request is a delivery, something": altered("X-Timestamp", "1", "2"),
+		"X-Signature is not 64 lower-case hexadecimal digits; Diagnose knows":        altered("X-Signature", "00"),
+		"read it with VerifierOptions.ParseTimestamp":                                altered("X-Timestamp", "0"),
 	} {
 		var reported error
 		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
@@ -128,10 +128,10 @@ func TestHandlerSizes(t *testing.T) {
 		size   int
 		status int
 	}{
-		"0 B":       {0, 400},
-		"1 B":       {1, 400},
-		"limit":     {limit, 200},
-		"limit + 1": {limit + 1, 413},
+		"0 B":       {size: 0, status: 400},
+		"1 B":       {size: 1, status: 400},
+		"limit":     {size: limit, status: 200},
+		"limit + 1": {size: limit + 1, status: 413},
 	} {
 		body := strings.Repeat("[", min(1, c.size)) + strings.Repeat(" ", max(0, c.size-2)) + strings.Repeat("]", max(0, min(1, c.size-1)))
 		require.Len(t, body, c.size)
@@ -181,10 +181,10 @@ func TestHandlerBrokenBodies(t *testing.T) {
 		err    error
 		status int
 	}{
-		"cut short":           {io.ErrUnexpectedEOF, 408},
-		"reset":               {errors.New("read tcp 203.0.113.7: connection reset by peer"), 408},
-		"limit of the router": {&http.MaxBytesError{Limit: 10}, 413},
-		"no progress":         {nil, 408},
+		"cut short":           {err: io.ErrUnexpectedEOF, status: 408},
+		"reset":               {err: errors.New("read tcp 203.0.113.7: connection reset by peer"), status: 408},
+		"limit of the router": {err: &http.MaxBytesError{Limit: 10}, status: 413},
+		"no progress":         {err: nil, status: 408},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reported error

@@ -32,7 +32,7 @@ func (d *decoder) answerList(key string) {
 	d.cur.answers = d.answers.end()
 }
 
-// openList starts an array of objects. It reports false, having read the value, when there is none.
+// openList starts an array of objects. For any other value it skips the value and returns false.
 func (d *decoder) openList(key string) bool {
 	switch d.scan.Next() {
 	case '[':
@@ -50,7 +50,7 @@ func (d *decoder) openList(key string) bool {
 
 func (d *decoder) closeList() { d.cur.parent, d.cur.index = "", -1 }
 
-// openObject starts an object. It reports false, having read the value, when there is none; null is fine.
+// openObject starts an object. For any other value it skips the value and returns false; null is no misfit.
 func (d *decoder) openObject(key string) bool {
 	switch d.scan.Next() {
 	case '{':
@@ -68,8 +68,8 @@ func (d *decoder) openObject(key string) bool {
 // property is a known member of a nested object, and what its value should be.
 type property struct{ key, want string }
 
-// properties says which members of a nested object do not fit, a bit for each. The last value of a key counts, so that
-// this is known at the end of the object only.
+// properties has a bit for each member of a nested object that does not fit. The last value of a key counts, so this is
+// known only when the object ends.
 type properties uint16
 
 func (p *properties) set(i int, fits bool) {
@@ -192,7 +192,7 @@ func (d *decoder) answer(a *Answer) {
 	d.misfitOf(bad, answerProperties)
 }
 
-// path names a value for a FieldError: the member that is being read, the place in its list, and the key in there.
+// path names a value for a FieldError: the member, the index in its list, and the key.
 func (e *element) path(key string) string {
 	path := e.parent
 	if e.index >= 0 {

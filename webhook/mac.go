@@ -34,8 +34,8 @@ func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 
 type signature [sha256.Size]byte
 
-// mac is a keyed hash with room for its input and output, so that neither is allocated anew: what goes through the
-// hash.Hash interface escapes to the heap.
+// mac is a keyed hash with memory for its input and output: what goes through the hash.Hash interface would otherwise be
+// allocated each time.
 type mac struct {
 	hash   hash.Hash
 	prefix [maxTimestamp + 1]byte
@@ -55,8 +55,8 @@ func (m *mac) sum(timestamp string, body []byte) signature {
 	return m.out
 }
 
-// macPool hands out keyed hashes of one secret, so that its key schedule is worked out once per processor and not per
-// delivery. The secret itself is kept in a closure only: neither fmt nor reflect can reach it there.
+// macPool hands out keyed hashes of one secret, so that the key schedule is computed once per processor and not once per
+// delivery. The secret is kept in a closure, where neither fmt nor reflect can reach it.
 type macPool struct {
 	pool sync.Pool
 }
@@ -73,8 +73,8 @@ func (p *macPool) sum(timestamp string, body []byte) signature {
 	return sum
 }
 
-// hexValues maps a lower-case hexadecimal digit to its value and every other byte to 0xff. A table, because branches
-// on the digits of a hash cannot be predicted.
+// hexValues maps a lower-case hexadecimal digit to its value and every other byte to 0xff. It is a table because the
+// processor cannot predict branches on the digits of a hash.
 var hexValues = func() (table [256]byte) {
 	for i := range table {
 		table[i] = 0xff
@@ -85,7 +85,7 @@ var hexValues = func() (table [256]byte) {
 	return table
 }()
 
-// decodeSignature reads 64 lower-case hexadecimal digits into sig and reports whether s was just that.
+// decodeSignature reads 64 lower-case hexadecimal digits into sig and reports whether s is that.
 func decodeSignature(sig *signature, s string) bool {
 	if len(s) != 2*len(sig) {
 		return false

@@ -17,11 +17,11 @@ var ErrNoDelivery = errors.New("webhook: no delivery in this context: put Verifi
 
 // MiddlewareOptions are the optional settings of [Verifier.Middleware]. The zero value gives the defaults.
 type MiddlewareOptions struct {
-	// OnError is told of each refused delivery, with a *[RefusedError]; strangers can cause calls. It runs before the
-	// request is answered, possibly concurrently. nil: nothing.
+	// OnError is called for each refused delivery, with a *[RefusedError]; strangers can cause calls. It runs before the
+	// request is answered, possibly concurrently. nil means no call.
 	OnError func(context.Context, error)
 
-	// Logger gets a line for each refused delivery, as [HandlerOptions.Logger] says. Default [slog.Default] as it is when
+	// Logger gets a line for each refused delivery, as described in [HandlerOptions]. Default [slog.Default] as it is when
 	// Middleware is called.
 	Logger *slog.Logger
 
@@ -29,13 +29,11 @@ type MiddlewareOptions struct {
 	Diagnose bool
 }
 
-// Middleware returns a function that puts a check before a handler: only genuine, recent deliveries pass, the others are
-// answered as [Handler.ServeHTTP] would. Use it to write a handler of one's own, with [EventsFrom]; it offers no
-// protection against repeats. The function suits the Use method of most routers. opts may be nil. It panics when the
-// Verifier is nil or zero.
+// Middleware returns a function that lets only genuine, recent deliveries through to a handler. It answers the others as
+// a [Handler] does. It does not protect against repeats. The function suits the Use method of most routers. opts may be
+// nil. Middleware panics when the Verifier is nil or zero.
 //
-// The request that the handler gets is a copy: its body is what was authenticated, never what was received; GetBody and
-// the length match it.
+// The handler gets a copy of the request, whose body is what was authenticated, and may call [EventsFrom].
 func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.Handler {
 	if !v.usable() {
 		panic("webhook: Middleware: no Verifier: make one with NewVerifier")
@@ -90,8 +88,8 @@ func authenticated(r *http.Request, verified Verified) *http.Request {
 	return r
 }
 
-// EventsFrom returns the events of the delivery that [Verifier.Middleware] let through, in their order, or the error of
-// [Parse]. It decodes on the first call; all calls for a request return the same events, to be read only.
+// EventsFrom returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of [Parse].
+// It decodes on the first call. All calls for a request return the same events; do not change them.
 func EventsFrom(ctx context.Context) ([]Event, error) {
 	events, ok := ctx.Value(eventsKey{}).(func() ([]Event, error))
 	if !ok {

@@ -2,8 +2,8 @@ package webhook
 
 import "runtime"
 
-// normalizing bounds how many bodies of strangers are put into JavaScript's form at one time, as each may need a dozen
-// times its size. Small bodies do not wait for large ones. Waiting ends by itself: those before are only computing.
+// normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times its
+// size. Small bodies do not wait for large ones. No wait is long: those who hold a place only compute.
 type normalizing struct{ small, large chan struct{} }
 
 const smallBody = 64 << 10

@@ -1,103 +1,41 @@
 package webhook
 
 import (
-	"errors"
-	"mime"
+	"context"
 	"net/http"
-	"strings"
 )
 
-// refusal is why a request is not processed and what the sender is told. Requests that fail in verification all get
-// the same answer.
-type refusal struct {
-	answer answer
-	err    error
+// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is what
+// the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp are used.
+//
+// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. The caller may use
+// body again when Receive returns.
+func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
+	a := h.receive(ctx, header, body)
+	return a.status, []byte(a.body)
 }
 
-var (
-	errMethod = errors.New("webhook: request method is not POST; if it was a delivery, a redirect changed it: " +
-		"give the service the URL that the redirect leads to")
-	errMediaType = errors.New("webhook: request has no Content-Type of application/json, or more than one; " +
-		"if it was a delivery, something on the way changed it")
-	errEncoding = errors.New("webhook: request body has a Content-Encoding, but what was signed has none: " +
-		"decompress it before this handler and remove the header")
-	errBodyCutShort = errors.New("webhook: request body did not arrive whole: the sender hung up, or http.Server.ReadTimeout passed")
-	errBodyStuck    = errors.New("webhook: request body gives neither bytes nor an error: is it wrapped by something before this handler?")
-)
-
-// refuse returns the refusal for an error of Verify or Parse.
-func refuse(err error) *refusal {
-	switch {
-	case errors.Is(err, ErrNoSecret):
-		return &refusal{answerFailed, err}
-	case errors.Is(err, ErrTooLarge):
-		return &refusal{answerTooLarge, err}
-	case errors.Is(err, ErrPayload):
-		return &refusal{answerPayload, err}
+func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) answer {
+	verified, err := h.verifier.Verify(header, body)
+	var events []Event
+	if err == nil {
+		events, err = Parse(verified.Payload)
 	}
-	return &refusal{answerUnauthorized, err}
-}
-
-// receive checks a request up to its signature and timestamp, in the order of the cost of each check: a request that
-// cannot be genuine is refused before its body is read. Payload may refer to the memory of b.
-func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
-	if !v.usable() {
-		return Verified{}, refuse(ErrNoSecret)
+	if err != nil {
+		refused := refuse(err)
+		h.refusals.tell(ctx, refused, header, body)
+		return refused.answer
 	}
-	if r.Method != http.MethodPost {
-		return Verified{}, &refusal{answerMethod, errMethod}
+	verified.Payload = nil
+	d := h.newDelivery(newDeliveryContext(ctx, verified), events)
+	// A function may exit its goroutine. It must not be the caller's, or there would be no answer.
+	ended := make(chan any, 1)
+	go func() {
+		defer func() { ended <- recover() }()
+		d.run()
+	}()
+	if p := <-ended; p != nil {
+		panic(p) // of a hook
 	}
-	if !isJSON(r.Header["Content-Type"]) {
-		return Verified{}, &refusal{answerMediaType, errMediaType}
-	}
-	if !isIdentity(r.Header["Content-Encoding"]) {
-		return Verified{}, &refusal{answerMediaType, errEncoding}
-	}
-	if r.ContentLength > int64(v.maxBody) {
-		return Verified{}, &refusal{answerTooLarge, v.tooLarge}
-	}
-	var c claim
-	if err := v.readClaim(&c, r.Header); err != nil {
-		return Verified{}, refuse(err)
-	}
-	if refused := v.readBody(r, b); refused != nil {
-		return Verified{}, refused
-	}
-	verified, err := v.verify(&c, b.body, b)
-	switch {
-	case err == ErrSignature && b.consumed:
-		return Verified{}, refuse(errBodyConsumed)
-	case err != nil:
-		return Verified{}, refuse(err)
-	}
-	return verified, nil
-}
-
-// maxMediaType bounds the Content-Type header: to take a megabyte of parameters apart costs more than a hash of it.
-const maxMediaType = 256
-
-// isJSON reports whether there is one Content-Type and it is application/json, with any parameters. Other types whose
-// names end in +json are refused: the service does not send them.
-func isJSON(values []string) bool {
-	if len(values) != 1 || len(values[0]) > maxMediaType {
-		return false
-	}
-	if values[0] == "application/json" {
-		return true
-	}
-	mediaType, _, err := mime.ParseMediaType(values[0])
-	return err == nil && mediaType == "application/json"
-}
-
-// isIdentity reports whether no Content-Encoding is given but "identity". A compressed body is not what was signed,
-// and unpacking it for a stranger would cost more memory than it cost the stranger.
-func isIdentity(values []string) bool {
-	for _, value := range values {
-		for coding := range strings.SplitSeq(value, ",") {
-			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
-				return false
-			}
-		}
-	}
-	return true
+	return d.answer()
 }

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// refusals tells the owner of a handler or middleware of the deliveries that it refuses.
+// refusals reports the deliveries that a handler or middleware refuses.
 type refusals struct {
 	verifier *Verifier
 	log      *slog.Logger
 	onError  func(context.Context, error)
 	diagnose bool
 
-	strangers, genuine lineLimit // of the log; apart, so that a crowd of strangers cannot hide a clock that is wrong
+	strangers, genuine lineLimit // separate, so that forged requests cannot hide the lines about a wrong clock
 	mu                 sync.Mutex
 	diagnosed          time.Time // when the last diagnosis ended
 }
 
-// tell reports a refusal. body is nil where it was not read.
+// tell reports a refusal. body is nil when it was not read.
 func (f *refusals) tell(ctx context.Context, refused *refusal, header http.Header, body []byte) {
 	if f == nil {
 		f = &refusals{log: slog.Default()} // of a zero Handler
@@ -55,13 +55,13 @@ func (f *refusals) tell(ctx context.Context, refused *refusal, header http.Heade
 	f.log.LogAttrs(ctx, level, "webhook: request refused", attrs...)
 }
 
-// Bounds of the work that strangers can cause by being diagnosed.
+// Bounds of the work that strangers can cause.
 const (
 	diagnosisPause   = time.Second
-	maxDiagnosedBody = 64 << 10 // a diagnosis hashes the body some hundred times
+	maxDiagnosedBody = 64 << 10 // a diagnosis hashes the body a few hundred times
 )
 
-// diagnosis returns what Diagnose says, or nothing when another delivery was diagnosed less than a second ago.
+// diagnosis returns the text of Diagnose, or an empty one when another delivery was diagnosed within the last second.
 func (f *refusals) diagnosis(header http.Header, body []byte) string {
 	if !f.mu.TryLock() {
 		return ""
@@ -77,7 +77,7 @@ func (f *refusals) diagnosis(header http.Header, body []byte) string {
 	return diagnose(f.verifier.secretTexts(), header, body, body != nil)
 }
 
-// linesPerMinute is how many refusals of a kind are logged at warn level in a minute; further ones are at debug level.
+// linesPerMinute is how many refusals of a kind are logged at warn level in a minute. Further ones are at debug level.
 const linesPerMinute = 5
 
 // lineLimit counts log lines by the minute.
@@ -85,10 +85,10 @@ type lineLimit struct {
 	mu     sync.Mutex
 	begun  time.Time // of the minute
 	lines  int       // in this minute
-	hidden int       // lines beyond the limit since the last one within
+	hidden int       // lines over the limit since the last one within it
 }
 
-// take reports whether a line is within the limit and, if so, how many were not since the last one that was.
+// take reports whether a line is within the limit and, if so, how many were over it since the last such line.
 func (l *lineLimit) take() (shown bool, hidden int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// ReplayStore remembers which events were processed, so that a delivery that arrives twice runs nothing twice. The
-// service sends no id of an event or a delivery; events are known by a hash of their content.
+// ReplayStore remembers which events were processed, so that a repeated delivery runs nothing twice. Use one store per
+// handler, or give each handler's keys a prefix: the same event may go to several webhooks. [MemoryReplayStore] serves a
+// single process.
 //
-// Use one store per handler, or give each handler's keys a prefix of their own: the same event may go to several
-// webhooks. Methods are called concurrently. They must end with ctx, which has a deadline of 5 seconds. An
-// implementation is checked by webhooktest.TestReplayStore. [MemoryReplayStore] serves a single process.
+// Methods are called concurrently. They must return when ctx ends; it has a deadline of 5 seconds. Check an
+// implementation with webhooktest.TestReplayStore.
 type ReplayStore interface {
-	// Begin claims key for the caller and returns [ReplayFresh], in one step: of several calls at once only one may.
-	// The claim ends by itself after lease, so that a process that died does not hold it for ever. While the claim
-	// lasts, Begin returns [ReplayBusy]; after Done, until keep is over, [ReplayDone].
+	// Begin claims key for the caller and returns [ReplayFresh]. It is atomic: of several calls at the same time only one
+	// may claim. The claim expires after lease, so that a process that died does not hold it for ever. Until then Begin
+	// returns [ReplayBusy] to others; after Done, until keep is over, [ReplayDone].
 	Begin(ctx context.Context, key ReplayKey, lease time.Duration) (ReplayState, error)
 
-	// Done records that the event was processed, and remembers it for keep. It does so even when the claim has ended
-	// meanwhile, or someone else holds it.
+	// Done records that the event was processed, and remembers it for keep. It does so even when the claim has expired or
+	// someone else holds it.
 	Done(ctx context.Context, key ReplayKey, keep time.Duration) error
 
-	// Abort ends the claim: the event was not processed, and the next Begin gets it. It changes nothing for a key that
-	// is done or unknown.
+	// Abort releases the claim: the event was not processed, and the next Begin may claim it. It changes nothing for a key
+	// that is done or unknown.
 	Abort(ctx context.Context, key ReplayKey) error
 }
 
@@ -34,21 +34,21 @@ type ReplayState int
 
 // The states of a key. The zero value is none of them.
 const (
-	ReplayFresh ReplayState = iota + 1 // the key was unknown; the caller has claimed it now
-	ReplayBusy                         // someone else has claimed it and is not done
+	ReplayFresh ReplayState = iota + 1 // the key was unknown or free; the caller has claimed it
+	ReplayBusy                         // someone else has claimed it
 	ReplayDone                         // it was processed before
 )
 
-// ReplayKey identifies one event: the SHA-256 of its JSON as it was authenticated and, for the second and later of
-// equal elements of one delivery, of that and their number.
+// ReplayKey identifies one event. It is the SHA-256 of the event's JSON as it was authenticated. When a delivery contains
+// equal events, the key of the second and later ones is the SHA-256 of that and their number.
 type ReplayKey [sha256.Size]byte
 
 // String returns the key as 64 hexadecimal digits.
 func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
-// ReplayKeys returns the key of each event of one delivery, in their order. Give it all events of the delivery at once:
-// equal elements are numbered, so that each counts for itself. The keys of an event are the same in each delivery, in
-// later versions of this package too. An event that was not decoded from a payload has the key of an empty text.
+// ReplayKeys returns the keys of all events of one delivery, in their order. Give it all of them at once, because equal
+// events are numbered. An event has the same key in each delivery, also in later versions of this package. An event that was
+// not decoded from a payload has the key of an empty text.
 func ReplayKeys(events []Event) []ReplayKey {
 	keys := newReplayKeys(len(events))
 	all := make([]ReplayKey, len(events))
@@ -60,11 +60,11 @@ func ReplayKeys(events []Event) []ReplayKey {
 
 // replayKeys makes the keys of one delivery's events, in order.
 type replayKeys struct {
-	few  []ReplayKey          // of up to keysLinear events
-	many map[ReplayKey]uint64 // of more: how often each occurred
+	few  []ReplayKey          // for up to keysLinear events
+	many map[ReplayKey]uint64 // for more: how often each key occurred
 }
 
-// keysLinear is up to how many events each one's key is compared with each.
+// keysLinear bounds the events whose keys are compared pairwise.
 const keysLinear = 32
 
 func newReplayKeys(events int) replayKeys {

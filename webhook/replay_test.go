@@ -288,18 +288,18 @@ func TestStoreFailures(t *testing.T) {
 		calls  []string
 		text   string
 	}{
-		"begin fails": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
-			nil, 503, 0, []string{"begin"}, "event 0 (new_form_response 1): replay store: connection refused"},
-		"begin gives no state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
-			nil, 503, 0, []string{"begin"}, "Begin returned state 0"},
-		"begin gives another state": {&fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
+		"begin fails": {store: &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
+			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "event 0 (new_form_response 1): replay store: connection refused"},
+		"begin gives no state": {store: &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, nil }},
+			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "Begin returned state 0"},
+		"begin gives another state": {store: &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) {
 			return webhook.ReplayDone + 1, nil
 		}},
-			nil, 503, 0, []string{"begin"}, "Begin returned state 4"},
-		"done fails":         {&fakeStore{done: fail}, nil, 200, 2, []string{"begin", "done", "begin", "done"}, "replay store: connection refused"},
-		"abort fails":        {&fakeStore{abort: fail}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "replay store: connection refused"},
-		"permanent is done":  {&fakeStore{}, webhook.Permanent(errors.New("no such customer")), 200, 2, []string{"begin", "done", "begin", "done"}, "no such customer"},
-		"failure is aborted": {&fakeStore{}, errors.New("disk full"), 500, 2, []string{"begin", "abort", "begin", "abort"}, "disk full"},
+			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "Begin returned state 4"},
+		"done fails":         {store: &fakeStore{done: fail}, status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "replay store: connection refused"},
+		"abort fails":        {store: &fakeStore{abort: fail}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "replay store: connection refused"},
+		"permanent is done":  {store: &fakeStore{}, err: webhook.Permanent(errors.New("no such customer")), status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "no such customer"},
+		"failure is aborted": {store: &fakeStore{}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "disk full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
@@ -397,15 +397,15 @@ func TestReplayDurations(t *testing.T) {
 		opts        webhook.HandlerOptions
 		lease, keep time.Duration
 	}{
-		"defaults given": {0, webhook.HandlerOptions{ReplayLease: webhook.DefaultReplayLease, ReplayKeep: webhook.DefaultReplayKeep}, 5 * time.Minute, 24 * time.Hour},
-		"defaults":       {0, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
-		"given":          {0, webhook.HandlerOptions{ReplayLease: time.Hour, ReplayKeep: time.Hour}, time.Hour, time.Hour},
-		"short keep":     {0, webhook.HandlerOptions{ReplayKeep: time.Second}, 5 * time.Minute, 10 * time.Minute},
-		"wide tolerance": {24 * time.Hour, webhook.HandlerOptions{}, 5 * time.Minute, 48 * time.Hour},
-		"no tolerance":   {-1, webhook.HandlerOptions{}, 5 * time.Minute, 24 * time.Hour},
-		"long functions": {0, webhook.HandlerOptions{Timeout: time.Hour}, 61 * time.Minute, 24 * time.Hour},
-		"short lease":    {0, webhook.HandlerOptions{ReplayLease: time.Second}, 90 * time.Second, 24 * time.Hour},
-		"no end":         {math.MaxInt64, webhook.HandlerOptions{Timeout: math.MaxInt64}, math.MaxInt64, math.MaxInt64 - 1},
+		"defaults given": {opts: webhook.HandlerOptions{ReplayLease: webhook.DefaultReplayLease, ReplayKeep: webhook.DefaultReplayKeep}, lease: 5 * time.Minute, keep: 24 * time.Hour},
+		"defaults":       {lease: 5 * time.Minute, keep: 24 * time.Hour},
+		"given":          {opts: webhook.HandlerOptions{ReplayLease: time.Hour, ReplayKeep: time.Hour}, lease: time.Hour, keep: time.Hour},
+		"short keep":     {opts: webhook.HandlerOptions{ReplayKeep: time.Second}, lease: 5 * time.Minute, keep: 10 * time.Minute},
+		"wide tolerance": {tolerance: 24 * time.Hour, lease: 5 * time.Minute, keep: 48 * time.Hour},
+		"no tolerance":   {tolerance: -1, lease: 5 * time.Minute, keep: 24 * time.Hour},
+		"long functions": {opts: webhook.HandlerOptions{Timeout: time.Hour}, lease: 61 * time.Minute, keep: 24 * time.Hour},
+		"short lease":    {opts: webhook.HandlerOptions{ReplayLease: time.Second}, lease: 90 * time.Second, keep: 24 * time.Hour},
+		"no end":         {tolerance: math.MaxInt64, opts: webhook.HandlerOptions{Timeout: math.MaxInt64}, lease: math.MaxInt64, keep: math.MaxInt64 - 1},
 	} {
 		store := &fakeStore{}
 		c.opts.ReplayStore = store

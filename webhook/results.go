@@ -16,7 +16,7 @@ const (
 	OutcomeGivenUp                      // its function returned an error marked Permanent; acknowledged
 	OutcomeIgnored                      // no function is set for it; acknowledged
 	OutcomeRepeated                     // processed before, not run again
-	OutcomePutOff                       // not run: it is being processed elsewhere, the replay store failed, or the request's time is over
+	OutcomePutOff                       // not run: it is being processed elsewhere, the replay store failed, or the request's deadline passed
 	OutcomeFailed                       // its function failed or panicked, or it could not be decoded
 )
 
@@ -42,25 +42,25 @@ func (o Outcome) String() string {
 	return outcomes[o].name
 }
 
-// EventResult is what [HandlerOptions.OnEvent] is told of each event.
+// EventResult describes what became of one event, for [HandlerOptions.OnEvent].
 type EventResult struct {
 	Index    int           // position in the delivery, from 0
-	Event    Event         // holds personal data
+	Event    Event         // contains personal data
 	Outcome  Outcome       // what became of it
-	Err      error         // why it was not processed, or that a store did not record it; nil where there is nothing to say
-	Duration time.Duration // how long its function ran; 0 when none did
+	Err      error         // why it was not processed, or not recorded as processed; nil otherwise
+	Duration time.Duration // how long its function ran; 0 when none ran
 	SignedAt time.Time     // when the service signed the delivery
 }
 
 // ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503.
 var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
 
-// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or whose record failed. Its text
-// holds the index, the event type, the subject's id and the text of Err, nothing else of the event.
+// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed. Its
+// text contains the index, the event type, the subject's id and the text of Err.
 type EventError struct {
 	Index int   // position in the delivery, from 0
-	Event Event // holds personal data
-	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError holds the stack
+	Event Event // contains personal data
+	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack
 }
 
 // Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.
@@ -79,11 +79,11 @@ func (e *EventError) Error() string {
 func (e *EventError) Unwrap() error { return e.Err }
 
 // RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as a
-// whole. Strangers can cause as many as they like.
+// whole. Strangers can cause any number of them.
 type RefusedError struct {
 	Status    int    // of the answer
 	Err       error  // the reason, such as one that matches ErrSignature
-	Diagnosis string // what Diagnose says of it; empty unless Diagnose is set in the options, and for most refusals then
+	Diagnosis string // the text of Diagnose; empty unless the Diagnose option is set and this delivery was diagnosed
 }
 
 // Error returns the text of Err.

@@ -274,7 +274,7 @@ func TestGoexit(t *testing.T) {
 		for _, want := range []struct {
 			status int
 			body   string
-		}{{500, `{"status":"failed"}`}, {200, `{"status":"ok"}`}} {
+		}{{status: 500, body: `{"status":"failed"}`}, {status: 200, body: `{"status":"ok"}`}} {
 			res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(body)))
 			require.NoError(t, err)
 			answer, err := io.ReadAll(res.Body)

@@ -8,12 +8,12 @@ import (
 // maxTimestamp bounds the X-Timestamp header; the longest known form, RFC 3339 with nanoseconds, has 30 bytes.
 const maxTimestamp = 64
 
-// parse reads an X-Timestamp header. The signed string is timestamp + "." + body with no length in it, so one signature
-// covers every way to split that string at a full stop. A strict grammar leaves one way: a later split would put a
-// part of the body into the timestamp, an earlier one a part of the timestamp into the body.
+// parseTimestamp reads an X-Timestamp header. The signed string is timestamp + "." + body without a length, so one
+// signature covers every split of that string at a full stop. The known forms leave one split: a later one would put a part
+// of the body into the timestamp, an earlier one a part of the timestamp into the body.
 func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
 	if v.custom == nil {
-		t, ok := parseTimestamp(s)
+		t, ok := parseKnownForm(s)
 		if !ok {
 			return time.Time{}, errTimestampMalformed
 		}
@@ -29,11 +29,12 @@ func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
 	return t, nil
 }
 
-// unambiguous reports whether ParseTimestamp may be asked about s. Together with beginsDocument it leaves one way to split
-// the signed string, whatever ParseTimestamp accepts. Suppose that there were two, T1.B1 and T2.B2, where T2 is longer.
-// Then T2 is T1, a full stop and some text X, and B1 is X, a full stop and B2. If X has a character other than JSON
-// white space, B1 begins with it: it is a bracket or a brace, and T2, which holds X, has none. If X has no such character,
-// B1 begins with the full stop, which is neither. So there is only one.
+// unambiguous reports whether ParseTimestamp may be asked about s. Together with beginsDocument it leaves one split of the
+// signed string, whatever ParseTimestamp accepts.
+//
+// Proof: suppose that there are two splits, T1.B1 and T2.B2, and that T2 is longer. Then T2 = T1 + "." + X and B1 = X + "." + B2
+// for some text X. If X has a character other than JSON white space, B1 begins with that character, so it is a bracket or
+// a brace; but T2 contains X and has neither. If X has no such character, B1 begins with the full stop, which is neither.
 func unambiguous(s string) bool {
 	if s == "" || len(s) > maxTimestamp {
 		return false
@@ -52,10 +53,9 @@ func beginsDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '[' || body[0] == '{')
 }
 
-// parseTimestamp reads the known forms: 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same
-// years), RFC 3339 in UTC written with T and Z and up to nine digits of a fraction. Which of them the service sends is
-// not documented by the service; any digit less or more would be one that no current time has.
-func parseTimestamp(s string) (time.Time, bool) {
+// parseKnownForm reads 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same years), and RFC 3339 in
+// UTC with T, Z and up to nine digits of a fraction. Which of them the service sends is not documented by the service.
+func parseKnownForm(s string) (time.Time, bool) {
 	switch len(s) {
 	case 10:
 		n, ok := digits(s)
@@ -67,7 +67,7 @@ func parseTimestamp(s string) (time.Time, bool) {
 	return parseRFC3339(s)
 }
 
-// parseRFC3339 exists beside time.Parse because that accepts more: a comma for the full stop, and one-digit hours.
+// parseRFC3339 is stricter than time.Parse, which accepts a comma for the full stop and one-digit hours.
 func parseRFC3339(s string) (time.Time, bool) {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) < len(shape)+1 || len(s) > len(shape)+len(".123456789Z") || s[len(s)-1] != 'Z' {
@@ -87,7 +87,7 @@ func parseRFC3339(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// digits reads s, of at most 18 bytes, as a decimal number; ok is false when a byte is not a digit.
+// digits reads s, of at most 18 bytes, as a decimal number. ok is false when a byte is not a digit.
 func digits(s string) (n int64, ok bool) {
 	for i := range len(s) {
 		d := s[i] - '0'

@@ -8,10 +8,10 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// left returns how many bytes are still to be read.
+// left returns the number of bytes that remain.
 func (d *decoder) left() int { return len(d.text) - d.scan.Pos() }
 
-// content returns what a string says: a part of the payload, or a copy when it holds escapes.
+// content returns a string's content: a part of the payload, or a copy when it contains escapes.
 func (d *decoder) content(t jsonscan.Text) string {
 	if t.Escaped {
 		return unescaped(d.text[t.Start:t.End])
@@ -34,8 +34,8 @@ const (
 	wantList    = "an array of objects"
 )
 
-// str reads a string; null is the empty one. Like the functions below it reads a value of any kind, and reports whether
-// it fits; if not, dst becomes zero.
+// str reads a string; null gives the empty string. Like the functions below, it accepts a value of any kind and reports
+// whether it fits; if not, dst is set to zero.
 func (d *decoder) str(dst *string) (ok bool) {
 	switch d.scan.Next() {
 	case '"':
@@ -51,7 +51,7 @@ func (d *decoder) str(dst *string) (ok bool) {
 	return false
 }
 
-// loose reads a value of any kind as text: a string's content, nothing for null, else the value's JSON.
+// loose reads a value of any kind as text: a string's content, an empty text for null, else the value's JSON.
 func (d *decoder) loose(dst *string) {
 	switch d.scan.Next() {
 	case '"':
@@ -126,8 +126,8 @@ func parseInstant(text string) (at time.Time, ok bool) {
 	return at.UTC(), true
 }
 
-// misfit notes that a value has the wrong type. The first of each member counts: which member matters depends on the
-// event's type, which may still be unknown.
+// misfit notes that a value has the wrong type. It keeps the first misfit of each member: which members matter depends on
+// the event's type, which may still be unknown.
 func (d *decoder) misfit(key, want string) {
 	e := &d.cur
 	for _, m := range e.misfits {

@@ -1,21 +1,18 @@
 package webhook
 
 import (
-	"crypto/fips140"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
-// DefaultTolerance and DefaultMaxBody are what a [Verifier] uses where [VerifierOptions] leaves the field zero.
+// The defaults of [VerifierOptions].
 const (
 	DefaultTolerance = 5 * time.Minute
 	DefaultMaxBody   = 1 << 20 // bytes
@@ -34,22 +31,20 @@ type VerifierOptions struct {
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// RawOnly accepts a signature over exactly the bytes received and nothing else. By default a body that does not
-	// match is tried once more in the form that JavaScript's JSON.stringify(JSON.parse(body)) gives it, because that
-	// form is what the service signs, and proxies on the way may reformat JSON.
+	// RawOnly accepts a signature over exactly the bytes received. By default, when they do not match, the body is tried
+	// once more as JavaScript's JSON.stringify(JSON.parse(body)) prints it: the service signs that form, and a proxy on
+	// the way may reformat JSON.
 	RawOnly bool
 
-	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB ([DefaultMaxBody]). A request whose body has
-	// arrived whole holds up to a dozen times its size, one that was only announced at most 64 KiB.
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB ([DefaultMaxBody]).
 	MaxBody int
 
-	// ParseTimestamp replaces the known forms of X-Timestamp (10-digit Unix seconds, 13-digit Unix milliseconds, RFC
-	// 3339 ending in Z), for the case that the service's format, which it does not document, is yet another. It may
-	// accept any text of 1 to 64 printable ASCII characters without opening brackets and braces; others are refused
-	// without a call. It is called before the signature is checked.
+	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
+	// RFC 3339 ending in Z. The service does not document its form. ParseTimestamp may accept any text; it is called, before
+	// the signature is checked, with 1 to 64 printable ASCII characters without opening brackets and braces.
 	//
-	// When it is set, what was signed must begin with an opening bracket or brace, after white space. It must be safe for
-	// concurrent use. Its error's text is not passed on.
+	// When it is set, the signed body must begin with an opening bracket or brace. It must be safe for concurrent use. The
+	// text of its error is not passed on.
 	ParseTimestamp func(string) (time.Time, error)
 }
 
@@ -67,10 +62,10 @@ type Verifier struct {
 	custom      func(string) (time.Time, error)
 }
 
-// Verified is what [Verifier.Verify] found out about a genuine delivery.
+// Verified describes a genuine delivery.
 type Verified struct {
-	// Payload is what was authenticated. Decode this, never the body: they differ when Reserialized is set. When it is
-	// not set, Payload is the very slice that Verify was given.
+	// Payload is what was authenticated. Decode this, never the body: they differ when Reserialized is true. When it is
+	// false, Payload is the slice that Verify was given.
 	Payload []byte
 
 	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. Whether a repeated
@@ -78,20 +73,19 @@ type Verified struct {
 	Timestamp time.Time
 
 	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries
-	// match the new one, the old one can go.
+	// match the new secret, the old one can be removed.
 	Secret int
 
-	// Reserialized reports that the body matched only after it was put into JavaScript's form: something between the
-	// service and this process reformats JSON.
+	// Reserialized reports that the body matched only in JavaScript's form: something between the service and this process
+	// reformats JSON.
 	Reserialized bool
 }
 
-// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets; to rotate one without a gap,
-// give the new and the old. opts may be nil.
+// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets. To rotate a secret without a gap,
+// give the new one and the old one. opts may be nil.
 //
-// It refuses, all at once: no secret; a secret that is empty, that begins or ends with white space (a newline from a
-// file, most likely) or that holds an invisible character such as a byte order mark; one of fewer than 14 bytes in FIPS
-// 140-only mode; a negative MaxBody.
+// The error lists every mistake: no secret; a secret that is empty, begins or ends with white space, or contains an
+// invisible character such as a byte order mark; one of fewer than 14 bytes in FIPS 140-only mode; a negative MaxBody.
 func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if opts == nil {
 		opts = &VerifierOptions{}
@@ -137,40 +131,11 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	return v, nil
 }
 
-func checkSecret(secret string) error {
-	switch {
-	case secret == "":
-		return errors.New("is empty: is the variable or file set that it comes from?")
-	case strings.TrimSpace(secret) != secret:
-		return errors.New("begins or ends with white space, most likely a newline: trim it where it is read")
-	case strings.ContainsFunc(secret, isInvisible):
-		return errors.New("holds an invisible character, such as a byte order mark or a zero-width space: copy the secret anew")
-	}
-	return checkSecretLength(len(secret))
-}
-
-// isInvisible reports whether r is a format character: byte order mark, zero-width space, joiners, direction marks.
-func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
-
-// checkSecretLength refuses keys that crypto/hmac would panic on.
-func checkSecretLength(n int) error {
-	if n < 14 && fips140.Enforced() {
-		return errors.New("has fewer than 14 bytes, too few for FIPS 140-only mode: have the service make a longer one")
-	}
-	return nil
-}
-
-// Verify reports whether the service has sent body with this header, within the tolerance. The error matches one of
-// [ErrTooLarge], [ErrHeaderMissing], [ErrHeaderRepeated], [ErrHeaderMalformed], [ErrSignature], [ErrTimestamp] and
-// [ErrNoSecret]; where ParseTimestamp is set also [ErrPayload].
+// Verify checks that the service sent body with this header, within the tolerance. The error matches one of the errors
+// listed with [ErrSignature]; ErrTimestamp means that the delivery is genuine, but late.
 //
-// It needs each of X-Signature and X-Timestamp exactly once, under the keys that [http.Header.Set] and net/http give
-// them ([SignatureHeader], [TimestampHeader]), the signature as 64 lower-case hexadecimal digits. It
-// works out the signature before it looks at the clock, so that ErrTimestamp means "genuine, but late". The body need
-// not be JSON for it; [Parse] checks that.
-//
-// A body that matches as received costs no allocation. All secrets are tried on every delivery, so that the time taken
-// does not tell which one matched; the cost grows with their number.
+// Build the header with [http.Header.Add]: Verify looks under the keys that it and net/http use. The body need not be
+// JSON, unless ParseTimestamp is set; [Parse] checks that.
 func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if !v.usable() {
 		return Verified{}, ErrNoSecret
@@ -188,8 +153,8 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 // usable reports whether v was made by NewVerifier.
 func (v *Verifier) usable() bool { return v != nil && len(v.secrets) > 0 }
 
-// Events verifies a delivery and decodes what was authenticated: [Verifier.Verify] and [Parse] in one call. Its error is
-// one of Verify, or matches [ErrPayload]. The events do not refer to body.
+// Events verifies a delivery and decodes what was authenticated: it is [Verifier.Verify] and [Parse] in one call. The
+// error is one of Verify's or matches [ErrPayload]. The caller may use body again.
 func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	verified, err := v.Verify(header, body)
 	if err != nil {
@@ -198,7 +163,7 @@ func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	return Parse(verified.Payload)
 }
 
-// claim is what a delivery's headers say of it.
+// claim is what a delivery's headers say.
 type claim struct {
 	text      string // the timestamp as signed
 	at        time.Time
@@ -225,8 +190,8 @@ func (v *Verifier) readClaim(c *claim, header http.Header) (err error) {
 	return err
 }
 
-// verify checks the claim against the body, then the clock. The normalised form, where it is needed, is written into
-// memory of b, or into its own where b is nil.
+// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine. b lends the memory for
+// the normalised body; nil allocates it.
 func (v *Verifier) verify(c *claim, body []byte, b *buffer) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
 	if found.Secret = v.match(c, body); found.Secret < 0 {
@@ -274,8 +239,8 @@ func (v *Verifier) matchNormal(c *claim, body []byte, b *buffer) (normal []byte,
 	return normal, secret, nil
 }
 
-// match returns the index of the first secret that gives the claimed signature over body, or -1. It compares in
-// constant time and goes through all secrets whichever matches.
+// match returns the index of the first secret that gives the claimed signature over body, or -1. It takes the same time
+// whichever secret matches.
 func (v *Verifier) match(c *claim, body []byte) int {
 	found := -1
 	for i := len(v.secrets) - 1; i >= 0; i-- {
@@ -290,6 +255,6 @@ func (v *Verifier) untimely(age time.Duration) error {
 	if age < 0 {
 		side = "ahead of"
 	}
-	return fmt.Errorf("%w: %v %s the clock, %v allowed; a repeat, a delivery that was held up, or a clock that is wrong",
+	return fmt.Errorf("%w: %v %s the clock, %v allowed; it is a replay or was delayed, or a clock is wrong",
 		ErrTimestamp, age.Round(time.Millisecond).Abs(), side, v.tolerance)
 }

@@ -50,26 +50,26 @@ func TestVerifyRefuses(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"no signature":         {http.Header{"X-Timestamp": good["X-Timestamp"]}, body, webhook.ErrHeaderMissing, "X-Signature"},
-		"no timestamp":         {http.Header{"X-Signature": good["X-Signature"]}, body, webhook.ErrHeaderMissing, "X-Timestamp"},
-		"two signatures":       {header(signature, signature, "1795176000"), body, webhook.ErrHeaderRepeated, "X-Signature"},
-		"two timestamps":       {http.Header{"X-Signature": {signature}, "X-Timestamp": {"1795176000", "1795176000"}}, body, webhook.ErrHeaderRepeated, "X-Timestamp"},
-		"empty signature":      {header("", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
-		"upper-case signature": {header(strings.ToUpper(signature), "1795176000"), body, webhook.ErrHeaderMalformed, "lower-case"},
-		"short signature":      {header(signature[:62], "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
-		"long signature":       {header(signature+"00", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
-		"signature not hex":    {header(signature[:63]+"g", "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
-		"prefixed signature":   {header("sha256="+signature, "1795176000"), body, webhook.ErrHeaderMalformed, "X-Signature"},
-		"other signature":      {header("0"+signature[:63], "1795176000"), body, webhook.ErrSignature, ""},
-		"other timestamp":      {header(signature, "1795176001"), body, webhook.ErrSignature, ""},
-		"other body":           {good, strings.Replace(body, "ann", "bob", 1), webhook.ErrSignature, ""},
-		"body not JSON":        {good, "x", webhook.ErrSignature, ""},
-		"empty body":           {good, "", webhook.ErrSignature, ""},
-		"other secret":         {signed("another secret", "1795176000", body), body, webhook.ErrSignature, ""},
-		"late":                 {signed(secret, "1795175699", body), body, webhook.ErrTimestamp, "5m1s behind the clock, 5m0s allowed"},
-		"early":                {signed(secret, "1795176301", body), body, webhook.ErrTimestamp, "5m1s ahead of the clock, 5m0s allowed"},
-		"late and forged":      {signed("another secret", "1795175699", body), body, webhook.ErrSignature, ""},
-		"too large":            {good, body + strings.Repeat(" ", 200), webhook.ErrTooLarge, "more than 174 bytes, see VerifierOptions.MaxBody"},
+		"no signature":         {header: http.Header{"X-Timestamp": good["X-Timestamp"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Signature"},
+		"no timestamp":         {header: http.Header{"X-Signature": good["X-Signature"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Timestamp"},
+		"two signatures":       {header: header(signature, signature, "1795176000"), body: body, want: webhook.ErrHeaderRepeated, text: "X-Signature"},
+		"two timestamps":       {header: http.Header{"X-Signature": {signature}, "X-Timestamp": {"1795176000", "1795176000"}}, body: body, want: webhook.ErrHeaderRepeated, text: "X-Timestamp"},
+		"empty signature":      {header: header("", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		"upper-case signature": {header: header(strings.ToUpper(signature), "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "lower-case"},
+		"short signature":      {header: header(signature[:62], "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		"long signature":       {header: header(signature+"00", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		"signature not hex":    {header: header(signature[:63]+"g", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		"prefixed signature":   {header: header("sha256="+signature, "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		"other signature":      {header: header("0"+signature[:63], "1795176000"), body: body, want: webhook.ErrSignature},
+		"other timestamp":      {header: header(signature, "1795176001"), body: body, want: webhook.ErrSignature},
+		"other body":           {header: good, body: strings.Replace(body, "ann", "bob", 1), want: webhook.ErrSignature},
+		"body not JSON":        {header: good, body: "x", want: webhook.ErrSignature},
+		"empty body":           {header: good, body: "", want: webhook.ErrSignature},
+		"other secret":         {header: signed("another secret", "1795176000", body), body: body, want: webhook.ErrSignature},
+		"late":                 {header: signed(secret, "1795175699", body), body: body, want: webhook.ErrTimestamp, text: "5m1s behind the clock, 5m0s allowed"},
+		"early":                {header: signed(secret, "1795176301", body), body: body, want: webhook.ErrTimestamp, text: "5m1s ahead of the clock, 5m0s allowed"},
+		"late and forged":      {header: signed("another secret", "1795175699", body), body: body, want: webhook.ErrSignature},
+		"too large":            {header: good, body: body + strings.Repeat(" ", 200), want: webhook.ErrTooLarge, text: "more than 174 bytes, see VerifierOptions.MaxBody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: len(body) + 100})
@@ -105,15 +105,15 @@ func TestVerifyTolerance(t *testing.T) {
 		tolerance, off time.Duration
 		want           error
 	}{
-		{0, 5 * time.Minute, nil},
-		{webhook.DefaultTolerance, 5 * time.Minute, nil},
-		{0, -5 * time.Minute, nil},
-		{0, 5*time.Minute + time.Second, webhook.ErrTimestamp},
-		{0, -5*time.Minute - time.Second, webhook.ErrTimestamp},
-		{time.Second, time.Second, nil},
-		{time.Second, 2 * time.Second, webhook.ErrTimestamp},
-		{-1, 20 * 365 * 24 * time.Hour, nil},
-		{-1, -20 * 365 * 24 * time.Hour, nil},
+		{off: 5 * time.Minute},
+		{tolerance: webhook.DefaultTolerance, off: 5 * time.Minute},
+		{off: -5 * time.Minute},
+		{off: 5*time.Minute + time.Second, want: webhook.ErrTimestamp},
+		{off: -5*time.Minute - time.Second, want: webhook.ErrTimestamp},
+		{tolerance: time.Second, off: time.Second},
+		{tolerance: time.Second, off: 2 * time.Second, want: webhook.ErrTimestamp},
+		{tolerance: -1, off: 20 * 365 * 24 * time.Hour},
+		{tolerance: -1, off: -20 * 365 * 24 * time.Hour},
 	} {
 		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, Tolerance: c.tolerance})
 		_, err := v.Verify(webhook.Sign(secret, noon.Add(c.off), []byte("[]")), []byte("[]"))

@@ -1,5 +1,5 @@
 // Package jsjson prints JSON as JavaScript does: [Normalize] is JSON.stringify(JSON.parse(text)), exactly. The service
-// signs what JSON.stringify prints, so that a body which something reformatted on its way can still be verified.
+// signs what JSON.stringify prints. So a body that a proxy reformatted can still be verified.
 package jsjson
 
 import (
@@ -10,13 +10,12 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// Normalize appends to dst exactly what JSON.stringify(JSON.parse(body)) prints in JavaScript, body taken as UTF-8 the
-// way Node.js reads it. It fails where JSON.parse throws. To bound its cost it also fails where more than
-// jsonscan.MaxDepth levels are open and where more than maxCostly numbers are costly to read. On failure it returns dst
-// as it was.
+// Normalize appends to dst what JSON.stringify(JSON.parse(body)) prints in JavaScript, where body is UTF-8 as Node.js reads
+// it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are open, and
+// when more than maxCostly numbers are costly to read.
 //
-// The time is linear in the body's length, but for sorting keys that are array indices. The output has at most five
-// bytes for each of the body's and one (1e20 prints 21 digits); working memory is bounded by a like factor.
+// The time is linear in the body's length, except for sorting keys that are array indices. The output is at most five times
+// as long as the body, plus one byte (1e20 prints 21 digits).
 func Normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
 	if len(src) > math.MaxInt32 {
@@ -41,35 +40,34 @@ var (
 	errTooCostly = errors.New("too many numbers of many digits or at the limits of the range")
 )
 
-// normalizer reads a document twice: survey checks it and finds the objects whose members JavaScript has in another
-// order, value prints it. Printing members where they belong at once, and none that a later duplicate replaces,
-// keeps nested disorder from costing more than flat disorder.
+// normalizer reads a document twice. survey checks it and finds the objects whose members JavaScript orders otherwise; value
+// prints it. Each member is printed once, in its final place, so that nested disorder costs no more than flat disorder.
 type normalizer struct {
 	src     []byte
 	scan    jsonscan.Scanner
 	out     []byte
 	open    []property // of the objects being surveyed, outer ones first
-	objects []int32    // for each object, in the order of the text: 0, or 1 + its place in orders
+	objects []int32    // for each object, in the order of the text: 0, or 1 + its index in orders
 	orders  []order
 	sorted  []property // of the objects in orders
-	keys    []byte     // keys that were written with escapes, as JSON.stringify prints them
-	next    int        // value: the place in objects of the next object
+	keys    []byte     // keys with escapes, as JSON.stringify prints them
+	next    int        // value: the index in objects of the next object
 	repeats repeats
 	digits  []byte // value: of the number being read
 	costly  int    // value: how many costly numbers there were
 	err     error
 }
 
-// property is one member of an object. A document can have one for every five bytes, so it is kept small.
+// property is one member of an object. It is small because a document can have one for every five bytes.
 type property struct {
-	keyStart, keyEnd int32  // in src; in keys when keyStart is negative, which is then the complement of the offset
-	value            int32  // its offset in src
+	keyStart, keyEnd int32  // offsets in src; when keyStart is negative, it is the complement of an offset in keys
+	value            int32  // the value's offset in src
 	object           int32  // how many objects start before the value
-	index            uint32 // of a key that is an array index, else notIndex
+	index            uint32 // the key as an array index, else notIndex
 }
 
-// order says how to print an object whose members are not printed in the order of the text: sorted[from:to], then the
-// text goes on at end, with the object after objects others.
+// order says how to print an object whose members are not printed in the order of the text. Its members are sorted[from:to].
+// After it the text continues at offset end with the object of index objects.
 type order struct{ from, to, end, objects int }
 
 func (n *normalizer) survey() {
@@ -107,7 +105,7 @@ func (n *normalizer) surveyObject() {
 	n.open = n.open[:outer]
 }
 
-// property returns a property with the key that stands at t.
+// property returns a property with the key at t.
 func (n *normalizer) property(t jsonscan.Text) property {
 	p := property{keyStart: int32(t.Start), keyEnd: int32(t.End)}
 	if t.Escaped {
@@ -196,8 +194,8 @@ func (n *normalizer) text(t jsonscan.Text) {
 	n.out = append(n.out, '"')
 }
 
-// wellFormed returns body, or where it is not UTF-8 a copy with U+FFFD for each maximal part of a character that is
-// cut short and for each byte that starts none: WHATWG's rule, which Node.js follows; Go replaces byte by byte.
+// wellFormed returns body if it is UTF-8. Otherwise it returns a copy with U+FFFD for each maximal part of an incomplete
+// character and for each byte that starts none. That is WHATWG's rule, which Node.js follows; Go replaces byte by byte.
 func wellFormed(body []byte) []byte {
 	if utf8.Valid(body) {
 		return body
@@ -214,7 +212,7 @@ func wellFormed(body []byte) []byte {
 	return out
 }
 
-// cutShort returns how many bytes of the ill-formed sequence at the start of b are replaced by one U+FFFD.
+// cutShort returns how many bytes of the ill-formed sequence at the start of b become one U+FFFD.
 func cutShort(b []byte) int {
 	size, lo, hi := 0, byte(0x80), byte(0xBF) // of the second byte
 	switch c := b[0]; {

@@ -90,7 +90,7 @@ func TestNormalizeAppends(t *testing.T) {
 
 func TestNormalizeDepth(t *testing.T) {
 	for _, shape := range []struct{ open, inner, end string }{
-		{"[", "1", "]"}, {`{"a":`, "1", "}"}, {`[{"b":0,"1":`, "1", "}]"}, {"[", "", "]"},
+		{open: "[", inner: "1", end: "]"}, {open: `{"a":`, inner: "1", end: "}"}, {open: `[{"b":0,"1":`, inner: "1", end: "}]"}, {open: "[", inner: "", end: "]"},
 	} {
 		levels := strings.Count(shape.open, "[") + strings.Count(shape.open, "{")
 		nested := func(depth int) []byte {

@@ -12,7 +12,7 @@ func (n *normalizer) scalar(raw []byte) {
 		n.out = append(n.out, raw...)
 		return
 	}
-	d := takeApart(n.digits[:0], raw)
+	d := parseDecimal(n.digits[:0], raw)
 	n.digits = d.digits
 	if d.costly() {
 		if n.costly++; n.costly > maxCostly {
@@ -23,7 +23,7 @@ func (n *normalizer) scalar(raw []byte) {
 	n.out = appendNumber(n.out, d.float())
 }
 
-// isPlainInteger reports whether a number is printed as it was written, judged by its first 15 digits at most.
+// isPlainInteger reports whether a number is an integer of at most 15 digits, which is printed as it was written.
 func isPlainInteger(raw []byte) bool {
 	if raw[0] == '-' {
 		raw = raw[1:]
@@ -42,20 +42,20 @@ func isPlainInteger(raw []byte) bool {
 	return true
 }
 
-// decimal is ±0.digits × 10^point. Neither the first digit nor the last is 0; zero has none.
+// decimal is ±0.digits × 10^point. Neither the first nor the last digit is 0; zero has no digits.
 type decimal struct {
 	negative bool
 	digits   []byte
 	point    int64
 }
 
-// maxDigits is how many digits can decide which double is nearest; of those behind counts only whether all are 0.
-// strconv.ParseFloat is given no more: in Go 1.26 it loses count of an integer's digits from the 801st on, and of
+// maxDigits is how many digits can decide which double is nearest; of further digits it only matters whether all are 0.
+// strconv.ParseFloat gets no more digits, because in Go 1.26 it miscounts an integer's digits from the 801st on, and
 // exponents of six digits.
 const maxDigits = 768
 
-// takeApart reads a number that is known to be one. The digits are appended to dst.
-func takeApart(dst, raw []byte) decimal {
+// parseDecimal parses a valid number. It appends the digits to dst.
+func parseDecimal(dst, raw []byte) decimal {
 	d := decimal{digits: dst}
 	if raw[0] == '-' {
 		d.negative = true
@@ -65,7 +65,7 @@ func takeApart(dst, raw []byte) decimal {
 		d.point = exponent(raw[e+1:])
 		raw = raw[:e]
 	}
-	whole, more := int64(1), false // whole: 0 behind the full stop
+	whole, more := int64(1), false // whole is 0 after the full stop
 	for _, c := range raw {
 		switch {
 		case c == '.':
@@ -87,7 +87,7 @@ func takeApart(dst, raw []byte) decimal {
 	return d
 }
 
-// exponent reads what follows the e of a number, up to more than the digits of any document make up for.
+// exponent reads what follows the e of a number. It stops counting where no document has enough digits to compensate.
 func exponent(raw []byte) (n int64) {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {
@@ -102,12 +102,12 @@ func exponent(raw []byte) (n int64) {
 	return n
 }
 
-// tiny and huge tell by its size alone that the nearest double is 0 or infinite.
+// tiny reports that the nearest double is 0, huge that it is infinite, where the size of the number alone shows it.
 func (d *decimal) tiny() bool { return len(d.digits) == 0 || d.point < -323 }
 func (d *decimal) huge() bool { return len(d.digits) > 0 && d.point > 309 }
 
-// maxCostly bounds how many numbers of one document may be costly to read; each takes up to a thousand times as long as
-// others. JSON.stringify prints few if any that are, none for a number between 1e-307 and 1e308.
+// maxCostly bounds how many numbers of one document may be costly to read: each takes up to a thousand times as long as
+// others. JSON.stringify prints no such number between 1e-307 and 1e308.
 const maxCostly = 1000
 
 // costly reports whether strconv.ParseFloat may have to read the number by arithmetic on all its digits.
@@ -115,7 +115,7 @@ func (d *decimal) costly() bool {
 	return !d.tiny() && !d.huge() && (len(d.digits) > 19 || d.point < -306 || d.point > 308)
 }
 
-// float returns the nearest double. It overwrites what follows the digits.
+// float returns the nearest double. It overwrites the memory after the digits.
 func (d *decimal) float() float64 {
 	switch {
 	case d.tiny():
@@ -132,7 +132,7 @@ func (d *decimal) float() float64 {
 	return f
 }
 
-// appendNumber appends f as JavaScript's Number::toString does, and null for what is not finite, as JSON.stringify does.
+// appendNumber appends f as JSON.stringify prints it: by JavaScript's Number::toString, or null when it is not finite.
 func appendNumber(dst []byte, f float64) []byte {
 	switch abs := math.Abs(f); {
 	case math.IsInf(f, 0):

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// appendSorted appends an object's properties in the order in which JavaScript lists them: array indices ascending,
-// then the others as they first occurred; of a key that occurs twice the last value, in the first place. It appends
-// nothing when that is the order they have.
+// appendSorted appends an object's properties in JavaScript's order: array indices ascending, then the others as they first
+// occurred. A key that occurs twice has its last value, in its first place. It appends nothing when the properties are in
+// that order.
 func (n *normalizer) appendSorted(dst, given []property) []property {
 	repeated := n.repeated(given)
 	if !repeated && slices.IsSortedFunc(given, byIndex) {
@@ -36,11 +36,11 @@ func (n *normalizer) appendSorted(dst, given []property) []property {
 
 func byIndex(a, b property) int { return cmp.Compare(a.index, b.index) }
 
-// notIndex is the index of keys that are none: they come after all that are.
+// notIndex is the index of keys that are not array indices: they come after those that are.
 const notIndex = math.MaxUint32
 
-// arrayIndex returns the number that a key is when JavaScript sorts it before all other keys: "0" to "4294967294"
-// without leading zeros; otherwise notIndex.
+// arrayIndex returns the number of a key that JavaScript sorts before other keys: "0" to "4294967294" without leading
+// zeros. For other keys it returns notIndex.
 func arrayIndex(key []byte) uint32 {
 	if len(key) == 0 || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return notIndex
@@ -57,11 +57,11 @@ func arrayIndex(key []byte) uint32 {
 
 // repeats finds the keys of an object that occur more than once.
 type repeats struct {
-	table []int32 // 1 + place in the object by the key's hash, with linear probing
+	table []int32 // 1 + index in the object, by the key's hash, with linear probing
 	kept  []property
 }
 
-// repeatsLinear is up to how many properties each is compared with each instead.
+// repeatsLinear bounds the properties that are compared pairwise, without the table.
 const repeatsLinear = 8
 
 var repeatsSeed = maphash.MakeSeed()
@@ -86,7 +86,7 @@ func (n *normalizer) repeated(given []property) bool {
 	return false
 }
 
-// firstOfEach returns one property for each key: in the first one's place, with the last one's value. It is valid
+// firstOfEach returns one property for each key: at the place of the first, with the value of the last. The result is valid
 // until the next call.
 func (n *normalizer) firstOfEach(given []property) []property {
 	n.repeats.reset(len(given))
@@ -113,7 +113,7 @@ func (r *repeats) reset(n int) {
 	clear(r.table)
 }
 
-// place returns the place of the first property with the same key as list[i], which it adds to the table if it is that.
+// place returns the index of the first property with the same key as list[i]. If that is list[i], it enters the table.
 func (n *normalizer) place(list []property, i int) int {
 	table, key := n.repeats.table, n.key(list[i])
 	mask := uint64(len(table) - 1)

@@ -1,6 +1,6 @@
 package jsonscan
 
-// Scalar reads the number, true, false or null that Next stands at.
+// Scalar reads a number, true, false or null.
 func (s *Scanner) Scalar() Text {
 	switch c := s.Next(); {
 	case c == '-' || '0' <= c && c <= '9':
@@ -62,7 +62,7 @@ func (s *Scanner) number() Text {
 	return text
 }
 
-// digits returns the offset behind the digits at i.
+// digits returns the offset after the digits at i.
 func digits(src []byte, i int) int {
 	for i < len(src) && src[i]-'0' <= 9 {
 		i++

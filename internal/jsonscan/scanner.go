@@ -1,17 +1,17 @@
-// Package jsonscan reads JSON text in one pass, without allocations and without building values: the caller drives
-// the scanner through the members and elements it wants and skips the rest. It is strict: RFC 8259 grammar, valid
-// UTF-8, bounded depth, nothing after the value. Duplicate keys are the caller's business.
+// Package jsonscan reads JSON text in one pass without allocations. The caller moves the scanner through the members and
+// elements that it needs and skips the others. The scanner is strict: RFC 8259 grammar, valid UTF-8, bounded depth, nothing
+// after the value. It accepts duplicate keys.
 //
-// Webhook decoding and the JavaScript normaliser share it, so both accept the same documents.
+// The webhook decoder and package jsjson share it, so that both accept the same documents.
 package jsonscan
 
 import "fmt"
 
-// MaxDepth is how many objects and arrays may be open at the same time; deeper documents are refused.
+// MaxDepth is how many objects and arrays may be open at the same time. Deeper documents are refused.
 const MaxDepth = 512
 
-// Scanner walks over one document. A mistake in the document ends the walk: from then on Next returns 0, More
-// returns false, and Err says what was wrong. The zero Scanner reads an empty document.
+// Scanner reads one document. After a mistake in the document, Next returns 0, More returns false, and Err says what is
+// wrong. The zero Scanner reads an empty document.
 type Scanner struct {
 	src   []byte
 	pos   int
@@ -20,7 +20,7 @@ type Scanner struct {
 	at    int // where the fault is
 }
 
-// fault is the reason why a document was refused; zero when it was not.
+// fault is the reason why a document was refused; zero means none.
 type fault uint8
 
 const (
@@ -55,7 +55,7 @@ var faultTexts = [...]string{
 // New returns a Scanner at the start of src, which must not change while the Scanner is in use.
 func New(src []byte) Scanner { return Scanner{src: src} }
 
-// Err returns nil, or the first mistake: its place and its kind, never any of the document's text.
+// Err returns the first mistake, or nil. Its text contains the offset and the kind, never a part of the document.
 func (s *Scanner) Err() error {
 	if s.fault == 0 {
 		return nil
@@ -66,10 +66,10 @@ func (s *Scanner) Err() error {
 // Pos returns the offset of the next byte to be read.
 func (s *Scanner) Pos() int { return s.pos }
 
-// Seek moves to an offset at which a value of a document that was already walked starts. The depth stays as it is.
+// Seek moves to the start of a value in a document that was read before. It does not change the depth.
 func (s *Scanner) Seek(pos int) { s.pos = pos }
 
-// Next skips white space and returns the byte behind it without reading it: the first of a value, or 0 at the end.
+// Next skips white space and returns the next byte without reading it: the first byte of a value, or 0 at the end.
 func (s *Scanner) Next() byte {
 	if s.pos < len(s.src) {
 		if c := s.src[s.pos]; c > ' ' {
@@ -91,7 +91,7 @@ func (s *Scanner) skipSpace() byte {
 	return 0
 }
 
-// End reports whether nothing but white space is left, and makes anything else a mistake.
+// End reports whether only white space remains; anything else is a mistake.
 func (s *Scanner) End() bool {
 	s.Next()
 	if s.pos < len(s.src) {
@@ -110,8 +110,8 @@ func (s *Scanner) Open() {
 	s.pos++
 }
 
-// More moves to the next element of the array that was opened last and reports whether there is one; if not, the
-// closing bracket has been read. first is true for the first call after Open.
+// More moves to the next element of the innermost open array and reports whether there is one. If not, it has read the
+// closing bracket. first is true for the first call after Open.
 func (s *Scanner) More(first bool) bool { return s.more(']', first) }
 
 func (s *Scanner) more(end byte, first bool) bool {
@@ -133,7 +133,7 @@ func (s *Scanner) more(end byte, first bool) bool {
 
 // Member is More for objects: it moves to the next member and reads its key and colon.
 func (s *Scanner) Member(first bool) (key Text, more bool) {
-	// Compact JSON with a plain key, which is nearly all there is, without a call.
+	// Fast path: compact JSON with a plain key, which is nearly all there is.
 	src, i := s.src, s.pos
 	if !first {
 		if i >= len(src) || src[i] != ',' {
@@ -205,7 +205,7 @@ func (s *Scanner) skipNested() {
 	}
 }
 
-// nextNested moves to the next value inside the levels above outer, closing those that end.
+// nextNested moves to the next value in the levels above outer, and closes those that end.
 func (s *Scanner) nextNested(objects *[MaxDepth / 64]uint64, outer int, first bool) bool {
 	for s.depth > outer && s.fault == 0 {
 		level := uint(s.depth - 1)

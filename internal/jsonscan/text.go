@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is where a string's content or a scalar stands in the document: src[Start:End], quotes not included.
+// Text is the place of a string's content or of a scalar in the document: src[Start:End], without quotes.
 type Text struct {
 	Start, End int
 	Escaped    bool // a string with at least one backslash: Unescape gives its content
@@ -31,8 +31,8 @@ func (s *Scanner) String() Text {
 	return s.mixedString(start)
 }
 
-// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII,
-// or an offset before it with fewer than eight bytes left.
+// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII. It may
+// stop earlier, when fewer than eight bytes remain.
 func plain(src []byte, i int) int {
 	for i >= 0 && i <= len(src)-8 { // in this form the compiler needs no further bounds check
 		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts. A
@@ -84,7 +84,7 @@ func (s *Scanner) mixedString(start int) Text {
 	}
 }
 
-// runeLen returns how long the character is that b starts with, which is not ASCII; 0 when it is not UTF-8.
+// runeLen returns the length of the character at the start of b, which is not ASCII, or 0 when it is not UTF-8.
 func runeLen(b []byte) int {
 	if b[0]-0xC2 < 0xE0-0xC2 && len(b) > 1 && b[1]&0xC0 == 0x80 {
 		return 2
@@ -96,7 +96,7 @@ func runeLen(b []byte) int {
 	return n
 }
 
-// escapeLen returns how long the escape is that b starts with; 0 when there is no such escape.
+// escapeLen returns the length of the escape at the start of b, or 0 when there is no such escape.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -112,7 +112,7 @@ func escapeLen(b []byte) int {
 	return 0
 }
 
-// hex4 returns the code unit of the \u escape that b starts with, or -1.
+// hex4 returns the code unit of the \u escape at the start of b, or -1.
 func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -158,9 +158,8 @@ func plainLen(body []byte) int {
 	return len(body)
 }
 
-// Escape returns the character that the escape at the start of body stands for and how long the escape is: both
-// halves of a surrogate pair count as one, half a pair is returned as it is (0xD800 to 0xDFFF, not a valid rune).
-// The escape must be one that String has accepted.
+// Escape returns the character of the escape at the start of body, and the escape's length. A surrogate pair is one escape;
+// half a pair is returned as it is (0xD800 to 0xDFFF, not a valid rune). String must have accepted the escape.
 func Escape(body []byte) (r rune, n int) {
 	switch body[1] {
 	case 'b':

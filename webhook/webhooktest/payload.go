@@ -13,9 +13,8 @@ import (
 //go:embed samples/*.json
 var samples embed.FS
 
-// Sample returns the payload of a delivery of one event of that type, an array of one object, byte for byte as the
-// service prints it. Change its fields by way of [webhook.Parse] and [Payload]. It panics on a type that is not one of
-// the seven.
+// Sample returns the payload of a delivery of one event: an array of one object, byte for byte as the service prints it.
+// To change its fields, use [webhook.Parse] and [Payload]. It panics when the type is not one of the seven.
 func Sample(eventType webhook.EventType) []byte {
 	payload, err := samples.ReadFile("samples/" + string(eventType) + ".json")
 	if err != nil {
@@ -24,10 +23,11 @@ func Sample(eventType webhook.EventType) []byte {
 	return payload
 }
 
-// Payload returns the payload of a delivery of these events, an array as JavaScript's JSON.stringify prints it. It
-// prints the fields of the structs, so that it may be used with events that were parsed and then changed; fields that
-// are zero are left out. Of a [webhook.Field] it prints Key, which is made of Kind, Page and Label where it is empty; of
-// a [webhook.UnknownEvent] Raw, or its type alone where there is none.
+// Payload returns the payload of a delivery of these events, as JavaScript's JSON.stringify prints it. It prints the
+// fields of the structs, also those of events that were parsed and then changed, and omits zero fields.
+//
+// For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw, or
+// else the type alone.
 func Payload(events ...webhook.Event) []byte {
 	payload := []byte{'['}
 	for i, ev := range events {
@@ -140,7 +140,7 @@ func instant(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// appendFields puts the dynamic keys at the end of an object that is not empty.
+// appendFields appends the dynamic keys to an object that is not empty.
 func appendFields(object []byte, fields []webhook.Field) []byte {
 	object = object[:len(object)-1]
 	for _, f := range fields {
@@ -155,8 +155,8 @@ func appendFields(object []byte, fields []webhook.Field) []byte {
 	return append(object, '}')
 }
 
-// stringify prints v without the escapes that encoding/json adds and JavaScript does not: of <, > and & by a setting,
-// of U+2028 and U+2029 by hand.
+// stringify prints v without the escapes that encoding/json adds and JavaScript does not: a setting omits those of <, >
+// and &; those of U+2028 and U+2029 are undone here.
 func stringify(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

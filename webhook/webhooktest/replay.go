@@ -15,24 +15,24 @@ const (
 	keep  = 6 * time.Second
 )
 
-// TestReplayStore checks that a [webhook.ReplayStore] does what its interface says. open returns an empty store for
-// each subtest and a function that lets time pass for it: by moving the clock that the store reads, or by sleeping
-// where there is none; the test asks for less than a minute in all.
+// TestReplayStore checks that a [webhook.ReplayStore] does what its interface says. open returns an empty store for each
+// subtest, and a function that lets time pass for it: it moves the clock that the store reads, or sleeps. All subtests
+// together ask for less than a minute.
 func TestReplayStore(t *testing.T, open func(t *testing.T) (store webhook.ReplayStore, pass func(time.Duration))) {
 	for _, c := range []struct {
 		name string
 		test func(t *replayTest)
 	}{
-		{"a claimed key is busy", claimedIsBusy},
-		{"a done key stays done for keep", doneIsKept},
-		{"an aborted key is fresh", abortedIsFresh},
-		{"a lease ends by itself", leaseEnds},
-		{"done counts after the lease", doneAfterLease},
-		{"done counts whoever holds the claim", doneDuringAnotherClaim},
-		{"abort leaves a done key alone", abortAfterDone},
-		{"abort and done of unknown keys", unknownKeys},
-		{"keys are apart", keysAreApart},
-		{"one of many claims wins", oneWins},
+		{name: "a claimed key is busy", test: claimedIsBusy},
+		{name: "a done key stays done for keep", test: doneIsKept},
+		{name: "an aborted key is fresh", test: abortedIsFresh},
+		{name: "a lease ends by itself", test: leaseEnds},
+		{name: "done counts after the lease", test: doneAfterLease},
+		{name: "done counts whoever holds the claim", test: doneDuringAnotherClaim},
+		{name: "abort leaves a done key alone", test: abortAfterDone},
+		{name: "abort and done of unknown keys", test: unknownKeys},
+		{name: "keys are apart", test: keysAreApart},
+		{name: "one of many claims wins", test: oneWins},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, pass := open(t)

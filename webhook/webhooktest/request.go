@@ -11,21 +11,22 @@ import (
 )
 
 // NewRequest returns a delivery as the service would send it at that time: a POST of payload to target, signed over
-// exactly these bytes. target is an absolute URL such as http://example.com/webhook; its host does not matter to
-// [webhook.Handler]. The request serves for one use, either way: for ServeHTTP of a handler, or for Do of a client.
-// NewRequest panics when target is not a URL, and where [webhook.Sign] does.
+// exactly these bytes. target is an absolute URL such as http://example.com/webhook.
+//
+// Use the request once, with a handler's ServeHTTP or a client's Do. NewRequest panics when target is not a URL, and when
+// [webhook.Sign] does.
 func NewRequest(target, secret string, at time.Time, payload []byte) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(payload))
 	if err != nil {
-		panic("webhooktest: NewRequest: target is no URL such as http://example.com/webhook: " + err.Error())
+		panic("webhooktest: NewRequest: target is not a URL such as http://example.com/webhook: " + err.Error())
 	}
 	r.Header.Set("Content-Type", "application/json")
 	maps.Copy(r.Header, webhook.Sign(secret, at, payload))
 	return r
 }
 
-// Clock is a clock that stands still until it is moved. Its method Now fits [webhook.VerifierOptions] and
-// [webhook.MemoryReplayOptions]. It is safe for concurrent use.
+// Clock is a clock that a test sets. Its method Now fits [webhook.VerifierOptions] and [webhook.MemoryReplayOptions]. It is
+// safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -41,7 +42,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock by d, back when d is negative.
+// Advance moves the clock by d; a negative d moves it back.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,18 +68,18 @@ func TestPayload(t *testing.T) {
 		event webhook.Event
 		want  string
 	}{
-		{&webhook.FormResponse{FormID: "f", Answers: []webhook.Answer{{ID: "q", Question: "Q", Answer: "A"}}},
-			`{"webhookEvent":"new_form_response","formId":"f","response":[{"id":"q","question":"Q","answer":"A"}]}`},
-		{&webhook.SignatureSigned{Document: document, IsSigningOrder: true, SignedBy: webhook.SignedBy{Signer: signer, SignedAt: noon}},
-			`{"webhookEvent":"new_signature_pdf_individual_signed","documentName":"N","documentId":"d","documentUrl":"u","authorEmail":"b@example.com",` +
+		{event: &webhook.FormResponse{FormID: "f", Answers: []webhook.Answer{{ID: "q", Question: "Q", Answer: "A"}}},
+			want: `{"webhookEvent":"new_form_response","formId":"f","response":[{"id":"q","question":"Q","answer":"A"}]}`},
+		{event: &webhook.SignatureSigned{Document: document, IsSigningOrder: true, SignedBy: webhook.SignedBy{Signer: signer, SignedAt: noon}},
+			want: `{"webhookEvent":"new_signature_pdf_individual_signed","documentName":"N","documentId":"d","documentUrl":"u","authorEmail":"b@example.com",` +
 				`"isSigningOrder":true,"signedBy":{"email":"a@example.com","name":"A < B & ` + "\u2028" + ` \\u2029 ` + "\u2029" + ` \"é\" 😀","status":"SIGNED","signerIp":"203.0.113.7",` +
 				`"hasDeclined":false,"signingOrderNo":1,"signedAt":"2026-11-20T12:00:00.000Z"}}`},
-		{&webhook.TemplateResponse{Signers: []webhook.Signer{{RoleTitle: "R", SignerID: "s", HasDeclined: true}}, FinishedPDFURL: "p",
+		{event: &webhook.TemplateResponse{Signers: []webhook.Signer{{RoleTitle: "R", SignerID: "s", HasDeclined: true}}, FinishedPDFURL: "p",
 			Fields: []webhook.Field{{Key: "text(page1)[a]", Value: "<"}, {Kind: "date", Page: 2, Label: `"b"`, Value: "v"}}},
-			`{"webhookEvent":"new_template_response","finishedPdfUrl":"p","signers":[{"roleTitle":"R","email":"","name":"","status":"","signerId":"s","hasDeclined":true}],` +
+			want: `{"webhookEvent":"new_template_response","finishedPdfUrl":"p","signers":[{"roleTitle":"R","email":"","name":"","status":"","signerId":"s","hasDeclined":true}],` +
 				`"text(page1)[a]":"<","date(page2)[\"b\"]":"v"}`},
-		{unknown[0], `{"webhookEvent":"new_thing", "x":1.0}`},
-		{&webhook.UnknownEvent{Type: "new_thing"}, `{"webhookEvent":"new_thing"}`},
+		{event: unknown[0], want: `{"webhookEvent":"new_thing", "x":1.0}`},
+		{event: &webhook.UnknownEvent{Type: "new_thing"}, want: `{"webhookEvent":"new_thing"}`},
 	} {
 		require.Equal(t, "["+c.want+"]", string(webhooktest.Payload(c.event)))
 	}
@@ -103,7 +103,7 @@ func TestNewRequest(t *testing.T) {
 	for _, c := range []struct {
 		off    time.Duration
 		status int
-	}{{5 * time.Minute, 200}, {time.Second, 401}, {-10*time.Minute - time.Second, 200}, {-time.Second, 401}} {
+	}{{off: 5 * time.Minute, status: 200}, {off: time.Second, status: 401}, {off: -10*time.Minute - time.Second, status: 200}, {off: -time.Second, status: 401}} {
 		clock.Advance(c.off)
 		res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, webhooktest.Sample(webhook.TypeFormResponse)))
 		require.NoError(t, err)
