@@ -42,7 +42,7 @@ func main() {
 	fmt.Fprintf(os.Stderr, "%d documents\n", count)
 }
 
-// export writes a line as soon as its document is there: however many there are, memory holds two pages of them.
+// export writes each line as its document arrives, so that memory holds at most two pages of documents.
 func export(ctx context.Context, client *signforms.Client, p signforms.DocumentListParams, to io.Writer) (count int, err error) {
 	w := csv.NewWriter(to)
 	w.Write([]string{"documentId", "name", "status", "author", "signers", "signed", "created", "updated"})
@@ -68,7 +68,7 @@ func export(ctx context.Context, client *signforms.Client, p signforms.DocumentL
 	return count, w.Error() // the first error of any Write
 }
 
-// text keeps a spreadsheet from taking what somebody typed for a formula.
+// text prevents a spreadsheet from reading what a user typed as a formula.
 func text(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s

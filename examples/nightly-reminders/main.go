@@ -1,12 +1,12 @@
-// Nightly-reminders reminds the signers of every pending document that was made from a template. What it does is in a file, so
-// that it goes on where it was stopped, without reminding anybody twice.
+// Nightly-reminders reminds the signers of every pending document that was made from a template. It keeps a file of what is done,
+// so that a run that was stopped can be continued without reminding anybody twice.
 //
 //	go run ./examples/nightly-reminders
 //	go run ./examples/nightly-reminders -plan reminders.plan -send
 //
 // The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends real
-// mail only with -send. The reminder budget is in this process: run one at a time. A run that goes on where another one was
-// stopped waits until the service has forgotten the other's reminders.
+// mail only with -send. The reminder budget is in this process: run one at a time. A run that continues another one
+// first waits until the other's reminders no longer count.
 package main
 
 import (

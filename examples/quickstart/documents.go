@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// addPDF stands for somebody who uploads a document in the service and sends it to one signer, a minute after the last.
+// addPDF plays a user who uploads a document to the service and sends it to one signer, a minute after the last one.
 func (t tour) addPDF(name string) string {
 	t.service.Advance(time.Minute)
 	return t.service.AddDocument(signformstest.Document{

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// tour is what the steps share. What people do, who sign and fill in, they do at the service, and then Settle waits until
-// its webhooks have arrived; what an application does goes through the client.
+// tour is the state that the steps share. Signers and respondents act at the service, and Settle waits until its webhooks have
+// arrived. The application acts through the client.
 type tour struct {
 	service *signformstest.Server
 	client  *signforms.Client

@@ -40,7 +40,7 @@ func (o *Onboarding) Handler(secret string, now func() time.Time) (http.Handler,
 	return webhook.NewHandler(verifier, webhook.Funcs{TemplateResponse: o.signed}, nil), nil
 }
 
-// signed keeps the lease by its signer, because e.DocumentID is that of the template, for every tenant the same.
+// signed stores the lease under its signer's id: e.DocumentID is the template's, the same for every tenant.
 func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +53,7 @@ func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) erro
 	return nil
 }
 
-// Lease returns where the lease is that this signer has signed, and false until all have.
+// Lease returns the URL of the lease that this signer has signed, and false until everyone has signed.
 func (o *Onboarding) Lease(signerID string) (finishedPDF string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
