@@ -1,0 +1,305 @@
+// Package browsertest drives the pages of the program in a real browser, for their tests. It needs Chromium, from Debian's
+// package chromium or as SIGNFORMS_CHROMIUM names it.
+package browsertest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+//go:embed testdata/axe.min.js
+var axe string
+
+// patience bounds each wait for a page. It is long, because a machine under load may be slow; nothing waits for it in vain.
+const patience = 60 * time.Second
+
+// Screen is what a page is looked at with.
+type Screen struct {
+	Width int // in CSS pixels
+	Dark  bool
+	// NoScript switches JavaScript off in the page.
+	NoScript bool
+}
+
+// Screens are the ones that every page has to look well on.
+var Screens = map[string]Screen{
+	"phone light": {Width: 360}, "phone dark": {Width: 360, Dark: true}, "desktop light": {Width: 1280}, "desktop dark": {Width: 1280, Dark: true},
+}
+
+// Main runs the tests of a package with one browser for all of them. Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	browser.stop()
+	os.Exit(code)
+}
+
+// browser is the one browser of the test binary, started by the first page.
+var browser = &chromium{}
+
+type chromium struct {
+	once   sync.Once
+	ctx    context.Context
+	err    error
+	cancel []context.CancelFunc
+}
+
+func (c *chromium) start() {
+	path := os.Getenv("SIGNFORMS_CHROMIUM")
+	if path == "" {
+		path = "chromium"
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, on pages of their own only
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(patience),
+	)
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocator)
+	c.ctx, c.cancel = ctx, []context.CancelFunc{stop, stopAllocator}
+	c.err = chromedp.Do(ctx)
+}
+
+func (c *chromium) stop() {
+	for _, cancel := range c.cancel {
+		cancel()
+	}
+}
+
+// Page is one tab, with cookies and storage of its own.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu     sync.Mutex
+	errors []string
+}
+
+// Open opens a tab, which is closed with the test. An error in its console fails the test, unless it was allowed.
+func Open(t testing.TB, screen Screen) *Page {
+	t.Helper()
+	browser.once.Do(browser.start)
+	require.NoError(t, browser.err, "starting Chromium: install the package chromium, or name it in SIGNFORMS_CHROMIUM")
+	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	p := &Page{t: t, ctx: ctx}
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Do(ctx)) // opens the tab, which would end with a context that has a deadline
+	scheme := "light"
+	if screen.Dark {
+		scheme = "dark"
+	}
+	p.do(chromedp.EmulateViewport(int64(screen.Width), 900))
+	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
+		if err == nil && screen.NoScript {
+			_, err = cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		}
+		return err
+	}))
+	p.watchConsole()
+	return p
+}
+
+// watchConsole collects errors until the tab is closed.
+func (p *Page) watchConsole() {
+	messages := chromedp.Console(p.ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == chromedp.ConsoleError {
+				p.mu.Lock()
+				p.errors = append(p.errors, m.Text)
+				p.mu.Unlock()
+			}
+		}
+	})
+	p.t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		require.Empty(p.t, p.errors, "errors in the console")
+	})
+}
+
+// AllowErrors forgets errors in the console that contain text, such as the status of an answer that a test provokes.
+func (p *Page) AllowErrors(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var left []string
+	for _, e := range p.errors {
+		if !strings.Contains(e, text) {
+			left = append(left, e)
+		}
+	}
+	p.errors = left
+}
+
+func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	require.NoError(p.t, chromedp.Do(ctx, steps...))
+}
+
+// Go opens an address and waits until it is loaded.
+func (p *Page) Go(url string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(url))
+}
+
+// Click clicks on the first element that the CSS selector matches, once it is there. The click may lead to another page.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))); !leftThePage(err) {
+		require.NoError(p.t, err, "clicking on %s", selector)
+	}
+}
+
+// leftThePage reports whether a command failed because the page that it was for is being replaced.
+func leftThePage(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, text := range []string{"Not attached to an active page", "Cannot find context", "Execution context was destroyed", "navigated or closed"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Type types into the first element that the CSS selector matches.
+func (p *Page) Type(selector, text string) {
+	p.t.Helper()
+	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Set sets the value of an input, as a date's, which cannot be typed the same everywhere.
+func (p *Page) Set(selector, value string) {
+	p.t.Helper()
+	Eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%s); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); return true })()`,
+		quote(selector), quote(value)))
+}
+
+// Upload chooses a file in a file input.
+func (p *Page) Upload(selector, file string) {
+	p.t.Helper()
+	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+}
+
+// Drag presses the mouse at a point of the window, moves it to another and lets go.
+func (p *Page) Drag(fromX, fromY, toX, toY float64) {
+	p.t.Helper()
+	p.do(chromedp.DragAndDropXY(fromX, fromY, toX, toY, 8))
+}
+
+// Tab presses the tabulator key.
+func (p *Page) Tab() {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(kb.Tab))
+}
+
+// Press presses keys where the focus is.
+func (p *Page) Press(keys string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys))
+}
+
+// Wait waits until a JavaScript expression is true, also over a change of the page.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if is {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			p.Shot("failed")
+			require.Fail(p.t, "the page never came to this", "%s: %v", expression, err)
+		}
+	}
+}
+
+// WaitText waits until the page shows a text.
+func (p *Page) WaitText(text string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf("document.body && document.body.innerText.includes(%s)", quote(text)))
+}
+
+// Text returns the text that the page shows.
+func (p *Page) Text() string {
+	p.t.Helper()
+	return Eval[string](p, "document.body.innerText")
+}
+
+// Eval evaluates a JavaScript expression in the page, and waits for a promise.
+func Eval[T any](p *Page, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return value
+}
+
+// RequireAccessible fails the test when axe has a serious or critical finding on the page, or the page is wider than the
+// window.
+func (p *Page) RequireAccessible() {
+	p.t.Helper()
+	Eval[bool](p, axe+"; true")
+	findings := Eval[string](p, `axe.run().then(r => JSON.stringify(r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.map(v => v.id + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`)
+	require.Equal(p.t, "[]", findings, "findings of axe")
+	wider := Eval[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window")
+}
+
+// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, if it names one, for people to look at.
+func (p *Page) Shot(name string) {
+	p.t.Helper()
+	folder := os.Getenv("SIGNFORMS_SHOTS")
+	if folder == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	require.NoError(p.t, err)
+	name = strings.NewReplacer("/", "-", " ", "-").Replace(p.t.Name() + "-" + name)
+	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
+}
+
+// quote writes a text as a JavaScript string.
+func quote(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // strings can be encoded
+	}
+	return string(quoted)
+}

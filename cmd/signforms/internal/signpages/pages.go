@@ -1,0 +1,130 @@
+// Package signpages is what signers and respondents see in a browser: the signing page, the form page, and the script with which
+// a site embeds signing.
+//
+// A link's secret stands in the path. The pages set no cookies, send no address to other sites and load nothing from them, and
+// work in a plainer form without JavaScript.
+package signpages
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Options are the settings of New.
+type Options struct {
+	// Frames are the origins, as in https://app.example.com, whose pages may embed signing. None: nobody may.
+	Frames []string
+	// Original returns the PDF that a document's signers see.
+	Original func(context.Context, signformstest.DocumentState) ([]byte, error)
+	// Finished returns the finished PDF of a completed document, and ErrNotFinished while it is being made.
+	Finished func(context.Context, signformstest.DocumentState) ([]byte, error)
+	// Logger is told of files that cannot be had. It gets no link and no personal data.
+	Logger *slog.Logger
+}
+
+// ErrNotFinished is what Options.Finished returns for a document whose finished PDF is not there yet.
+var ErrNotFinished = errors.New("the finished PDF is not made yet")
+
+//go:embed templates
+var templateFiles embed.FS
+
+//go:embed static/sign.css
+var signCSS string
+
+//go:embed static/sign.js
+var signJS string
+
+//go:embed static/embed.js
+var embedJS string
+
+var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
+
+// prefix is where the pages' assets are: below the signing pages, so that a proxy can expose those alone.
+var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, signCSS, signJS)
+
+// pages serves the pages of one server.
+type pages struct {
+	server  *signformstest.Server
+	options Options
+}
+
+// New returns the handler of everything below /sign/ and /form/. It is safe for concurrent use.
+func New(server *signformstest.Server, opts Options) http.Handler {
+	p := &pages{server: server, options: opts}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+prefix+"/style.css", look.Static("text/css; charset=utf-8", look.Style+signCSS))
+	mux.Handle("GET "+prefix+"/sign.js", look.Static("text/javascript; charset=utf-8", signJS))
+	mux.Handle("GET "+prefix+"/lib/", http.StripPrefix(prefix+"/lib", assets.Handler()))
+	mux.HandleFunc("GET /sign/embed.js", serveEmbed)
+	mux.HandleFunc("GET /sign/{token}", p.signer((*pages).showSigning))
+	mux.HandleFunc("GET /sign/{token}/document.pdf", p.signer((*pages).showOriginal))
+	mux.HandleFunc("GET /sign/{token}/finished.pdf", p.signer((*pages).showFinished))
+	mux.HandleFunc("POST /sign/{token}/viewed", p.signer((*pages).viewed))
+	mux.HandleFunc("POST /sign/{token}/sign", p.signer((*pages).sign))
+	mux.HandleFunc("POST /sign/{token}/decline", p.signer((*pages).decline))
+	mux.HandleFunc("GET /form/{token}", p.showForm)
+	mux.HandleFunc("POST /form/{token}", p.submitForm)
+	mux.HandleFunc("/", p.noSuchPage)
+	return mux
+}
+
+// serveEmbed serves the script that sites of other origins include.
+func serveEmbed(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/javascript; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Cache-Control", "public, max-age=300")
+	_, _ = w.Write([]byte(embedJS)) // whoever asked has gone
+}
+
+func (p *pages) noSuchPage(w http.ResponseWriter, _ *http.Request) {
+	p.message(w, http.StatusNotFound, "No such page", "Nothing is here. Open the link from the mail again, whole and unchanged.")
+}
+
+// message is a page that says one thing.
+func (p *pages) message(w http.ResponseWriter, status int, title, text string) {
+	p.render(w, status, "message", struct{ Title, Text, Assets string }{title, text, prefix})
+}
+
+func (p *pages) render(w http.ResponseWriter, status int, name string, data any) {
+	var page bytes.Buffer
+	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+		p.options.Logger.Error("a page cannot be shown", "page", name, "err", err)
+		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		return
+	}
+	look.Secure(w.Header(), p.options.Frames)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = page.WriteTo(w) // whoever asked has gone
+}
+
+// origin tells where a person's request comes from.
+func origin(r *http.Request) signformstest.Origin {
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		ip = r.RemoteAddr
+	}
+	return signformstest.Origin{IP: ip, UserAgent: r.UserAgent()}
+}
+
+// sentence makes the text of an error one.
+func sentence(err error) string {
+	text := strings.TrimSuffix(err.Error(), ".")
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -1,0 +1,305 @@
+package signpages
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// maxBody bounds what a signer or respondent can send: pictures of signatures are the largest part.
+const maxBody = 8 << 20
+
+// visit is a request by a signing link.
+type visit struct {
+	document signformstest.DocumentState
+	signer   signformstest.SignerState
+	path     string // of the link
+}
+
+// signer finds out whose link a request is for.
+func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, visit)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		d, id, ok := p.server.SigningLink(r.PathValue("token"))
+		if !ok {
+			p.noSuchPage(w, r)
+			return
+		}
+		v := visit{document: d, path: "/sign/" + r.PathValue("token")}
+		for _, s := range d.Signers {
+			if s.ID == id {
+				v.signer = s
+			}
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		serve(p, w, r, v)
+	}
+}
+
+// The states of a signing page.
+const (
+	stateReady   = "ready"   // the signer may sign
+	stateWaiting = "waiting" // somebody else has to sign first
+	stateSigned  = "signed"  // others still have to
+	stateEnded   = "ended"   // nobody can sign any more
+)
+
+// signPage is what the template of the signing page shows.
+type signPage struct {
+	Title, Assets, Path string
+	Document            signformstest.DocumentState
+	Signer              signformstest.SignerState
+	State, Event        string
+	Frames              string
+	StatusText          string
+	StatusClass         string
+	Lead, LeadClass     string
+	Problem             string
+	Fields              []field
+	Agreed              bool
+	People              []person
+	Finished, Finishing bool
+	Shown               bool // the signer asked to see the document, without JavaScript
+}
+
+// field is one field of a signer.
+type field struct {
+	signformstest.TemplateField
+	ID, Value, Image, Placeholder string
+	Drawn                         bool
+}
+
+type person struct {
+	Name, Role, Status, Class string
+	You                       bool
+}
+
+func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
+	page := p.signPage(r, v)
+	page.Shown = r.URL.Query().Has("shown")
+	page.Event = eventOf(r.URL.Query().Get("did"), v)
+	p.render(w, http.StatusOK, "sign", page)
+}
+
+// eventOf is what an embedding page is told after an act, if the document says that it happened.
+func eventOf(did string, v visit) string {
+	switch {
+	case did == "signed" && finished(v.document):
+		return "finished"
+	case did == "signed" && !v.signer.SignedAt.IsZero():
+		return "signed"
+	case did == "declined" && !v.signer.DeclinedAt.IsZero():
+		return "declined"
+	}
+	return ""
+}
+
+func finished(d signformstest.DocumentState) bool { return !d.CompletedAt.IsZero() }
+
+func (p *pages) signPage(r *http.Request, v visit) signPage {
+	page := signPage{
+		Title: v.document.Name, Assets: prefix, Path: v.path, Document: v.document, Signer: v.signer,
+		Frames: strings.Join(p.options.Frames, " "), StatusText: string(v.document.Status),
+		People: people(v),
+	}
+	if page.Signer.Name == "" {
+		page.Signer.Name = page.Signer.Email
+	}
+	page.State, page.Lead, page.LeadClass = lead(v)
+	page.StatusClass = map[signforms.DocumentStatus]string{
+		signforms.StatusSigned: "good", signforms.StatusPaid: "good", signforms.StatusDeclined: "bad", signforms.StatusVoid: "bad",
+	}[v.document.Status]
+	if page.State == stateReady {
+		page.Fields = fields(r, v)
+		page.Agreed = r.PostFormValue("agree") == "true"
+	}
+	if finished(v.document) {
+		_, err := p.options.Finished(r.Context(), v.document)
+		page.Finished, page.Finishing = err == nil, errors.Is(err, ErrNotFinished)
+	}
+	return page
+}
+
+// lead says in words where the document stands for this signer.
+func lead(v visit) (state, text, class string) {
+	d, s := v.document, v.signer
+	switch {
+	case finished(d):
+		return stateEnded, "Everybody has signed.", "good"
+	case !s.DeclinedAt.IsZero():
+		return stateEnded, "You declined to sign this document.", ""
+	case d.Status == signforms.StatusDeclined:
+		return stateEnded, "A signer declined, so this document cannot be signed any more.", ""
+	case d.Status != signforms.StatusPending:
+		return stateEnded, fmt.Sprintf("This document is %s, so it cannot be signed any more.", strings.ToLower(string(d.Status))), ""
+	case !s.SignedAt.IsZero():
+		return stateSigned, "You have signed. It is still the turn of " + turn(d) + ".", "good"
+	case !s.InTurn:
+		return stateWaiting, "It is not your turn yet: " + turn(d) + " signs first. You get a mail when it is your turn.", ""
+	}
+	return stateReady, "Read the document, fill in your fields and sign.", ""
+}
+
+// turn names the signers who may sign now.
+func turn(d signformstest.DocumentState) string {
+	var names []string
+	for _, s := range d.Signers {
+		if s.InTurn {
+			names = append(names, nameOf(s))
+		}
+	}
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:2], ", "), len(names)-2)
+	}
+	return strings.Join(names, ", ")
+}
+
+func nameOf(s signformstest.SignerState) string {
+	if s.Name == "" {
+		return s.Email
+	}
+	return s.Name
+}
+
+func people(v visit) []person {
+	var all []person
+	for _, s := range v.document.Signers {
+		one := person{Name: nameOf(s), Role: s.Role, You: s.ID == v.signer.ID, Status: "to sign"}
+		switch {
+		case !s.DeclinedAt.IsZero():
+			one.Status, one.Class = "declined", "bad"
+		case !s.SignedAt.IsZero():
+			one.Status, one.Class = "signed", "good"
+		case !s.ViewedAt.IsZero():
+			one.Status = "viewed"
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// fields returns the signer's own fields, with what the request filled in so far.
+func fields(r *http.Request, v visit) []field {
+	var own []field
+	for i, f := range v.document.Fields {
+		if f.Role != v.signer.Role && f.Role != v.signer.Email {
+			continue
+		}
+		id := fmt.Sprintf("f%d", i)
+		one := field{TemplateField: f, ID: id, Value: r.PostFormValue(id), Image: r.PostFormValue(id + ".image")}
+		switch f.Kind {
+		case signformstest.SignatureField:
+			one.Drawn, one.Placeholder = true, "Type your full name"
+		case signformstest.InitialsField:
+			one.Drawn, one.Placeholder = true, "Type your initials"
+		}
+		own = append(own, one)
+	}
+	return own
+}
+
+func (p *pages) showOriginal(w http.ResponseWriter, r *http.Request, v visit) {
+	data, err := p.options.Original(r.Context(), v.document)
+	p.file(w, r, v, data, err)
+}
+
+func (p *pages) showFinished(w http.ResponseWriter, r *http.Request, v visit) {
+	if !finished(v.document) {
+		p.message(w, http.StatusNotFound, v.document.Name, "The document is not finished yet: not everybody has signed.")
+		return
+	}
+	data, err := p.options.Finished(r.Context(), v.document)
+	p.file(w, r, v, data, err)
+}
+
+func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byte, err error) {
+	switch {
+	case errors.Is(err, ErrNotFinished):
+		p.message(w, http.StatusNotFound, v.document.Name, "The signed PDF is being made. Try again in a moment.")
+		return
+	case err != nil:
+		p.options.Logger.Error("a PDF cannot be shown", "document", v.document.ID, "err", err)
+		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.")
+		return
+	}
+	look.SecureFile(w.Header(), p.options.Frames)
+	w.Header().Set("Content-Type", "application/pdf")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
+	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
+	switch {
+	case r.Header.Get("Accept") == "application/json" && err != nil:
+		http.Error(w, sentence(err), http.StatusConflict)
+	case r.Header.Get("Accept") == "application/json":
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		http.Redirect(w, r, v.path+"?shown", http.StatusSeeOther)
+	}
+}
+
+func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
+	if r.PostFormValue("agree") != "true" {
+		p.again(w, r, v, errors.New("tick that you want to sign this document"))
+		return
+	}
+	values, err := entered(fields(r, v))
+	if err == nil {
+		err = p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).Sign(values...)
+	}
+	if err != nil {
+		p.again(w, r, v, err)
+		return
+	}
+	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
+}
+
+// again shows the page as it is now, with what was entered and why that was not taken.
+func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error) {
+	if d, _, ok := p.server.SigningLink(r.PathValue("token")); ok {
+		v.document = d
+		for _, s := range d.Signers {
+			if s.ID == v.signer.ID {
+				v.signer = s
+			}
+		}
+	}
+	page := p.signPage(r, v)
+	page.Problem = sentence(err)
+	p.render(w, http.StatusUnprocessableEntity, "sign", page)
+}
+
+// entered turns what was filled in into values. Fields left empty are left out.
+func entered(fields []field) (values []signformstest.FieldValue, err error) {
+	for _, f := range fields {
+		value := signformstest.FieldValue{Name: f.Name, Value: strings.TrimSpace(f.Value)}
+		if f.Image != "" {
+			encoded, ok := strings.CutPrefix(f.Image, "data:image/png;base64,")
+			if value.Image, err = base64.StdEncoding.DecodeString(encoded); !ok || err != nil {
+				return nil, fmt.Errorf("the drawing of %q did not arrive as a picture: draw it again", f.Name)
+			}
+			value.Value = ""
+		}
+		if value.Value != "" || value.Image != nil {
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
+func (p *pages) decline(w http.ResponseWriter, r *http.Request, v visit) {
+	reason := strings.TrimSpace(r.PostFormValue("reason"))
+	if err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).Decline(reason); err != nil {
+		p.again(w, r, v, err)
+		return
+	}
+	http.Redirect(w, r, v.path+"?did=declined", http.StatusSeeOther)
+}

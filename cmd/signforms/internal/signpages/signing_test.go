@@ -1,0 +1,346 @@
+package signpages_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestMain(m *testing.M) { browsertest.Main(m) }
+
+// newService starts a service whose links open the pages.
+func newService(t *testing.T, frames ...string) *signformstest.Server {
+	t.Helper()
+	var service *signformstest.Server
+	options := signpages.Options{
+		Frames: frames,
+		Original: func(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
+			if strings.Contains(d.Name, "20 pages") {
+				return drawn(t, 20), nil
+			}
+			return os.ReadFile("../pdf/testdata/pdftex.pdf")
+		},
+		Finished: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+			return os.ReadFile("../pdf/testdata/cairo.pdf")
+		},
+		Logger: slog.New(slog.DiscardHandler),
+	}
+	service = signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/sign/") || strings.HasPrefix(r.URL.Path, "/form/") {
+				signpages.New(service, options).ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}})
+	return service
+}
+
+// drawn makes a PDF of so many pages.
+func drawn(t *testing.T, pages int) []byte {
+	t.Helper()
+	var paragraphs []string
+	for range pages * 31 {
+		paragraphs = append(paragraphs, "Lorem ipsum dolor sit amet, consetetur sadipscing elitr.")
+	}
+	data, err := pdf.Draw("Long document", paragraphs)
+	require.NoError(t, err)
+	return data
+}
+
+// offer sends a template with every kind of field to two people, and returns the document's id and their links.
+func offer(t *testing.T, service *signformstest.Server, name string) (id string, links map[string]string) {
+	t.Helper()
+	field := func(name string, kind signformstest.FieldKind, y float64, required bool) signformstest.TemplateField {
+		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: kind, Required: required, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.04}
+	}
+	templateID := service.AddTemplate(signformstest.Template{
+		Name: name, SigningOrder: true, Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}},
+		Fields: []signformstest.TemplateField{
+			field("Signature", signformstest.SignatureField, 0.2, true), field("Initials", signformstest.InitialsField, 0.3, false),
+			field("City", signformstest.TextField, 0.4, true), field("Day", signformstest.DateField, 0.5, false),
+			field("Insured", signformstest.CheckboxField, 0.6, true),
+		},
+	})
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID,
+		Receivers: []signforms.Receiver{
+			{Name: "Ann Buyer", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam Seller", Email: "sam@example.com", RoleTitle: "Seller"},
+		},
+	})
+	require.NoError(t, err)
+	links = map[string]string{}
+	for _, s := range sent.Signers {
+		links[s.Email] = string(s.SentURL)
+	}
+	return sent.CreatedDocumentID, links
+}
+
+func find(t *testing.T, service *signformstest.Server, id string) signformstest.DocumentState {
+	t.Helper()
+	d, ok := service.FindDocument(id)
+	require.True(t, ok)
+	return d
+}
+
+func TestSignersSignInOrder(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	sam := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	sam.Go(links["sam@example.com"])
+	sam.WaitText("It is not your turn yet: Ann Buyer signs first")
+
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelector('main').dataset.shown")
+	ann.Wait("document.querySelectorAll('.spot').length === 5")
+	ann.Type("#f0", "Ann Buyer")
+	ann.Type("#f2", "Rome <script>alert(1)</script>")
+	ann.Set("#f3", "2026-11-21")
+	ann.Click("#f4")
+	ann.Wait("document.querySelector('.spot.text').textContent.startsWith('Rome <script>')")
+	ann.Shot("filled")
+	ann.Click("[name=agree]")
+	ann.Click("#sign-form button.main")
+	ann.WaitText("You have signed. It is still the turn of Sam Seller.")
+	d := find(t, service, id)
+	require.Equal(t, "Rome <script>alert(1)</script>", d.Values[1].Value)
+	require.Equal(t, "127.0.0.1", d.Signers[0].IP)
+
+	sam.Go(links["sam@example.com"])
+	sam.Wait("document.querySelector('main').dataset.state === 'ready'")
+	sam.Click("[name=agree]")
+	sam.Click("#sign-form button.main")
+	sam.WaitText("Everybody has signed.")
+	require.Equal(t, "application/pdf", browsertest.Eval[string](sam, "fetch(document.querySelector('a[download]').href).then(r => r.headers.get('content-type'))"))
+}
+
+func TestViewedOnceTheDocumentIsShown(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	for _, method := range []string{http.MethodHead, http.MethodGet} {
+		req, err := http.NewRequestWithContext(t.Context(), method, links["ann@example.com"], nil)
+		require.NoError(t, err)
+		resp, err := service.HTTPClient().Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+	}
+	require.True(t, find(t, service, id).Signers[0].ViewedAt.IsZero(), "a mail scanner is no reader")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelector('main').dataset.shown")
+	ann.Wait("performance.getEntriesByName(new URL(document.querySelector('main').dataset.viewed, location.href).href).length === 1")
+	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
+}
+
+func TestDrawnSignature(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Click("[data-draw]")
+	box := browsertest.Eval[[]float64](ann, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")
+	ann.Drag(box[0]+20, box[1]+20, box[0]+box[2]/2, box[1]+box[3]-20)
+	ann.Click("#draw-use")
+	ann.Wait("document.querySelector('.spot.signature img')")
+	ann.Type("#f2", "Rome")
+	ann.Click("#f4")
+	ann.Click("[name=agree]")
+	ann.Click("#sign-form button.main")
+	ann.WaitText("You have signed.")
+	require.True(t, strings.HasPrefix(string(find(t, service, id).Values[0].Image), "\x89PNG"))
+}
+
+func TestKeyboardAlone(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelector('main').dataset.shown")
+	reach := func(selector string) {
+		for range 60 {
+			if browsertest.Eval[bool](ann, "document.activeElement.matches('"+selector+"')") {
+				return
+			}
+			ann.Tab()
+		}
+		require.Fail(t, "the keyboard does not reach "+selector)
+	}
+	reach("#f0")
+	ann.Press("Ann Buyer")
+	reach("#f2")
+	ann.Press("Rome")
+	reach("#f4")
+	ann.Press(" ")
+	reach("[name=agree]")
+	ann.Press(" ")
+	reach("#sign-form button.main")
+	ann.Press("\r")
+	ann.WaitText("You have signed.")
+	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+}
+
+func TestSigningWithoutJavaScript(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	client := service.HTTPClient()
+	post := func(action string, values url.Values) (status int, location string) {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		resp, err := client.PostForm(links["ann@example.com"]+action, values)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode, resp.Header.Get("Location")
+	}
+	status, location := post("/viewed", nil)
+	require.Equal(t, http.StatusSeeOther, status)
+	require.Contains(t, location, "?shown")
+	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
+	status, _ = post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}})
+	require.Equal(t, http.StatusUnprocessableEntity, status, "the required tick is missing")
+	status, _ = post("/sign", url.Values{"f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}})
+	require.Equal(t, http.StatusUnprocessableEntity, status, "did not agree")
+	status, location = post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}})
+	require.Equal(t, http.StatusSeeOther, status)
+	require.Contains(t, location, "?did=signed")
+	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+}
+
+func TestDecliningGivesTheReason(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 360})
+	ann.Go(links["ann@example.com"])
+	ann.Click("details summary")
+	ann.Type("#reason", "too dear")
+	ann.Click("button.danger")
+	ann.WaitText("You declined to sign this document.")
+	require.Equal(t, "too dear", find(t, service, id).Signers[0].Reason)
+}
+
+func TestFirstOf20PagesIsShownSoon(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer of 20 pages")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelectorAll('.page').length >= 20")
+	t.Logf("first page after %s ms", browsertest.Eval[string](ann, "document.querySelector('main').dataset.shown"))
+	drawn := browsertest.Eval[int](ann, "document.querySelectorAll('[data-drawn]').length")
+	require.Less(t, drawn, 20, "pages far below are drawn when they come near")
+}
+
+func TestPagesOnEveryScreen(t *testing.T) {
+	for name, screen := range browsertest.Screens {
+		t.Run(name, func(t *testing.T) {
+			service := newService(t)
+			_, links := offer(t, service, strings.Repeat("Offer with a Long name ", 8)+strings.Repeat("x", 90))
+			p := browsertest.Open(t, screen)
+			p.Go(links["ann@example.com"])
+			p.Wait("document.querySelector('main').dataset.shown")
+			p.RequireAccessible()
+			p.Shot("ready")
+			p.Go(links["sam@example.com"])
+			p.Wait("document.querySelector('main').dataset.shown")
+			p.RequireAccessible()
+			p.Shot("waiting")
+			p.Go(service.URL + "/sign/nothing")
+			p.WaitText("No such page")
+			p.RequireAccessible()
+			p.AllowErrors("404")
+			p.Go(formLink(t, service))
+			p.RequireAccessible()
+			p.Shot("form")
+		})
+	}
+}
+
+func TestManySigners(t *testing.T) {
+	service := newService(t)
+	document := signformstest.Document{Name: "Assembly"}
+	for i := range 40 {
+		document.Signers = append(document.Signers, signformstest.Signer{
+			Name: "Maximiliane-Wilhelmine von und zu " + strings.Repeat("Long", 6), Email: "member" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + "@example.com",
+		})
+	}
+	service.AddDocument(document)
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(service.Messages()[0].Link)
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.Click("details:last-of-type summary")
+	p.RequireAccessible()
+	p.Shot("forty")
+}
+
+// formLink sends a form with every kind of question and returns the link in its mail.
+func formLink(t *testing.T, service *signformstest.Server) string {
+	t.Helper()
+	formID := service.AddForm(signformstest.Form{Title: "Survey <script>alert(1)</script>", Fields: []signformstest.Field{
+		{Question: "Name?", Required: true}, {Question: "Tell us more", Kind: signformstest.LongTextQuestion},
+		{Question: "Colour?", Kind: signformstest.ChoiceQuestion, Choices: []string{"red", "green"}, Required: true},
+		{Question: "Since when?", Kind: signformstest.DateQuestion}, {Question: "Agreed?", Kind: signformstest.CheckboxQuestion, Required: true},
+	}})
+	_, err := service.Client().Forms.Send(t.Context(), signforms.FormSendParams{
+		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},
+	})
+	require.NoError(t, err)
+	messages := service.Messages()
+	return messages[len(messages)-1].Link
+}
+
+func TestFormIsFilledIn(t *testing.T) {
+	service := newService(t)
+	link := formLink(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(link)
+	p.Type("#q0", "Ann")
+	p.Type("#q1", "two\nlines")
+	p.Click("[name=q2][value=green]")
+	p.Set("#q3", "2020-02-29")
+	p.Click("#q4")
+	p.Click("button.main")
+	p.WaitText("Thank you.")
+	f, _, ok := service.FormLink(path.Base(link))
+	require.True(t, ok)
+	responses := service.Responses(f.ID)
+	require.Len(t, responses, 1)
+	require.Equal(t, "ann@example.com", responses[0].RespondentEmail)
+	require.Equal(t, []signformstest.Answer{
+		{Question: "Name?", Answer: "Ann"}, {Question: "Tell us more", Answer: "two\r\nlines"}, {Question: "Colour?", Answer: "green"},
+		{Question: "Since when?", Answer: "2020-02-29"}, {Question: "Agreed?", Answer: "true"},
+	}, responses[0].Answers)
+}
+
+func TestHeadersKeepThePageToItself(t *testing.T) {
+	service := newService(t, "https://app.example.com")
+	_, links := offer(t, service, "Offer")
+	get := func(address string) http.Header {
+		resp, err := service.HTTPClient().Get(address)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode)
+		return resp.Header
+	}
+	page := get(links["ann@example.com"])
+	require.Contains(t, page.Get("Content-Security-Policy"), "default-src 'self'; ")
+	require.NotContains(t, page.Get("Content-Security-Policy"), "unsafe")
+	require.Contains(t, page.Get("Content-Security-Policy"), "frame-ancestors https://app.example.com")
+	require.Equal(t, "no-referrer", page.Get("Referrer-Policy"))
+	require.Empty(t, page.Values("Set-Cookie"))
+	file := get(links["ann@example.com"] + "/document.pdf")
+	require.Equal(t, "nosniff", file.Get("X-Content-Type-Options"))
+	require.Contains(t, file.Get("Content-Security-Policy"), "default-src 'none'")
+}

@@ -1,0 +1,31 @@
+// Shows a signing page inside another site's page:
+//
+//   <script src="https://sandbox.example/sign/embed.js"></script>
+//   const signing = signforms.embed(document.querySelector("#here"), link, (event) => console.log(event.event));
+//   signing.close();
+//
+// Events: ready, viewed, signed, declined, finished, error (with message), resize (with height). The site's origin
+// has to be one that the sandbox was started with (--frame-ancestor).
+window.signforms = {
+	embed(element, link, onEvent = () => {}) {
+		const frame = document.createElement("iframe");
+		const origin = new URL(link).origin;
+		frame.src = link;
+		frame.title = "Sign the document";
+		frame.referrerPolicy = "no-referrer";
+		frame.style.cssText = "width: 100%; height: 40rem; border: 0";
+		const listen = (message) => {
+			if (message.source !== frame.contentWindow || message.origin !== origin || message.data?.source !== "signforms") return;
+			onEvent(message.data);
+		};
+		window.addEventListener("message", listen);
+		element.append(frame);
+		return {
+			frame,
+			close() {
+				window.removeEventListener("message", listen);
+				frame.remove();
+			},
+		};
+	},
+};

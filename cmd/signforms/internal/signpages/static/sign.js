@@ -1,0 +1,159 @@
+// The signing page: shows the PDF page by page, shows what is entered at its place on the page, takes drawn signatures, and
+// tells an embedding page what happens. The page signs without it too.
+const main = document.querySelector("main");
+const data = main.dataset;
+
+// tell sends an event to the embedding page. The browser drops it unless that page is of an origin that may embed this one.
+function tell(event, detail = {}) {
+	if (window.parent === window) return;
+	const message = { source: "signforms", event, documentId: data.document ?? "", signerId: data.signer ?? "", ...detail };
+	for (const origin of (data.frames ?? "").split(" ")) {
+		if (origin) window.parent.postMessage(message, origin);
+	}
+}
+
+async function showDocument() {
+	const loading = document.querySelector("#loading");
+	loading.hidden = false;
+	const pdfjs = await import(new URL(`${data.assets}/lib/pdf.min.mjs`, location.href));
+	pdfjs.GlobalWorkerOptions.workerSrc = `${data.assets}/lib/pdf.worker.min.mjs`;
+	const pdf = await pdfjs.getDocument({
+		url: data.pdf, cMapUrl: `${data.assets}/lib/cmaps/`, cMapPacked: true,
+		standardFontDataUrl: `${data.assets}/lib/standard_fonts/`, wasmUrl: `${data.assets}/lib/wasm/`,
+	}).promise;
+	const section = document.querySelector(".pages");
+	const observer = new IntersectionObserver((entries) => {
+		for (const entry of entries) {
+			if (!entry.isIntersecting) continue;
+			observer.unobserve(entry.target);
+			draw(pdf, entry.target);
+		}
+	}, { rootMargin: "800px" });
+	for (let number = 1; number <= pdf.numPages; number++) {
+		const page = await pdf.getPage(number);
+		const { width, height } = page.getViewport({ scale: 1 });
+		const box = document.createElement("div");
+		box.className = "page";
+		box.dataset.number = number;
+		box.style.aspectRatio = `${width} / ${height}`;
+		section.append(box);
+		placeSpots(box, number);
+		if (number === 1) {
+			await draw(pdf, box);
+			loading.hidden = true;
+			main.dataset.shown = Math.round(performance.now());
+			await viewed();
+		} else {
+			observer.observe(box);
+		}
+	}
+}
+
+async function draw(pdf, box) {
+	const number = Number(box.dataset.number);
+	const page = await pdf.getPage(number);
+	const scale = box.clientWidth * Math.min(window.devicePixelRatio || 1, 2) / page.getViewport({ scale: 1 }).width;
+	const viewport = page.getViewport({ scale });
+	const canvas = document.createElement("canvas");
+	canvas.width = Math.floor(viewport.width);
+	canvas.height = Math.floor(viewport.height);
+	canvas.setAttribute("role", "img");
+	canvas.setAttribute("aria-label", `Page ${number} of ${pdf.numPages}`);
+	box.prepend(canvas);
+	await page.render({ canvas, viewport }).promise;
+	box.dataset.drawn = "";
+}
+
+// viewed reports that a person has seen the document, which fetching the link alone does not.
+async function viewed() {
+	if (data.state !== "ready") return;
+	const answer = await fetch(data.viewed, { method: "POST", headers: { accept: "application/json" } });
+	if (answer.ok) tell("viewed");
+}
+
+// A spot shows on the page what is entered in a field, and leads to the field.
+function placeSpots(box, number) {
+	for (const field of document.querySelectorAll(`[data-field][data-page="${number}"]`)) {
+		const spot = document.createElement("button");
+		spot.type = "button";
+		spot.className = `spot ${field.dataset.kind}`;
+		for (const [side, value] of [["left", "x"], ["top", "y"], ["width", "width"], ["height", "height"]]) {
+			spot.style[side] = `${Number(field.dataset[value]) * 100}%`;
+		}
+		const input = field.querySelector("input");
+		spot.addEventListener("click", () => input.focus());
+		const update = () => fillSpot(spot, field, input);
+		input.addEventListener("input", update);
+		field.addEventListener("drawn", update);
+		update();
+		box.append(spot);
+	}
+}
+
+function fillSpot(spot, field, input) {
+	const image = field.querySelector("input[type=hidden]")?.value;
+	const text = input.type === "checkbox" ? (input.checked ? "✓" : "") : input.value;
+	spot.replaceChildren(text || field.dataset.name);
+	if (image) {
+		const picture = new Image();
+		picture.src = image;
+		picture.alt = "";
+		spot.replaceChildren(picture);
+	}
+	const state = text || image ? "filled in" : "empty";
+	spot.classList.toggle("filled", state !== "empty");
+	spot.setAttribute("aria-label", `Go to ${field.dataset.name}, ${state}`);
+}
+
+async function offerDrawing() {
+	const buttons = document.querySelectorAll("[data-draw]");
+	if (buttons.length === 0) return;
+	const { default: SignaturePad } = await import(new URL(`${data.assets}/lib/signature_pad.min.js`, location.href));
+	const dialog = document.querySelector("#draw");
+	const pad = new SignaturePad(dialog.querySelector("canvas"), { penColor: "#0f1746" });
+	let field = null;
+	for (const button of buttons) {
+		button.hidden = false;
+		button.addEventListener("click", () => {
+			field = button.closest("[data-field]");
+			pad.clear();
+			dialog.showModal();
+		});
+	}
+	// A drawing takes the place of the typed name, and typing that of the drawing.
+	const use = (image) => {
+		const typed = field.querySelector("input:not([type=hidden])");
+		field.querySelector("input[type=hidden]").value = image;
+		if (image) typed.value = "";
+		typed.required = !image && field.querySelector("label").classList.contains("required");
+		field.dispatchEvent(new Event("drawn"));
+	};
+	dialog.querySelector("#draw-use").addEventListener("click", () => {
+		if (!pad.isEmpty()) use(pad.toDataURL("image/png"));
+		dialog.close();
+	});
+	dialog.querySelector("#draw-clear").addEventListener("click", () => pad.clear());
+	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
+	for (const button of buttons) {
+		const own = button.closest("[data-field]");
+		own.querySelector("input:not([type=hidden])").addEventListener("input", () => { field = own; use(""); });
+	}
+}
+
+function showHeight() {
+	tell("resize", { height: document.documentElement.scrollHeight });
+}
+
+tell("ready");
+if (data.event) tell(data.event);
+if (data.state === "error" || data.reason) tell("error", { message: data.reason || "this link cannot be used" });
+if (data.pdf) {
+	new ResizeObserver(showHeight).observe(document.body);
+	offerDrawing();
+	showDocument().catch(() => {
+		document.querySelector("#loading").textContent = "The document cannot be shown here. Open it as a PDF instead.";
+		tell("error", { message: "the document cannot be shown" });
+	});
+}
+const reload = document.querySelector("[data-reload]");
+if (reload) setTimeout(() => location.reload(), Number(reload.dataset.reload) * 1000);
