@@ -69,17 +69,18 @@ func MeasureGet(ctx context.Context, rounds, calls int) (ClientMeasurement, erro
 		return ClientMeasurement{}, err
 	}
 	defer f.Close()
-	times := func(get func(context.Context) error) func() error {
-		return func() error {
-			for range calls {
-				if err := get(ctx); err != nil {
-					return err
-				}
+	return compare("GET of 100 documents", rounds, repeat(ctx, calls, f.GetSDK), repeat(ctx, calls, f.GetByHand))
+}
+
+func repeat(ctx context.Context, times int, call func(context.Context) error) func() error {
+	return func() error {
+		for range times {
+			if err := call(ctx); err != nil {
+				return err
 			}
-			return nil
 		}
+		return nil
 	}
-	return compare("GET of 100 documents", rounds, times(f.GetSDK), times(f.GetByHand))
 }
 
 // MeasureAll compares reading all of so many documents, page by page.
@@ -153,4 +154,56 @@ func liveHeap() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// ClientCost is what the calls of a row cost.
+type ClientCost struct {
+	Row       ClientRow
+	One, List CallCost
+}
+
+// CallCost is what a call costs: its allocations, those of the server included, and its time as a ratio to the same by hand.
+type CallCost struct {
+	Allocs, HandAllocs float64
+	ClientMeasurement
+}
+
+// MeasureClients compares the clients of [ClientRows] with the same by hand.
+func MeasureClients(ctx context.Context, rounds int) ([]ClientCost, error) {
+	rows, stop, err := ClientRows()
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	costs := make([]ClientCost, len(rows))
+	for i, row := range rows {
+		costs[i].Row = row
+		if costs[i].One, err = row.One.measure(ctx, row.Name+", one record", rounds, 500); err != nil {
+			return nil, err
+		}
+		if costs[i].List, err = row.List.measure(ctx, row.Name+", a list of 100", rounds, 50); err != nil {
+			return nil, err
+		}
+	}
+	return costs, nil
+}
+
+func (c Calls) measure(ctx context.Context, name string, rounds, calls int) (cost CallCost, err error) {
+	client, hand := repeat(ctx, calls, c.Client), repeat(ctx, calls, c.Hand)
+	if cost.ClientMeasurement, err = compare(name, rounds, client, hand); err != nil {
+		return CallCost{}, err
+	}
+	if cost.Allocs, err = allocations(client, calls); err != nil {
+		return CallCost{}, err
+	}
+	cost.HandAllocs, err = allocations(hand, calls)
+	return cost, err
+}
+
+func allocations(run func() error, calls int) (float64, error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := run()
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(calls), err
 }

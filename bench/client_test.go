@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/signforms/signforms-go"
@@ -36,6 +37,19 @@ func TestClientsGetTheSame(t *testing.T) {
 		for j, signer := range got.Signers {
 			require.Equal(t, want.Signers[j].Email, signer.Email)
 			require.Equal(t, want.Signers[j].SigningOrderNo, signer.SigningOrderNo)
+		}
+	}
+}
+
+// Each client gets what is got by hand, so their times compare.
+func TestClientRowsGetTheirRecords(t *testing.T) {
+	rows, stop, err := bench.ClientRows()
+	require.NoError(t, err)
+	defer stop()
+	require.Len(t, rows, 4)
+	for _, row := range rows {
+		for _, call := range []func(context.Context) error{row.One.Client, row.One.Hand, row.List.Client, row.List.Hand} {
+			require.NoError(t, call(t.Context()), row.Name)
 		}
 	}
 }

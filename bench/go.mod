@@ -6,6 +6,7 @@ require (
 	github.com/PaddleHQ/paddle-go-sdk/v4 v4.1.0
 	github.com/google/go-github/v89 v89.0.0
 	github.com/google/go-github/v92 v92.0.0
+	github.com/hetznercloud/hcloud-go/v2 v2.51.0
 	github.com/line/line-bot-sdk-go/v8 v8.14.0
 	github.com/openai/openai-go/v3 v3.94.0
 	github.com/palantir/go-githubapp v0.46.0
@@ -18,14 +19,23 @@ require (
 )
 
 require (
+	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/prometheus/client_golang v1.24.1 // indirect
+	github.com/prometheus/client_model v0.6.2 // indirect
+	github.com/prometheus/common v0.70.1 // indirect
+	github.com/prometheus/procfs v0.21.1 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 )
 
 require (

@@ -98,6 +98,11 @@ func (s settings) runClient(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	costs, err := bench.MeasureClients(ctx, min(s.rounds, 10))
+	if err != nil {
+		return err
+	}
+	costTable(os.Stdout, costs)
 	clientTable(os.Stdout, []bench.ClientMeasurement{get, all})
 	fmt.Printf("\nAll of %d documents: at most %.1f MiB live above the start by Documents.All, %.1f MiB by hand.\n",
 		allDocuments, mebibytes(peak), mebibytes(peakByHand))

@@ -76,3 +76,16 @@ func clientTable(w io.Writer, found []bench.ClientMeasurement) {
 		fmt.Fprintf(w, "| %s | %.2f | %.2f |\n", m.Name, m.Wall, m.CPU)
 	}
 }
+
+// costTable compares clients, each with the same by hand into its own types.
+func costTable(w io.Writer, costs []bench.ClientCost) {
+	fmt.Fprint(w, "\n| client over net/http and encoding/json by hand | one record: time | CPU time | allocations (by hand) | list of 100: time | CPU time | allocations (by hand) |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range costs {
+		name := c.Row.Name
+		if c.Row.Ours {
+			name = "**" + name + "**"
+		}
+		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.0f (%.0f) | %.2f | %.2f | %.0f (%.0f) |\n", name,
+			c.One.Wall, c.One.CPU, c.One.Allocs, c.One.HandAllocs, c.List.Wall, c.List.CPU, c.List.Allocs, c.List.HandAllocs)
+	}
+}
