@@ -16,14 +16,20 @@ type finisher struct {
 	server *Server
 	wake   chan struct{}
 
-	mu      sync.Mutex
-	done    chan struct{} // closed, and replaced, after each try
-	failure error         // of the store, which does not save
-	closed  bool
+	mu sync.Mutex
+	finisherState
+}
+
+type finisherState struct {
+	done     chan struct{} // closed, and replaced, after each try
+	failing  bool          // the store did not save the last try
+	failures int           // how often it did not
+	failure  error         // the last time
+	closed   bool
 }
 
 func newFinisher(s *Server) *finisher {
-	return &finisher{server: s, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &finisher{server: s, wake: make(chan struct{}, 1), finisherState: finisherState{done: make(chan struct{})}}
 }
 
 // run makes files until ctx ends.
@@ -34,7 +40,7 @@ func (f *finisher) run(ctx context.Context) {
 		d, at, ok := f.next()
 		wait := at.Sub(f.server.Now())
 		if ok && wait <= 0 {
-			if f.try(ctx, d); f.failed() != nil {
+			if f.try(ctx, d); f.state().failing {
 				timer.Reset(time.Second)
 			} else {
 				continue
@@ -84,7 +90,10 @@ func (f *finisher) try(ctx context.Context, d signing.Document) {
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.failure = err
+	if f.failing = err != nil; f.failing {
+		f.failure = err
+		f.failures++
+	}
 	close(f.done)
 	f.done = make(chan struct{})
 }
@@ -110,12 +119,6 @@ func (f *finisher) call(ctx context.Context, d signing.Document) (content []byte
 	return content, err
 }
 
-func (f *finisher) failed() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.failure
-}
-
 // wakeUp makes the finisher look at the clock again.
 func (f *finisher) wakeUp() {
 	if f == nil {
@@ -138,21 +141,30 @@ func (f *finisher) busy() bool {
 
 // settle returns when no file is due or under way, or why that will not come.
 func (f *finisher) settle(ctx context.Context) error {
-	for f.busy() {
-		f.mu.Lock()
-		done, failure, closed := f.done, f.failure, f.closed
-		f.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	f.wakeUp() // what failed before may be over
+	for before := f.state(); ; {
+		now := f.state() // before looking whether there is work, so that no end of it is missed
 		switch {
-		case closed:
+		case !f.busy():
+			return nil
+		case now.closed:
 			return errClosed
-		case failure != nil:
-			return failure
+		case now.failures > before.failures:
+			return now.failure
 		}
 		select {
-		case <-done:
+		case <-now.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	return nil
+}
+
+func (f *finisher) state() finisherState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.finisherState
 }

@@ -154,6 +154,16 @@ func (s *Server) Deliveries() []Delivery {
 	return convertAll(all, publicDelivery)
 }
 
+// Delivery returns the delivery with the id, or an error that matches [ErrNotFound].
+func (s *Server) Delivery(id string) (d Delivery, err error) {
+	err = s.store.View(func(tx *store.Tx) error {
+		record, err := tx.Delivery(id)
+		d = publicDelivery(record)
+		return err
+	})
+	return d, s.publicError(err)
+}
+
 // maxHistory bounds how much of each log a failed test prints.
 const maxHistory = 200
 

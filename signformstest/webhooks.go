@@ -40,16 +40,16 @@ func tracked(want, id, kind string) error {
 }
 
 // Resend makes a delivery due now, whatever became of it: with the same body, a new timestamp and a new signature. If
-// it fails again, its schedule goes on where it was; a dead one stays dead. It is an error when there is no such delivery,
-// when it is under way, or when its webhook is disabled or deleted.
+// it fails again, its schedule goes on where it was; a dead one stays dead. It is an error that matches [ErrNotFound] when there is
+// no such delivery, and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
 func (s *Server) Resend(deliveryID string) error {
-	return s.store.Update(func(tx *store.Tx) error {
+	return s.publicError(s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)
 		if err != nil {
 			return err
 		}
 		return resend(tx, d)
-	})
+	}))
 }
 
 // ResendFailed makes due now, as Resend does, every delivery of the webhook whose CreatedAt is since or later and whose
@@ -73,23 +73,25 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return 0, s.publicError(err)
 	}
 	return n, nil
 }
 
 func resend(tx *store.Tx, d store.Delivery) error {
 	w, err := tx.Webhook(d.WebhookID)
+	refused := func(why string) error { return &failure{fmt.Errorf("resending %s: %s", d.ID, why), ErrRefused} }
 	switch {
 	case err != nil:
-		return fmt.Errorf("resending %s: its webhook was deleted", d.ID)
+		return refused("its webhook was deleted")
 	case w.Disabled:
-		return fmt.Errorf("resending %s: its webhook is disabled, call EnableWebhook first", d.ID)
+		return refused("its webhook is disabled, call EnableWebhook first")
 	case d.Status == store.DeliverySending:
-		return fmt.Errorf("resending %s: it is under way, call Settle first", d.ID)
+		return refused("it is under way, call Settle first")
+	case d.Status == store.DeliveryWaiting:
+		return refused("it waits for the finished file of its document")
 	}
-	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
-	tx.PutDelivery(d)
+	tx.Release(d)
 	return nil
 }
 
@@ -113,7 +115,7 @@ func (s *Server) DeleteWebhook(webhookID string) error {
 	if err == nil {
 		s.sender.Stop(webhookID)
 	}
-	return err
+	return s.publicError(err)
 }
 
 // setDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
@@ -130,7 +132,7 @@ func (s *Server) setDisabled(id string, disabled bool) error {
 	if err == nil && disabled {
 		s.sender.Stop(id)
 	}
-	return err
+	return s.publicError(err)
 }
 
 // RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. It is an

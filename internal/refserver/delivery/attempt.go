@@ -145,8 +145,8 @@ func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *
 	for {
 		err := s.Store.Update(func(tx *store.Tx) error {
 			d, err := tx.Delivery(id)
-			if err != nil {
-				return err
+			if err != nil || d.Status != store.DeliverySending {
+				return err // what was in doubt had been saved
 			}
 			change(tx, &d)
 			tx.PutDelivery(d)

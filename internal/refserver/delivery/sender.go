@@ -35,7 +35,9 @@ type Sender struct {
 	lanes    map[string]*lane // by webhook id; only those with work
 	claimed  map[string]bool  // ids of deliveries that were claimed and not yet reported
 	idle     chan struct{}    // closed, and replaced, when that is empty, or when failure changes
-	failure  error            // of the last claim or report: the store does not save
+	failing  bool             // the store did not save the last claim or report
+	failures int              // how often it did not
+	failure  error            // the last time
 	loads    int              // of the store, when claims were last compared with it
 	stopping bool             // no further attempt begins
 	closed   bool
@@ -64,14 +66,16 @@ func (s *Sender) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		enqueued := s.Store.Enqueued()
 		if err := s.claim(ctx); err != nil {
 			timer.Reset(retryAfter)
+			enqueued = nil // what comes meanwhile is not tried sooner
 		} else if at, ok := s.nextDue(); ok && !s.Frozen {
 			timer.Reset(max(at.Sub(s.Store.Now()), 0))
 		}
 		select {
 		case <-ctx.Done():
-		case <-s.Store.Enqueued():
+		case <-enqueued:
 		case <-s.wake:
 		case <-timer.C:
 		}
@@ -94,8 +98,14 @@ func (s *Sender) Wake() {
 // Settle returns when no delivery is due or under way; deliveries that wait for a later time do not count. It returns
 // ctx's error when that ends first, the store's when it does not save, and [ErrClosed] after Run has returned.
 func (s *Sender) Settle(ctx context.Context) error {
+	s.mu.Lock()
+	before := s.failures
+	if s.failing {
+		s.Wake() // it may be over
+	}
+	s.mu.Unlock()
 	for {
-		idle, err := s.busy()
+		idle, err := s.busy(before)
 		if idle == nil || err != nil {
 			return err
 		}
@@ -107,17 +117,23 @@ func (s *Sender) Settle(ctx context.Context) error {
 	}
 }
 
-// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed.
-func (s *Sender) busy() (<-chan struct{}, error) {
+// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. It returns the
+// failure of the store when there is one more than before.
+func (s *Sender) busy(before int) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, waiting := s.nextDue()
+	due := false
+	s.Store.View(func(tx *store.Tx) error {
+		at, waiting := tx.NextDeliveryAt()
+		due = waiting && !at.After(tx.Now) || tx.Loads() != s.loads
+		return nil
+	})
 	switch {
-	case len(s.claimed) == 0 && (!waiting || at.After(s.Store.Now())):
+	case len(s.claimed) == 0 && !due:
 		return nil, nil
 	case s.closed:
 		return nil, ErrClosed
-	case s.failure != nil:
+	case s.failures > before:
 		return nil, s.failure
 	}
 	return s.idle, nil
@@ -174,8 +190,9 @@ func (s *Sender) claim(ctx context.Context) error {
 		return nil
 	}
 	var due []store.Delivery
+	var loads int
 	err := s.Store.Update(func(tx *store.Tx) error {
-		if tx.Loads() != s.loads {
+		if loads = tx.Loads(); loads != s.loads {
 			s.giveBack(tx)
 		}
 		due = tx.Due(tx.Now, maxClaim)
@@ -188,6 +205,7 @@ func (s *Sender) claim(ctx context.Context) error {
 	if s.fails(err); err != nil {
 		return err
 	}
+	s.loads = loads
 	for _, d := range due {
 		s.claimed[d.ID] = true
 		if l := s.lanes[d.WebhookID]; l != nil {
@@ -216,15 +234,15 @@ func (s *Sender) giveBack(tx *store.Tx) {
 			tx.PutDelivery(d)
 		}
 	}
-	s.loads = tx.Loads()
 }
 
-// fails notes whether the store saves, and tells whoever waits in Settle.
+// fails notes whether the store saves, and tells whoever waits in Settle when it does not.
 func (s *Sender) fails(err error) {
-	if (err == nil) != (s.failure == nil) {
+	if s.failing = err != nil; s.failing {
+		s.failure = err
+		s.failures++
 		s.signalIdle()
 	}
-	s.failure = err
 }
 
 // maxClaim bounds how long one claim keeps the store.

@@ -3,7 +3,9 @@ package record
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -43,19 +45,19 @@ func New() *Codec { return WithSteps(steps) }
 // WithSteps returns a codec with other steps: a kind with n of them is in its version n+1.
 func WithSteps(steps map[store.Kind][]Step) *Codec {
 	c := &Codec{kinds: map[store.Kind]kind{
-		store.KindService:   {decode: decode[*store.Service]},
-		store.KindWorkspace: {decode: decode[*store.Workspace]},
-		store.KindKey:       {decode: decode[*store.Key]},
-		store.KindTemplate:  {decode: decode[*signing.Template]},
-		store.KindForm:      {decode: decode[*signing.Form]},
-		store.KindFormLink:  {decode: decode[*store.FormLink]},
-		store.KindDocument:  {decode: decode[*signing.Document]},
-		store.KindResponse:  {decode: decode[*signing.FormResponse]},
-		store.KindWebhook:   {decode: decode[*store.Webhook]},
-		store.KindDelivery:  {decode: decode[*store.Delivery]},
-		store.KindAudit:     {decode: decode[[]*signing.AuditEntry]},
-		store.KindMessage:   {decode: decode[[]*signing.Message]},
-		store.KindLimit:     {decode: decode[*store.Limit]},
+		store.KindService:   {decode: decode[store.Service]},
+		store.KindWorkspace: {decode: decode[store.Workspace]},
+		store.KindKey:       {decode: decode[store.Key]},
+		store.KindTemplate:  {decode: decode[signing.Template]},
+		store.KindForm:      {decode: decode[signing.Form]},
+		store.KindFormLink:  {decode: decode[store.FormLink]},
+		store.KindDocument:  {decode: decode[signing.Document]},
+		store.KindResponse:  {decode: decode[signing.FormResponse]},
+		store.KindWebhook:   {decode: decode[store.Webhook]},
+		store.KindDelivery:  {decode: decode[store.Delivery]},
+		store.KindAudit:     {decode: decodeBatch[signing.AuditEntry]},
+		store.KindMessage:   {decode: decodeBatch[signing.Message]},
+		store.KindLimit:     {decode: decode[store.Limit]},
 	}}
 	for name, s := range steps {
 		k := c.kinds[name]
@@ -68,6 +70,15 @@ func WithSteps(steps map[store.Kind][]Step) *Codec {
 func decode[T any](data []byte) (envelope, any, error) {
 	var f filled[T]
 	err := json.Unmarshal(data, &f)
+	return f.envelope, &f.Data, err
+}
+
+func decodeBatch[T any](data []byte) (envelope, any, error) {
+	var f filled[[]*T]
+	err := json.Unmarshal(data, &f)
+	if err == nil && (len(f.Data) == 0 || slices.Contains(f.Data, nil)) {
+		err = errors.New("an entry is missing")
+	}
 	return f.envelope, f.Data, err
 }
 
@@ -117,7 +128,7 @@ func (k kind) migrate(data []byte, now int) (envelope, any, error) {
 	}
 	switch {
 	case old.Version < 1:
-		return envelope{}, nil, fmt.Errorf("it has no version")
+		return envelope{}, nil, errors.New("it has no version")
 	case old.Version > now:
 		return envelope{}, nil, fmt.Errorf("it has version %d, and this version of the program knows up to %d: use a newer one", old.Version, now)
 	}

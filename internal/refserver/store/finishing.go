@@ -37,7 +37,7 @@ func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.
 		return
 	}
 	for _, id := range tx.s.outbox.waiting[documentID] {
-		tx.release(*tx.s.outbox.byID[id], c.Document)
+		tx.Release(*tx.s.outbox.byID[id])
 	}
 }
 
@@ -49,15 +49,19 @@ func (tx *Tx) EndFinishing() {
 	}
 }
 
-func (tx *Tx) release(d Delivery, document *signing.Document) {
-	e := d.Events[0]
-	e.Document, e.NoFile = document, document.Finishing == signing.FileFailed
-	w, err := tx.Webhook(d.WebhookID)
-	if err != nil {
-		panic(err) // deleting a webhook cancels what waits for it
-	}
-	d.Events = []signing.Event{e}
-	tx.render(&d, w)
+// Release makes a delivery due now. One without a body, which was cancelled while it waited, waits again or gets its body.
+func (tx *Tx) Release(d Delivery) {
 	d.Status, d.NextAttemptAt = DeliveryPending, tx.Now
+	if d.Body == nil {
+		e := d.Events[0]
+		e.Document = tx.s.documents.byID[e.Document.ID]
+		if e.Document.Finishing == signing.FileDue {
+			d.Status = DeliveryWaiting
+		} else if w, err := tx.Webhook(d.WebhookID); err == nil {
+			e.NoFile = e.Document.Finishing == signing.FileFailed
+			d.Events = []signing.Event{e}
+			tx.render(&d, w)
+		}
+	}
 	tx.PutDelivery(d)
 }

@@ -1,0 +1,271 @@
+package signformstest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/signformstest/storagetest"
+)
+
+// fated is a storage whose next saves, and loads, can be given a fate.
+type fated struct {
+	storagetest.Memory
+	fate     atomic.Int32 // of every save
+	saves    atomic.Int32
+	loadFail atomic.Bool
+}
+
+func newFated() *fated {
+	f := &fated{}
+	f.Decide = func([]signformstest.Record) storagetest.Fate {
+		f.saves.Add(1)
+		return storagetest.Fate(f.fate.Load())
+	}
+	return f
+}
+
+func (f *fated) becomes(fate storagetest.Fate) { f.fate.Store(int32(fate)) }
+
+func (f *fated) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+	if f.loadFail.Load() {
+		return errors.New("no loading")
+	}
+	return f.Memory.Load(ctx, yield)
+}
+
+var ann = []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
+
+// changes are one of each kind, as a program or a client makes them. Each returns the error of the method or the status of the answer.
+func changes(t *testing.T, srv *signformstest.Server) map[string]func() (error, int) {
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	hook := srv.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
+	method := func(fn func() error) func() (error, int) { return func() (error, int) { return fn(), 0 } }
+	request := func(path, body string) func() (error, int) {
+		return func() (error, int) {
+			status, _ := call(t, srv, http.MethodPost, path, body)
+			return nil, status
+		}
+	}
+	return map[string]func() (error, int){
+		"template": method(func() error {
+			_, err := srv.CreateTemplate(signformstest.Template{Name: "Another", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
+			return err
+		}),
+		"form": method(func() error {
+			_, err := srv.CreateForm(signformstest.Form{Title: "F", Fields: []signformstest.Field{{Question: "?"}}})
+			return err
+		}),
+		"document": method(func() error {
+			_, err := srv.CreateDocument(signformstest.Document{Name: "D", Signers: ann})
+			return err
+		}),
+		"webhook": method(func() error {
+			_, err := srv.CreateWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
+			return err
+		}),
+		"key":         method(func() error { _, err := srv.CreateAPIKey(); return err }),
+		"workspace":   method(func() error { _, _, err := srv.CreateWorkspace(); return err }),
+		"view":        method(func() error { return srv.Signer(doc, "ann@example.com").View() }),
+		"expire":      method(func() error { return srv.Expire(doc) }),
+		"submit":      method(func() error { _, err := srv.SubmitForm(form, signformstest.Submission{}); return err }),
+		"sample":      method(func() error { _, err := srv.SendSample(hook); return err }),
+		"disable":     method(func() error { return srv.DisableWebhook(hook) }),
+		"rotate":      method(func() error { _, err := srv.RotateWebhookSecret(hook); return err }),
+		"advance":     method(func() error { return srv.AdvanceClock(time.Second) }),
+		"reset":       method(func() error { return srv.Reset() }),
+		"void":        request("/void-document?documentType=PDF&documentId="+doc, ""),
+		"remind":      request("/send-reminder?documentType=PDF&documentId="+doc, ""),
+		"send":        request("/pdf-template-lambda", `{"signingType":"PDF_TEMPLATE","documentId":"`+template+`","receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Buyer"}]}`),
+		"send a form": request("/pdf-template-lambda", `{"signingType":"FORM_TEMPLATE","documentId":"`+form+`","receiversList":[{"name":"Ann","email":"ann@example.com"}]}`),
+	}
+}
+
+// TestASaveThatFailsChangesNothing makes each change while the storage fails: it is refused and leaves no trace. Then it works.
+func TestASaveThatFailsChangesNothing(t *testing.T) {
+	names := changes(t, signformstest.NewServer(t, nil))
+	for name := range names {
+		t.Run(name, func(t *testing.T) {
+			storage := newFated()
+			srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage, PublicURL: publicURL, Seed: 1})
+			change := changes(t, srv)[name]
+			before, saved := stateOf(srv), storage.Count("")
+			storage.becomes(storagetest.Failed)
+			err, status := change()
+			require.True(t, errors.Is(err, signformstest.ErrStorage) || status == 503, "%v %d", err, status)
+			require.Equal(t, before, stateOf(srv))
+			require.Equal(t, saved, storage.Count(""))
+
+			storage.becomes(storagetest.Saved)
+			saves := storage.saves.Load()
+			err, status = change()
+			require.True(t, err == nil && (status == 0 || status == 200), "%v %d", err, status)
+			require.Greater(t, storage.saves.Load(), saves)
+		})
+	}
+}
+
+// TestASaveThatMayHaveBeenCarriedOut leaves a change in doubt. Until the state was loaded again nothing changes, and reads go on
+// with what was there before; then the change is there, or it is not.
+func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
+	for fate, there := range map[storagetest.Fate]bool{storagetest.UnknownKept: true, storagetest.UnknownLost: false} {
+		storage := newFated()
+		srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage, PublicURL: publicURL})
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
+		before := stateOf(srv)
+		storage.becomes(fate)
+		storage.loadFail.Store(true)
+		err := srv.Signer(doc, "ann@example.com").Sign()
+		require.ErrorIs(t, err, signformstest.ErrStorage)
+
+		storage.becomes(storagetest.Saved)
+		saves := storage.saves.Load()
+		status, answer := call(t, srv, http.MethodPost, "/void-document?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, 503, status, "%v", answer)
+		require.ErrorIs(t, srv.Expire(doc), signformstest.ErrStorage)
+		require.Equal(t, before, stateOf(srv))
+		status, _ = call(t, srv, http.MethodGet, "/get-documents?documentType=PDF", "")
+		require.Equal(t, 200, status)
+		require.Equal(t, saves, storage.saves.Load(), "nothing is saved while the state is in doubt")
+
+		storage.loadFail.Store(false)
+		srv.AddDocument(signformstest.Document{Name: "Another", Draft: true})
+		d, _ := srv.FindDocument(doc)
+		require.Equal(t, there, d.Status == signforms.StatusSigned, "%s", d.Status)
+		again := restart(t, srv, &storage.Memory, signformstest.Options{Start: start, PublicURL: publicURL})
+		require.Equal(t, stateOf(srv), stateOf(again))
+	}
+}
+
+// TestReadingSavesNothing lets a document expire and reads. It is shown as expired at once, also by a server that starts on what
+// was saved, and saved as that with the next change.
+func TestReadingSavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		storage := newFated()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage, PublicURL: publicURL})
+		defer srv.Close()
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann, ExpiresFor: time.Hour})
+		time.Sleep(2 * time.Hour)
+		storage.becomes(storagetest.Failed)
+		saves := storage.saves.Load()
+		d, _ := srv.FindDocument(doc)
+		require.Equal(t, signforms.StatusExpired, d.Status)
+		require.Len(t, srv.Audit(doc), 3)
+		require.Equal(t, saves, storage.saves.Load())
+
+		unsaved := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		defer unsaved.Close()
+		require.Equal(t, stateOf(srv), stateOf(unsaved))
+		storage.becomes(storagetest.Saved)
+		srv.AddDocument(signformstest.Document{Name: "Another", Draft: true})
+		saved := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		defer saved.Close()
+		require.Equal(t, stateOf(srv), stateOf(saved))
+	})
+}
+
+// endpoint counts what arrives under a name of a network.
+func endpoint(network *signformstest.Network, arrived *atomic.Int32) (url string) {
+	return network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
+}
+
+// TestTheSenderWaitsForTheStorage has the storage fail for an hour: nothing is delivered that was not claimed durably, the
+// storage is not asked without end, and then each delivery arrives once.
+func TestTheSenderWaitsForTheStorage(t *testing.T) {
+	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		synctest.Test(t, func(t *testing.T) {
+			network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
+			defer network.Close()
+			srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+			defer srv.Close()
+			srv.AddWebhook(signformstest.Webhook{URL: endpoint(network, arrived), Event: signformstest.SignatureCompleted})
+			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+			inner := storage.Decide
+			claimed := false
+			storage.Decide = func(records []signformstest.Record) storagetest.Fate {
+				if records[0].Kind != "delivery" {
+					return storagetest.Saved // the signature; what follows is the claim
+				}
+				claimed = true
+				return inner(records)
+			}
+			storage.becomes(fate)
+			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
+			time.Sleep(time.Hour)
+			require.True(t, claimed)
+			require.Zero(t, arrived.Load())
+			require.LessOrEqual(t, storage.saves.Load(), int32(3700), "about one try a second")
+
+			storage.becomes(storagetest.Saved)
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Equal(t, int32(2), arrived.Load(), "signed and completed")
+		})
+	}
+}
+
+// TestAnAnswerThatCannotBeSavedIsNotForgotten has the storage fail between an attempt and its report: the endpoint gets the
+// delivery once, and the log has one attempt.
+func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
+	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		synctest.Test(t, func(t *testing.T) {
+			network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
+			defer network.Close()
+			srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+			defer srv.Close()
+			url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				arrived.Add(1)
+				storage.becomes(fate)
+			}))
+			hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+			id := srv.TestWebhook(hook)
+			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
+			time.Sleep(time.Minute)
+			storage.becomes(storagetest.Saved)
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Equal(t, int32(1), arrived.Load())
+			d, err := srv.Delivery(id)
+			require.NoError(t, err)
+			require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+			require.Len(t, d.Attempts, 1)
+		})
+	}
+}
+
+// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on what was saved while an attempt was under way.
+func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
+		defer network.Close()
+		var cut *storagetest.Memory
+		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			if arrived.Add(1) == 1 {
+				cut = storage.Copy()
+			}
+		}))
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+		srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted}))
+		require.NoError(t, srv.Settle(t.Context()))
+		srv.Close()
+		require.Equal(t, int32(1), arrived.Load())
+
+		again := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: cut})
+		defer again.Close()
+		synctest.Wait()
+		require.NoError(t, again.Settle(t.Context()))
+		require.Equal(t, int32(2), arrived.Load())
+		require.Equal(t, signformstest.DeliveryDelivered, again.Deliveries()[0].Status)
+	})
+}
