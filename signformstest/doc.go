@@ -15,8 +15,8 @@
 // client, service and receiver fit into a [testing/synctest] bubble.
 //
 // It is not the real service: what the interface leaves open is decided here, once, and said where it is decided;
-// [Profile] has other readings. PDFs are empty pages, and no mail is sent: [Server.Messages] tells what would have been.
-// Logs hold personal data and signing links; their String methods do not.
+// [Profile] has other readings. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
+// would have been. Logs hold personal data and signing links; their String methods do not.
 //
 // All methods of a [Server] may be called from several goroutines.
 package signformstest
