@@ -2,10 +2,13 @@ package signforms_test
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
+	"math"
 	"net/http"
-	"os"
-	"slices"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,180 +16,265 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// The ids of testdata, see its README.
-const (
-	pdfID        = "602c2631-2d49-4647-a609-75331ebb0338"
-	templateID   = "65afe90c-6eab-4089-8a6f-5b870943305f"
-	createdID    = "6afac610c07043658fde1996"
-	formID       = "897c8dd4-830a-4a3b-b3e2-6747747385ba"
-	responseID   = "6afdd62ad605997389b3a3dd"
-	responseUUID = "c8c597f6-f2df-4656-b01d-090c847b0a17"
-	workspaceID  = "976a7427-7845-4d16-82f6-d62c931da966"
-	exampleKey   = "example-api-key"
-
-	oddName = "Ann A & B <c> \"d\" \u2028 é 😀"
-	oddRole = "Counsel & <Witness> (2) [é 😀]"
-)
-
-// transportFunc is a scripted transport.
-type transportFunc func(*http.Request) (*http.Response, error)
-
-func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// answers is a transport that gives the same answer every time.
-func answers(status int, body string) transportFunc {
-	return func(req *http.Request) (*http.Response, error) { return reply(req, status, body), nil }
+// unhashable is a LimitStore that cannot be the key of a map.
+type unhashable struct {
+	*signforms.MemoryLimitStore
+	_ []int
 }
 
-func reply(req *http.Request, status int, body string) *http.Response {
-	return &http.Response{
-		StatusCode: status, Header: http.Header{}, Request: req,
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
+	c, err := signforms.New("ftp://user:base-secret@api.example.com/?token=base-secret", " key-secret\n", &signforms.Options{
+		WorkspaceID: "a\x00b", UserAgent: " x", AttemptTimeout: -1, MaxAttempts: -1, RetryWaitMin: 2, RetryWaitMax: 1,
+		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
+		Endpoints: map[signforms.Operation]signforms.Endpoint{
+			signforms.OpSend: {Path: "send"}, "sign": {},
+			signforms.OpVoidDocument: {Method: "VOID", Path: "{id}/{name}/void", Inputs: 4},
+		},
+	})
+	require.Nil(t, c)
+	require.EqualError(t, err, strings.Join([]string{
+		"signforms: settings: base URL must begin with http:// or https:// and a host, such as https://api.example.com",
+		"API key must be printable and without blanks at its ends",
+		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
+		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
+		`Options.Endpoints["void document"]: Method "VOID" is none of GET, POST, PUT, PATCH, DELETE`,
+		`Options.Endpoints["void document"]: Inputs 4 is not InputsQuery, InputsBody or both`,
+		`Options.Endpoints["void document"]: Path holds {id}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path holds {name}, which is no input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"]: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
+		"WorkspaceID must be printable and without blanks at its ends",
+		"UserAgent must be printable and without blanks at its ends",
+		"AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+		"MaxAttempts must be 1 or more (0 means 4)",
+		"RetryWaitMin must not be negative, nor above RetryWaitMax",
+		"LimitStore signforms_test.unhashable is not comparable: use a pointer",
+	}, "\n"))
+	require.NotContains(t, err.Error(), "secret")
+
+	for _, d := range []time.Duration{24*time.Hour + 1, math.MaxInt64} {
+		_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{AttemptTimeout: d})
+		require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+			"the time that a slot is held would overflow, and the slot be free at once")
 	}
-}
+	_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{RetryWaitMin: -1})
+	require.EqualError(t, err, "signforms: settings: RetryWaitMin must not be negative, nor above RetryWaitMax")
 
-// testOptions are fast and share no reminder budget.
-func testOptions(now func() time.Time) *signforms.Options {
-	return &signforms.Options{
-		LimitStore: signforms.NewMemoryLimitStore(now), RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond,
+	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
+		_, err = signforms.New("https://api.example.com", key, nil)
+		require.EqualError(t, err, "signforms: settings: API key must be printable and without blanks at its ends")
 	}
+	_, err = signforms.New("https://api.example.com", "", nil)
+	require.EqualError(t, err, "signforms: settings: API key must not be empty")
 }
 
-// clientOf returns a client of the reference service.
-func clientOf(t testing.TB, srv *signformstest.Server, change ...func(*signforms.Options)) *signforms.Client {
-	t.Helper()
-	o := testOptions(srv.Now)
-	o.WorkspaceID = srv.WorkspaceID
-	for _, f := range change {
-		f(o)
-	}
-	c, err := signforms.New(srv.URL, srv.APIKey, o)
-	require.NoError(t, err)
-	return c
-}
-
-// scriptedClient returns a client of a transport.
-func scriptedClient(t testing.TB, transport http.RoundTripper, change ...func(*signforms.Options)) *signforms.Client {
-	t.Helper()
-	o := testOptions(nil)
-	o.WorkspaceID = workspaceID
-	o.HTTPClient = &http.Client{Transport: transport}
-	for _, f := range change {
-		f(o)
-	}
-	c, err := signforms.New("https://api.example.com/base/", exampleKey, o)
-	require.NoError(t, err)
-	return c
-}
-
-// testdata returns the text of a file.
-func testdata(t testing.TB, name string) string {
-	t.Helper()
-	b, err := os.ReadFile("testdata/" + name)
-	require.NoError(t, err)
-	return string(b)
-}
-
-// asError returns err as the *Error that every call's error is.
-func asError(t testing.TB, err error) *signforms.Error {
-	t.Helper()
-	var e *signforms.Error
-	require.ErrorAs(t, err, &e)
-	return e
-}
-
-var sentinels = []error{
-	signforms.ErrInvalid, signforms.ErrForbidden, signforms.ErrNotFound, signforms.ErrRefused, signforms.ErrRateLimited,
-	signforms.ErrUnavailable, signforms.ErrOutcomeUnknown,
-}
-
-// requireMatches fails unless err matches these sentinels and no other.
-func requireMatches(t testing.TB, err error, want ...error) {
-	t.Helper()
-	for _, s := range sentinels {
-		if slices.Contains(want, s) {
-			require.ErrorIs(t, err, s)
+func TestBaseURL(t *testing.T) {
+	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
+	for in, want := range map[string]string{
+		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
+		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
+		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
+		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare,
+		"https://x": "", "HTTP://127.0.0.1:80/a/b/": "", "https://[::1]:8443": "", "https://bücher.example/": "", "https://x/a%20b": "",
+	} {
+		_, err := signforms.New(in, clienttest.APIKey, nil)
+		if want == "" {
+			require.NoError(t, err, in)
 		} else {
-			require.NotErrorIs(t, err, s)
+			require.ErrorContains(t, err, want, "%q", in)
 		}
 	}
 }
 
-// aCall is a valid call of a method, with the ids of testdata.
-type aCall struct {
-	name string
-	op   signforms.Operation
-	do   func(context.Context, *signforms.Client) error
+// TestBaseURLKeepsItsPath: paths hang below the base as it was given.
+func TestBaseURLKeepsItsPath(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://x": "https://x/get-documents", "https://x/": "https://x/get-documents", "https://x/v1//": "https://x/v1/get-documents",
+		"https://X.Example/A%2Fb/": "https://x.example/A%2Fb/get-documents", "https://x:443": "https://x/get-documents",
+		"http://x:443": "http://x:443/get-documents",
+	} {
+		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+		c, err := signforms.New(base, clienttest.APIKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
+		require.NoError(t, err)
+		require.NoError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{})))
+		got := rec.Sent[0].URL
+		got.RawQuery = ""
+		require.Equal(t, want, got.String())
+	}
 }
 
-// anyAnswer is a success for every method that does not ask for one record.
-const anyAnswer = `{"message":"ok","documents":[],"respondents":[],"responses":[],"createdDocumentId":"` + createdID + `"}`
-
-// oneReceiver is the shortest list of receivers.
-var oneReceiver = []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Client"}}
-
-// everyCall is a call of every method that sends one request.
-var everyCall = []aCall{
-	{"Documents.List", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.List(ctx, signforms.DocumentListParams{}))
-	}},
-	{"Documents.Get", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Get(ctx, pdfID))
-	}},
-	{"Documents.Void", signforms.OpVoidDocument, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.PDFDocument(pdfID)))
-	}},
-	{"Documents.Remind", signforms.OpSendReminder, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.PDFDocument(pdfID)))
-	}},
-	{"Templates.List", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.List(ctx, signforms.TemplateListParams{}))
-	}},
-	{"Templates.Get", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Get(ctx, templateID))
-	}},
-	{"Templates.Send", signforms.OpSend, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID, Receivers: oneReceiver}))
-	}},
-	{"Templates.Respondents", signforms.OpListRespondents, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID}))
-	}},
-	{"Templates.Respondent", signforms.OpListRespondents, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Respondent(ctx, createdID))
-	}},
-	{"Forms.Send", signforms.OpSend, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: formID, Receivers: oneReceiver}))
-	}},
-	{"Forms.Responses", signforms.OpListResponses, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: formID}))
-	}},
-	{"Forms.Response", signforms.OpListResponses, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Response(ctx, responseID))
-	}},
+// TestNewTakesOddSettings: what looks odd but means something is accepted.
+func TestNewTakesOddSettings(t *testing.T) {
+	for _, o := range []signforms.Options{
+		{}, {RetryWaitMax: time.Millisecond}, {RetryWaitMin: time.Hour}, {MaxAttempts: 1}, {ReminderMaxWait: -1}, {HTTPClient: &http.Client{}},
+		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30}, {AttemptTimeout: 24 * time.Hour},
+	} {
+		_, err := signforms.New("https://x", clienttest.APIKey, &o)
+		require.NoError(t, err, "%+v", o)
+	}
 }
 
-// methodNames are the words by which errors call the methods.
-var methodNames = map[string]string{
-	"Documents.List": "list documents", "Documents.Get": "get document", "Documents.Void": "void document", "Documents.Remind": "send reminder",
-	"Templates.List": "list templates", "Templates.Get": "get template", "Templates.Send": "send template",
-	"Templates.Respondents": "list respondents", "Templates.Respondent": "get respondent",
-	"Forms.Send": "send form", "Forms.Responses": "list responses", "Forms.Response": "get response",
+// TestTheCallersHTTPClientIsLeftAlone: only its Transport is used, and its idle connections stay open.
+func TestTheCallersHTTPClientIsLeftAlone(t *testing.T) {
+	connections := map[string]bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connections[r.RemoteAddr] = true
+		if r.Header.Get("Cookie") != "" {
+			t.Error("a cookie came")
+		}
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1"})
+		w.WriteHeader(503) // makes the client retry, give up and clean up
+	}))
+	defer srv.Close()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	mine := &http.Client{
+		Transport: srv.Client().Transport, Timeout: time.Nanosecond, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { t.Error("asked about a redirect"); return nil },
+	}
+	before := *mine
+	o := clienttest.Options(nil)
+	o.HTTPClient = mine
+	c, err := signforms.New(srv.URL, clienttest.APIKey, o)
+	require.NoError(t, err)
+	o.MaxAttempts, o.HTTPClient.Timeout = 1, time.Nanosecond // changing Options after New changes nothing
+	for range 3 {
+		err := clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{}))
+		require.Equal(t, 503, clienttest.AsError(t, err).StatusCode)
+		require.Equal(t, 4, clienttest.AsError(t, err).Attempts)
+	}
+	require.Len(t, connections, 1, "twelve requests went through one connection")
+	require.Equal(t, before.Timeout, mine.Timeout)
+	require.Same(t, before.Transport, mine.Transport)
+	require.Same(t, before.Jar, mine.Jar)
 }
 
-func second[T any](_ T, err error) error { return err }
-
-// notRepeatable tells the operations that send mail.
-func notRepeatable(op signforms.Operation) bool {
-	return op == signforms.OpSend || op == signforms.OpSendReminder
+func TestOnAttempt(t *testing.T) {
+	type key struct{}
+	var got []signforms.Attempt
+	statuses := []int{503, 0, 200}
+	c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		status := statuses[0]
+		statuses = statuses[1:]
+		if status == 0 {
+			return nil, http.ErrHandlerTimeout
+		}
+		return clienttest.Reply(req, status, clienttest.AnyAnswer), nil
+	}), func(o *signforms.Options) {
+		o.OnAttempt = func(ctx context.Context, a signforms.Attempt) {
+			require.Equal(t, "value", ctx.Value(key{}), "the call's own context")
+			got = append(got, a)
+		}
+	})
+	require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(context.WithValue(t.Context(), key{}, "value"), c))
+	require.Len(t, got, 3)
+	for i, a := range got {
+		require.Equal(t, signforms.OpVoidDocument, a.Operation)
+		require.Equal(t, i+1, a.Number)
+		require.Equal(t, got[0].RequestID, a.RequestID)
+		require.Zero(t, a.SlotWait)
+		require.Positive(t, a.Duration)
+	}
+	require.Equal(t, []int{503, 0, 200}, []int{got[0].StatusCode, got[1].StatusCode, got[2].StatusCode})
+	require.NoError(t, got[0].Err, "a complete answer")
+	require.ErrorIs(t, got[1].Err, http.ErrHandlerTimeout)
+	require.NoError(t, got[2].Err)
 }
 
-// callOf returns the call of a method.
-func callOf(t testing.TB, name string) aCall {
-	t.Helper()
-	i := slices.IndexFunc(everyCall, func(c aCall) bool { return c.name == name })
-	require.GreaterOrEqual(t, i, 0, name)
-	return everyCall[i]
+func TestOnCallSeesEachOperation(t *testing.T) {
+	type key struct{}
+	var seen []string
+	service := signformstest.NewServer(t, nil)
+	options := service.ClientOptions()
+	options.OnCall = func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
+		return context.WithValue(ctx, key{}, "from OnCall"), func(err error) {
+			seen = append(seen, fmt.Sprintf("%s: refused %t", op, errors.Is(err, signforms.ErrNotFound)))
+		}
+	}
+	options.OnAttempt = func(ctx context.Context, a signforms.Attempt) {
+		seen = append(seen, fmt.Sprintf("attempt %d %v", a.Number, ctx.Value(key{})))
+	}
+	client, err := signforms.New(service.URL, service.APIKey, options)
+	require.NoError(t, err)
+	_, err = client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	_, err = client.Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
+	require.ErrorIs(t, err, signforms.ErrNotFound)
+	_, err = client.Do(t.Context(), signforms.Request{Path: "/no-such-path"}, nil)
+	require.ErrorIs(t, err, signforms.ErrNotFound)
+	require.Equal(t, []string{
+		"attempt 1 from OnCall", "list documents: refused false",
+		"attempt 1 from OnCall", "void document: refused true",
+		"attempt 1 from OnCall", "request: refused true",
+	}, seen)
+}
+
+// TestDefaultTransportAtTheCall: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
+func TestDefaultTransportAtTheCall(t *testing.T) {
+	for name, httpClient := range map[string]*http.Client{"none": nil, "without a Transport": {}} {
+		c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{HTTPClient: httpClient, MaxAttempts: 1})
+		require.NoError(t, err)
+		before := http.DefaultTransport
+		http.DefaultTransport = clienttest.Answers(200, `{"message":"Voided"}`)
+		err = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
+		http.DefaultTransport = before
+		require.NoError(t, err, name)
+	}
+}
+
+// TestPanicInOnAttempt reaches the goroutine that made the call, in All too, where a page may be fetched in another.
+func TestPanicInOnAttempt(t *testing.T) {
+	for _, page := range []int{1, 2} {
+		attempts := 0
+		c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
+			o.OnAttempt = func(context.Context, signforms.Attempt) {
+				if attempts++; attempts == page {
+					panic("in the hook")
+				}
+			}
+		})
+		seen := 0
+		require.PanicsWithValue(t, "in the hook", func() {
+			for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+				seen++
+			}
+		})
+		require.Equal(t, 100*(page-1), seen)
+	}
+	c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
+		o.OnAttempt = func(context.Context, signforms.Attempt) { panic("in the hook") }
+	})
+	require.PanicsWithValue(t, "in the hook", func() { c.Documents.List(t.Context(), signforms.DocumentListParams{}) })
+}
+
+// TestGoexitInOnAttempt: a failed assertion there ends the test, and not with a panic about something else.
+func TestGoexitInOnAttempt(t *testing.T) {
+	c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
+		o.OnAttempt = func(context.Context, signforms.Attempt) { runtime.Goexit() }
+	})
+	returned := make(chan bool)
+	go func() {
+		normally := false
+		defer func() { returned <- normally }()
+		for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+		}
+		normally = true
+	}()
+	require.False(t, <-returned)
+}
+
+// numberedPages answers with two pages of 100 documents.
+func numberedPages() clienttest.Transport {
+	return func(req *http.Request) (*http.Response, error) {
+		page := max(req.URL.Query().Get("page"), "1")
+		documents := make([]string, 100)
+		for i := range documents {
+			documents[i] = fmt.Sprintf(`{"documentId":"%s-%d"}`, page, i)
+		}
+		return clienttest.Reply(req, 200, fmt.Sprintf(`{"documents":[%s],"pagination":{"currentPage":%s,"totalPages":2,"totalDocuments":200}}`,
+			strings.Join(documents, ","), page)), nil
+	}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 func TestDoSendsAsOtherMethodsDo(t *testing.T) {
-	rec := &recorder{answer: `{"name":"Lease","pages":3}`}
+	rec := &clienttest.Recorder{Answer: `{"name":"Lease","pages":3}`}
 	var attempts []signforms.Attempt
-	c := scriptedClient(t, rec, func(o *signforms.Options) {
+	c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
 		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { attempts = append(attempts, a) }
 	})
 	var out struct {
@@ -28,13 +29,13 @@ func TestDoSendsAsOtherMethodsDo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Lease", out.Name)
 	require.Equal(t, 3, out.Pages)
-	require.Equal(t, rec.answer, string(raw))
-	require.Len(t, rec.sent, 1)
-	got := rec.sent[0]
+	require.Equal(t, rec.Answer, string(raw))
+	require.Len(t, rec.Sent, 1)
+	got := rec.Sent[0]
 	require.Equal(t, "PATCH https://api.example.com/base/folders/a%2Fb?deep=1&deep=2", got.Method+" "+got.URL.String())
-	require.JSONEq(t, `{"title":"<Ann>"}`, string(got.body))
-	require.Equal(t, exampleKey, got.Header.Get("X-Api-Key"))
-	require.Equal(t, workspaceID, got.Header.Get("Workspaceid"))
+	require.JSONEq(t, `{"title":"<Ann>"}`, string(got.Content))
+	require.Equal(t, clienttest.APIKey, got.Header.Get("X-Api-Key"))
+	require.Equal(t, clienttest.WorkspaceID, got.Header.Get("Workspaceid"))
 	require.Equal(t, "application/json", got.Header.Get("Content-Type"))
 	require.Equal(t, "signforms-go/"+signforms.Version, got.Header.Get("User-Agent"))
 	require.Len(t, attempts, 1)
@@ -43,8 +44,8 @@ func TestDoSendsAsOtherMethodsDo(t *testing.T) {
 
 	_, err = c.Do(t.Context(), signforms.Request{Path: "/folders"}, nil)
 	require.NoError(t, err)
-	require.Equal(t, "GET https://api.example.com/base/folders", rec.sent[1].Method+" "+rec.sent[1].URL.String())
-	require.Empty(t, rec.sent[1].Header.Get("Content-Type"))
+	require.Equal(t, "GET https://api.example.com/base/folders", rec.Sent[1].Method+" "+rec.Sent[1].URL.String())
+	require.Empty(t, rec.Sent[1].Header.Get("Content-Type"))
 }
 
 func TestDoRepeatsOnlyAGet(t *testing.T) {
@@ -59,12 +60,12 @@ func TestDoRepeatsOnlyAGet(t *testing.T) {
 		"PATCH":  {1, signforms.ErrOutcomeUnknown},
 		"DELETE": {1, signforms.ErrOutcomeUnknown},
 	} {
-		_, err := scriptedClient(t, answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
-		requireMatches(t, err, want.kind)
-		require.Equal(t, want.attempts, asError(t, err).Attempts, method)
-		require.Equal(t, signforms.OpRequest, asError(t, err).Operation)
-		_, err = scriptedClient(t, answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
-		requireMatches(t, err, signforms.ErrNotFound)
+		_, err := clienttest.Scripted(t, clienttest.Answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
+		clienttest.RequireMatches(t, err, want.kind)
+		require.Equal(t, want.attempts, clienttest.AsError(t, err).Attempts, method)
+		require.Equal(t, signforms.OpRequest, clienttest.AsError(t, err).Operation)
+		_, err = clienttest.Scripted(t, clienttest.Answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
+		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
 		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and Options.Endpoints)")
 	}
 }
@@ -73,25 +74,25 @@ func TestAnswersOfDo(t *testing.T) {
 	get, post := signforms.Request{Path: "/x"}, signforms.Request{Method: "POST", Path: "/x"}
 	for _, body := range []string{"", " \n"} {
 		out := 7
-		_, err := scriptedClient(t, answers(200, body)).Do(t.Context(), post, &out)
+		_, err := clienttest.Scripted(t, clienttest.Answers(200, body)).Do(t.Context(), post, &out)
 		require.NoError(t, err, "an empty answer is a success")
 		require.Equal(t, 7, out)
 	}
-	raw, err := scriptedClient(t, answers(200, "<html>")).Do(t.Context(), get, nil)
+	raw, err := clienttest.Scripted(t, clienttest.Answers(200, "<html>")).Do(t.Context(), get, nil)
 	require.NoError(t, err)
 	require.Equal(t, "<html>", string(raw))
 	var list []string
-	_, err = scriptedClient(t, answers(200, `["a","b"]`)).Do(t.Context(), get, &list)
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, `["a","b"]`)).Do(t.Context(), get, &list)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, list)
-	_, err = scriptedClient(t, answers(200, `{}`)).Do(t.Context(), get, &list)
-	requireMatches(t, err, signforms.ErrUnavailable)
-	_, err = scriptedClient(t, answers(200, `{}`)).Do(t.Context(), post, &list)
-	requireMatches(t, err, signforms.ErrOutcomeUnknown)
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, `{}`)).Do(t.Context(), get, &list)
+	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, `{}`)).Do(t.Context(), post, &list)
+	clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 }
 
 func TestDoRefuses(t *testing.T) {
-	c := scriptedClient(t, silent(t))
+	c := clienttest.Scripted(t, clienttest.Silent(t))
 	var nowhere *int
 	for name, r := range map[string]struct {
 		request signforms.Request
@@ -124,8 +125,8 @@ func TestDoRefuses(t *testing.T) {
 		"nil pointer":                  {signforms.Request{Path: "/x"}, nowhere, "out"},
 	} {
 		_, err := c.Do(t.Context(), r.request, r.out)
-		requireMatches(t, err, signforms.ErrInvalid)
-		e := asError(t, err)
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+		e := clienttest.AsError(t, err)
 		require.True(t, e.Local, name)
 		require.Len(t, e.Fields, 1, name)
 		require.Equal(t, r.field, e.Fields[0].Field, name)
@@ -150,13 +151,13 @@ func TestDoSendsNoReminder(t *testing.T) {
 		{signforms.Endpoint{}, "/send-reminder%2F", true},
 		{signforms.Endpoint{}, "/send-reminders", false},
 		{signforms.Endpoint{}, "/send-reminder/settings", false},
-		{overridden, "/documents/" + pdfID + "/remind", true},
-		{overridden, "/documents/" + pdfID, false},
-		{overridden, "/documents/" + pdfID + "/remind/again", false},
+		{overridden, "/documents/" + clienttest.PDFID + "/remind", true},
+		{overridden, "/documents/" + clienttest.PDFID, false},
+		{overridden, "/documents/" + clienttest.PDFID + "/remind/again", false},
 		{overridden, "/send-reminder", false},
 	} {
 		for _, method := range []string{"GET", "POST"} {
-			client := scriptedClient(t, answers(200, `{}`), func(o *signforms.Options) {
+			client := clienttest.Scripted(t, clienttest.Answers(200, `{}`), func(o *signforms.Options) {
 				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: c.endpoint}
 			})
 			_, err := client.Do(t.Context(), signforms.Request{Method: method, Path: c.path}, nil)
@@ -164,7 +165,7 @@ func TestDoSendsNoReminder(t *testing.T) {
 				require.NoError(t, err, c.path)
 				continue
 			}
-			requireMatches(t, err, signforms.ErrInvalid)
+			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 			require.ErrorContains(t, err, "use Documents.Remind", c.path)
 		}
 	}
@@ -172,17 +173,17 @@ func TestDoSendsNoReminder(t *testing.T) {
 
 func TestAttemptHoldsTheAnswersHeader(t *testing.T) {
 	var got []signforms.Attempt
-	c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+	c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		if len(got) == 0 {
 			return nil, http.ErrHandlerTimeout
 		}
-		resp := reply(req, 200, `{"message":"Voided"}`)
+		resp := clienttest.Reply(req, 200, `{"message":"Voided"}`)
 		resp.Header.Set("X-Amzn-Requestid", "abc")
 		return resp, nil
 	}), func(o *signforms.Options) {
 		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { got = append(got, a) }
 	})
-	require.NoError(t, callOf(t, "Documents.Void").do(t.Context(), c))
+	require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c))
 	require.Len(t, got, 2)
 	require.Nil(t, got[0].Header)
 	require.Equal(t, "abc", got[1].Header.Get("x-amzn-requestid"))

@@ -1,7 +1,9 @@
 package signforms_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // errorAnswer says what a client makes of an error answer in testdata.
@@ -53,13 +56,13 @@ var errorAnswers = map[string]errorAnswer{
 		false, true}, // and ErrRefused by its code, whatever the operation
 }
 
-func (a errorAnswer) kinds(call aCall) (kinds []error) {
+func (a errorAnswer) kinds(call clienttest.Call) (kinds []error) {
 	switch {
-	case a.open && notRepeatable(call.op):
+	case a.open && call.SendsMail():
 		return []error{signforms.ErrOutcomeUnknown}
 	}
 	kinds = append(kinds, a.kind)
-	actsOnStatus := call.op == signforms.OpVoidDocument || call.op == signforms.OpSendReminder
+	actsOnStatus := call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder
 	if a.code == "invalid_status" || a.refusal && actsOnStatus {
 		kinds = append(kinds, signforms.ErrRefused)
 	}
@@ -73,21 +76,21 @@ func TestErrorAnswers(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Base(file)
 		require.Contains(t, errorAnswers, name)
-		want, body := errorAnswers[name], testdata(t, "answers/"+name)
-		for _, call := range everyCall {
-			t.Run(name+"/"+call.name, func(t *testing.T) {
+		want, body := errorAnswers[name], clienttest.Testdata(t, "answers/"+name)
+		for _, call := range clienttest.Calls {
+			t.Run(name+"/"+call.Name, func(t *testing.T) {
 				var id string
-				c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+				c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 					id = req.Header.Get("X-Request-Id")
-					resp := reply(req, want.status, body)
+					resp := clienttest.Reply(req, want.status, body)
 					if want.status == 429 {
 						resp.Header.Set("Retry-After", "840")
 					}
 					return resp, nil
 				}), func(o *signforms.Options) { o.MaxAttempts = 1 })
-				err := call.do(t.Context(), c)
-				e := asError(t, err)
-				require.Equal(t, call.op, e.Operation)
+				err := call.Do(t.Context(), c)
+				e := clienttest.AsError(t, err)
+				require.Equal(t, call.Op, e.Operation)
 				require.Equal(t, want.status, e.StatusCode)
 				require.Equal(t, want.code, e.Code)
 				require.Equal(t, want.message, e.Message)
@@ -97,7 +100,7 @@ func TestErrorAnswers(t *testing.T) {
 				require.False(t, e.Local)
 				require.Empty(t, e.Fields)
 				require.Equal(t, want.status == 429, e.RetryAfter == 840*time.Second, "RetryAfter %s", e.RetryAfter)
-				requireMatches(t, err, want.kinds(call)...)
+				clienttest.RequireMatches(t, err, want.kinds(call)...)
 			})
 		}
 	}
@@ -120,14 +123,14 @@ func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
 		{599, "", signforms.ErrUnavailable, true},
 		{200, `{"error":"No such form","code":"not_found"}`, signforms.ErrNotFound, true},
 	} {
-		for _, call := range everyCall {
-			err := call.do(t.Context(), scriptedClient(t, answers(c.status, c.body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
-			require.Equal(t, c.status, asError(t, err).StatusCode)
+		for _, call := range clienttest.Calls {
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+			require.Equal(t, c.status, clienttest.AsError(t, err).StatusCode)
 			switch {
-			case c.open && notRepeatable(call.op):
-				requireMatches(t, err, signforms.ErrOutcomeUnknown)
+			case c.open && call.SendsMail():
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 			default:
-				requireMatches(t, err, c.kind)
+				clienttest.RequireMatches(t, err, c.kind)
 			}
 		}
 	}
@@ -135,7 +138,7 @@ func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
 
 // TestWhereTheMessageComesFrom tries bodies that are nearly what the service sends.
 func TestWhereTheMessageComesFrom(t *testing.T) {
-	void := callOf(t, "Documents.Void")
+	void := clienttest.CallOf(t, "Documents.Void")
 	for body, want := range map[string]struct{ code, message string }{
 		`{"message":"","error":"second"}`:             {"", "second"},
 		`{"message":null,"data":{"message":"third"}}`: {"", "third"},
@@ -154,8 +157,8 @@ func TestWhereTheMessageComesFrom(t *testing.T) {
 		`{"code":"not a code: see https://x/","message":"m"}`:      {"", "m"},
 		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {"", "m"},
 	} {
-		err := void.do(t.Context(), scriptedClient(t, answers(409, body)))
-		e := asError(t, err)
+		err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(409, body)))
+		e := clienttest.AsError(t, err)
 		require.Equal(t, want.message, e.Message, "message of %s", body)
 		require.Equal(t, want.code, e.Code, "code of %s", body)
 		require.Equal(t, body, string(e.Body))
@@ -163,47 +166,47 @@ func TestWhereTheMessageComesFrom(t *testing.T) {
 }
 
 func TestErrorText(t *testing.T) {
-	voiding, sending := callOf(t, "Documents.Void"), callOf(t, "Templates.Send")
+	voiding, sending := clienttest.CallOf(t, "Documents.Void"), clienttest.CallOf(t, "Templates.Send")
 	for _, c := range []struct {
-		call   aCall
+		call   clienttest.Call
 		status int
 		body   string
 		want   string
 	}{
-		{voiding, 409, testdata(t, "answers/error_409.json"), "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
+		{voiding, 409, clienttest.Testdata(t, "answers/error_409.json"), "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
 		{voiding, 404, "", "void document: 404: Not Found (check the ids, the base URL and Options.Endpoints)"},
 		{voiding, 401, "Who?", "void document: 401: Who? (check the API key and Options.WorkspaceID)"},
-		{sending, 403, testdata(t, "answers/error_403_gateway.json"), "send template: 403: Forbidden (check the API key and Options.WorkspaceID)"},
+		{sending, 403, clienttest.Testdata(t, "answers/error_403_gateway.json"), "send template: 403: Forbidden (check the API key and Options.WorkspaceID)"},
 		{voiding, 405, "", "void document: 405: Method Not Allowed (check Options.Endpoints)"},
 		{sending, 415, "", "send template: 415: Unsupported Media Type (check Options.Endpoints)"},
 		{voiding, 503, "busy", "void document: 503: busy (after 4 attempts)"},
-		{sending, 504, testdata(t, "answers/error_504_gateway.json"), "send template: 504: outcome unknown: it may have been carried out, " +
+		{sending, 504, clienttest.Testdata(t, "answers/error_504_gateway.json"), "send template: 504: outcome unknown: it may have been carried out, " +
 			"so look before you repeat it: Endpoint request timed out"},
 		{sending, 200, `{"message":"Sent"}`, "send template: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
 			"unreadable answer: it lacks createdDocumentId"},
 		{voiding, 200, "<html>", "void document: 200: unavailable: unreadable answer: it is not a JSON object: check the base URL"},
 	} {
-		err := c.call.do(t.Context(), scriptedClient(t, answers(c.status, c.body)))
+		err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
 		require.EqualError(t, err, c.want)
 	}
-	c := scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
-		resp := reply(req, 429, `{"message":"Slow down"}`)
+	c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		resp := clienttest.Reply(req, 429, `{"message":"Slow down"}`)
 		resp.Header.Set("Retry-After", "90")
 		return resp, nil
 	}))
-	require.EqualError(t, voiding.do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
+	require.EqualError(t, voiding.Do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
 	require.EqualError(t, &signforms.Error{Operation: signforms.OpSendReminder, StatusCode: 429, RetryAfter: 1}, "send reminder: 429 (retry after 1s)", "rounded up")
-	c = scriptedClient(t, transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
-	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
-	c = scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+	c = clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
+	require.EqualError(t, voiding.Do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
+	c = clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		return nil, &url.Error{Op: "Post", URL: req.URL.String(), Err: errors.New("cable cut")}
 	}))
-	require.EqualError(t, voiding.do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)", "without the URL")
+	require.EqualError(t, voiding.Do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)", "without the URL")
 }
 
 // TestMessagesAreCleaned looks at what an error's text makes of foreign text.
 func TestMessagesAreCleaned(t *testing.T) {
-	void := callOf(t, "Documents.Void")
+	void := clienttest.CallOf(t, "Documents.Void")
 	for in, want := range map[string]string{
 		"a\x00b\x1b[31mc\u200bd\ufeffe":                                "ab[31mcde",
 		"one\n\ttwo\u2028three  four":                                  "one two three four",
@@ -219,13 +222,13 @@ func TestMessagesAreCleaned(t *testing.T) {
 		strings.Repeat("é", 101):                         strings.Repeat("é", 98) + "…",
 		strings.Repeat("x", 200):                         strings.Repeat("x", 200),
 	} {
-		err := void.do(t.Context(), scriptedClient(t, answers(404, in)))
-		require.Equal(t, want, asError(t, err).Message, "message of %q", in)
-		require.LessOrEqual(t, len(asError(t, err).Message), 200)
+		err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, in)))
+		require.Equal(t, want, clienttest.AsError(t, err).Message, "message of %q", in)
+		require.LessOrEqual(t, len(clienttest.AsError(t, err).Message), 200)
 	}
 	long := strings.Repeat(" ", 60_000) + "ann@example.com " + strings.Repeat("https://x/secret ", 200)
-	err := void.do(t.Context(), scriptedClient(t, answers(404, long)))
-	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", asError(t, err).Message)
+	err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, long)))
+	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", clienttest.AsError(t, err).Message)
 }
 
 // TestShortKeysAreNotLookedFor: cut out of ordinary words they would leave nonsense, and a real key is longer.
@@ -234,9 +237,9 @@ func TestShortKeysAreNotLookedFor(t *testing.T) {
 	for key, want := range map[string]string{
 		"k": said, "unknown": said, "document": "the key of this [key] is unknown",
 	} {
-		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: answers(409, said)}})
+		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: clienttest.Answers(409, said)}})
 		require.NoError(t, err)
-		require.Equal(t, want, asError(t, callOf(t, "Documents.Void").do(t.Context(), c)).Message, "key %q", key)
+		require.Equal(t, want, clienttest.AsError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)).Message, "key %q", key)
 	}
 }
 
@@ -259,17 +262,137 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 		{"Forms.Response", `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, another},
 	} {
 		requests := 0
-		err := callOf(t, c.method).do(t.Context(), scriptedClient(t, transportFunc(func(req *http.Request) (*http.Response, error) {
+		err := clienttest.CallOf(t, c.method).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 			if requests++; requests == 1 {
-				return reply(req, 503, ""), nil
+				return clienttest.Reply(req, 503, ""), nil
 			}
-			return reply(req, 200, c.body), nil
+			return clienttest.Reply(req, 200, c.body), nil
 		})))
-		requireMatches(t, err, signforms.ErrNotFound)
-		e := asError(t, err)
+		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+		e := clienttest.AsError(t, err)
 		require.Equal(t, c.message, e.Message, "%s %s", c.method, c.body)
 		require.Equal(t, 2, e.Attempts)
 		require.NotEmpty(t, e.RequestID)
 		require.Equal(t, c.body, string(e.Body))
 	}
+}
+
+// matched counts the sentinels that err matches.
+func matched(err error) (n int) {
+	for _, s := range clienttest.Sentinels {
+		if errors.Is(err, s) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEveryAnswerMatchesASentinel: no error leaves a caller without something to branch on.
+func TestEveryAnswerMatchesASentinel(t *testing.T) {
+	for status := 300; status < 600; status++ {
+		for _, body := range []string{"", `{"code":"strange","message":"no"}`} {
+			for _, call := range clienttest.Calls {
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+				want := 1
+				if status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder) {
+					want = 2 // a refusal may have this status
+				}
+				require.Equal(t, want, matched(err), "%s: %v", call.Name, err)
+				if unknown := status/100 != 4 || status == 408; call.SendsMail() {
+					require.Equal(t, unknown, errors.Is(err, signforms.ErrOutcomeUnknown), "%s: %v", call.Name, err)
+				}
+			}
+		}
+	}
+	for status, want := range map[int]error{
+		300: signforms.ErrInvalid, 399: signforms.ErrInvalid, 402: signforms.ErrRefused, 405: signforms.ErrInvalid, 406: signforms.ErrRefused,
+		410: signforms.ErrNotFound, 451: signforms.ErrRefused, 499: signforms.ErrRefused, 500: signforms.ErrUnavailable,
+	} {
+		clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, ""), func(o *signforms.Options) { o.MaxAttempts = 1 })), want)
+	}
+}
+
+// TestEveryLocalRefusalMatchesASentinel: errors of calls for which nothing was sent.
+func TestEveryLocalRefusalMatchesASentinel(t *testing.T) {
+	for _, w := range wrongInputs {
+		clienttest.RequireMatches(t, w.call(t.Context(), clienttest.Scripted(t, clienttest.Silent(t))), signforms.ErrInvalid)
+	}
+	noPath := func(o *signforms.Options) {
+		o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Path: "/documents/{documentId}"}}
+	}
+	clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Silent(t), noPath)), signforms.ErrInvalid)
+	broken := func(o *signforms.Options) { o.LimitStore = &brokenStore{} }
+	clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Remind").Do(t.Context(), clienttest.Scripted(t, clienttest.Silent(t), broken)), signforms.ErrUnavailable)
+	_, err := clienttest.Scripted(t, clienttest.Silent(t), broken).Documents.ReminderBudget(t.Context())
+	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+	require.True(t, strings.HasPrefix(err.Error(), "reminder budget: "), err)
+	_, err = signforms.ParseDocumentRef("x")
+	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+
+	ended, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for _, call := range clienttest.Calls {
+		err := call.Do(ended, clienttest.Scripted(t, clienttest.Silent(t)))
+		require.ErrorIs(t, err, context.DeadlineExceeded, "%s: the context's error will do", call.Name)
+	}
+
+	_, err = signforms.New("ftp://x", "", &signforms.Options{MaxAttempts: -1})
+	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+	require.Len(t, strings.Split(err.Error(), "\n"), 3, "one line per mistake: %v", err)
+}
+
+// brokenStore never answers with anything but an error.
+type brokenStore struct{ signforms.MemoryLimitStore }
+
+func (*brokenStore) Take(context.Context, string, int, time.Duration) (string, time.Duration, error) {
+	return "", 0, errors.New("down")
+}
+
+func (*brokenStore) Peek(context.Context, string, int) ([]time.Duration, error) {
+	return nil, errors.New("down")
+}
+
+// TestHandMadeErrorsMatch what the same answer of the service would: fakes return them.
+func TestHandMadeErrorsMatch(t *testing.T) {
+	for _, call := range clienttest.Calls {
+		for status := 300; status < 600; status++ {
+			for _, code := range []string{"", "not_found", "strange"} {
+				answer := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, fmt.Sprintf(`{"code":%q}`, code)), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+				made := &signforms.Error{Operation: call.Op, StatusCode: status, Code: code}
+				for _, s := range clienttest.Sentinels {
+					require.Equal(t, errors.Is(answer, s), errors.Is(made, s), "%s %d %s: %v", call.Name, status, code, s)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		made *signforms.Error
+		want error
+	}{
+		{&signforms.Error{StatusCode: 404}, signforms.ErrNotFound},
+		{&signforms.Error{StatusCode: 503}, signforms.ErrUnavailable},
+		{&signforms.Error{}, signforms.ErrUnavailable},
+		{&signforms.Error{Operation: signforms.OpSend}, signforms.ErrOutcomeUnknown},
+		{&signforms.Error{Operation: signforms.OpSend, StatusCode: 200}, signforms.ErrOutcomeUnknown},
+		{&signforms.Error{Operation: signforms.OpVoidDocument, StatusCode: 200, Code: "not_found"}, signforms.ErrNotFound},
+		{&signforms.Error{Local: true}, signforms.ErrInvalid},
+		{&signforms.Error{Local: true, RetryAfter: time.Minute}, signforms.ErrRateLimited},
+	} {
+		clienttest.RequireMatches(t, fmt.Errorf("wrapped: %w", c.made), c.want)
+	}
+	require.EqualError(t, &signforms.Error{StatusCode: 404}, "signforms: 404 (check the ids, the base URL and Options.Endpoints)")
+	require.EqualError(t, &signforms.Error{Method: "get document", StatusCode: 404, Message: "No such document"},
+		"get document: 404: No such document (check the ids, the base URL and Options.Endpoints)")
+}
+
+// TestAttemptErrorsMatchNoSentinel: an attempt is no call, and may be followed by another.
+func TestAttemptErrorsMatchNoSentinel(t *testing.T) {
+	var seen []error
+	c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed }), func(o *signforms.Options) {
+		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { seen = append(seen, a.Err) }
+	})
+	require.Error(t, clienttest.CallOf(t, "Documents.Get").Do(t.Context(), c))
+	require.Len(t, seen, 4)
+	clienttest.RequireMatches(t, seen[0])
+	require.ErrorIs(t, seen[0], http.ErrServerClosed)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
@@ -71,4 +73,18 @@ func TestOfferIsSigned(t *testing.T) {
 	if err != nil || signed.Status != signforms.StatusSigned {
 		t.Fatalf("got %+v, %v; want it signed", signed, err)
 	}
+}
+
+// The README's first program does what it says when it is given a service.
+func TestREADMEProgramSends(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	t.Setenv("SIGNFORMS_BASE_URL", service.URL)
+	t.Setenv("SIGNFORMS_API_KEY", service.APIKey)
+	t.Setenv("SIGNFORMS_TEMPLATE_ID", service.AddTemplate(signformstest.Template{
+		Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}},
+	}))
+	Example_send()
+	mail := service.Messages()
+	require.Len(t, mail, 1)
+	require.Equal(t, "ann@example.com", mail[0].To)
 }

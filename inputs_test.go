@@ -2,7 +2,6 @@ package signforms_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,15 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
-
-// silent is a transport that must not be used.
-func silent(t *testing.T) transportFunc {
-	return func(req *http.Request) (*http.Response, error) {
-		t.Errorf("%s %s was sent", req.Method, req.URL.Path)
-		return reply(req, 500, ""), nil
-	}
-}
 
 // personal stands in every wrong input, and must not be in any error.
 const personal = "Pia-Personal"
@@ -35,7 +27,7 @@ var wrongInputs = []struct {
 	fields []string
 }{
 	{"Documents.List", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.List(ctx, signforms.DocumentListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: 101,
+		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: 101,
 			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
 	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
 	{"Documents.All", func(ctx context.Context, c *signforms.Client) error {
@@ -45,92 +37,92 @@ var wrongInputs = []struct {
 		return nil
 	}, []string{"DocumentID", "Limit"}},
 	{"Templates.List", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.List(ctx, signforms.TemplateListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: -1,
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: -1,
 			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
 	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
 	{"Documents.Get", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Get(ctx, ""))
+		return clienttest.Second(c.Documents.Get(ctx, ""))
 	}, []string{"documentID"}},
 	{"Templates.Get", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Get(ctx, "{"+templateID+"}"))
+		return clienttest.Second(c.Templates.Get(ctx, "{"+clienttest.TemplateID+"}"))
 	}, []string{"templateID"}},
 	{"Void of nothing", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.DocumentRef{}))
+		return clienttest.Second(c.Documents.Void(ctx, signforms.DocumentRef{}))
 	}, []string{"DocumentRef"}},
 	{"Void of a PDF", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Void(ctx, signforms.PDFDocument(createdID)))
+		return clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(clienttest.CreatedID)))
 	}, []string{"DocumentRef.documentID"}},
 	{"Remind of a template's document", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.TemplateDocument(createdID, templateID)))
+		return clienttest.Second(c.Documents.Remind(ctx, signforms.TemplateDocument(clienttest.CreatedID, clienttest.TemplateID)))
 	}, []string{"DocumentRef.templateID", "DocumentRef.createdDocumentID"}},
 	{"Templates.Send of nothing", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{}))
+		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{}))
 	}, []string{"TemplateID", "Receivers"}},
 	{"Templates.Send", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: personal,
+		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: personal,
 			Receivers: []signforms.Receiver{{}, {Name: personal, Email: " ", RoleTitle: "Client"}},
 			Variables: []signforms.CustomVariable{{Name: "[v1]"}, {Name: personal}, {Name: "[]"}, {Name: "[x"}, {Name: "x]"}, {Name: ""}}}))
 	}, []string{"TemplateID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[1].Email",
 		"Variables[1].Name", "Variables[2].Name", "Variables[3].Name", "Variables[4].Name", "Variables[5].Name"}},
 	{"Forms.Send", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: " ", Receivers: []signforms.Receiver{{Name: personal}}}))
+		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: " ", Receivers: []signforms.Receiver{{Name: personal}}}))
 	}, []string{"FormID", "Receivers[0].Email"}},
 	{"Forms.Send with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: notUTF8, Mail: signforms.Mail{Subject: notUTF8, Message: notUTF8},
+		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: notUTF8, Mail: signforms.Mail{Subject: notUTF8, Message: notUTF8},
 			Receivers: []signforms.Receiver{{Name: notUTF8, Email: "a@b.c" + notUTF8, RoleTitle: notUTF8, RoleColour: notUTF8,
 				Subject: notUTF8, Message: notUTF8}},
 			Variables: []signforms.CustomVariable{{Name: "[" + notUTF8 + "]", Value: notUTF8}}}))
 	}, []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColour",
 		"Receivers[0].Subject", "Receivers[0].Message", "Mail.Subject", "Mail.Message", "Variables[0].Name", "Variables[0].Value"}},
 	{"Templates.Send to a role that is no UTF-8, by an address without an @", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID,
+		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID,
 			Receivers: []signforms.Receiver{{Name: personal, Email: personal, RoleTitle: notUTF8}}}))
 	}, []string{"Receivers[0].Email", "Receivers[0].RoleTitle"}},
 	{"Documents.List with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.List(ctx, signforms.DocumentListParams{Status: notUTF8, Query: notUTF8}))
+		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Status: notUTF8, Query: notUTF8}))
 	}, []string{"Status", "Query"}},
 	{"Templates.List with a text that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.List(ctx, signforms.TemplateListParams{Query: notUTF8}))
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{Query: notUTF8}))
 	}, []string{"Query"}},
 	{"Forms.Responses of a form that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: notUTF8}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: notUTF8}))
 	}, []string{"FormID"}},
 	{"Forms.Send to too many", func(ctx context.Context, c *signforms.Client) error {
 		for i := range manyReceivers {
-			manyReceivers[i] = oneReceiver[0]
+			manyReceivers[i] = clienttest.OneReceiver[0]
 		}
-		return second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: formID, Receivers: manyReceivers}))
+		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: manyReceivers}))
 	}, []string{"Receivers"}},
 	{"Templates.Respondents of nothing", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Respondents(ctx, signforms.RespondentListParams{}))
+		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{}))
 	}, []string{"TemplateID"}},
 	{"Templates.Respondents", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
+		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
 			TemplateID: personal, RespondentDocumentID: personal, Page: -1, Limit: -1}))
 	}, []string{"TemplateID", "RespondentDocumentID", "Page", "Limit"}},
 	{"Templates.Respondent", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Respondent(ctx, templateID))
+		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.TemplateID))
 	}, []string{"createdDocumentID"}},
 	{"Forms.Responses of nothing", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
 	}, []string{"FormID"}},
 	{"Forms.Responses", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{ResponseID: personal, Page: 1, Limit: 5}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{ResponseID: personal, Page: 1, Limit: 5}))
 	}, []string{"ResponseID", "Page", "Limit"}},
 	{"Forms.Responses of a form", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: formID, Page: -1, Limit: -1}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
 	}, []string{"Page", "Limit"}},
 	{"Forms.Response", func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
+		return clienttest.Second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
 	}, []string{"responseID"}},
 }
 
 func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 	for _, w := range wrongInputs {
 		t.Run(w.name, func(t *testing.T) {
-			err := w.call(t.Context(), scriptedClient(t, silent(t)))
-			requireMatches(t, err, signforms.ErrInvalid)
-			e := asError(t, err)
+			err := w.call(t.Context(), clienttest.Scripted(t, clienttest.Silent(t)))
+			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+			e := clienttest.AsError(t, err)
 			require.True(t, e.Local)
 			require.Zero(t, e.StatusCode)
 			require.Zero(t, e.Attempts)
@@ -150,51 +142,51 @@ func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 }
 
 func TestTextOfWrongInputs(t *testing.T) {
-	c := scriptedClient(t, silent(t))
-	require.EqualError(t, second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),
+	c := clienttest.Scripted(t, clienttest.Silent(t))
+	require.EqualError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),
 		"list documents: invalid input: DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11; "+
 			"Limit must be from 1 to 100 (0 means the default)")
-	require.EqualError(t, second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
+	require.EqualError(t, clienttest.Second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
 		"void document: invalid input: DocumentRef must be made with PDFDocument, TemplateDocument or a record's Ref method")
-	require.EqualError(t, second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}).Ref())),
+	require.EqualError(t, clienttest.Second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: clienttest.TemplateID, SigningType: signforms.TypePDFTemplate}).Ref())),
 		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
-	require.EqualError(t, second(c.Documents.Get(t.Context(), createdID)), "get document: invalid input: documentID must be a UUID and is the "+
+	require.EqualError(t, clienttest.Second(c.Documents.Get(t.Context(), clienttest.CreatedID)), "get document: invalid input: documentID must be a UUID and is the "+
 		"ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
-	require.EqualError(t, second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: formID})),
+	require.EqualError(t, clienttest.Second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID})),
 		"send form: invalid input: Receivers must hold 1 to 100 receivers")
-	err := second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: make([]signforms.Receiver, 100)}))
-	require.Len(t, asError(t, err).Fields, 300, "all are there")
+	err := clienttest.Second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: make([]signforms.Receiver, 100)}))
+	require.Len(t, clienttest.AsError(t, err).Fields, 300, "all are there")
 	require.Contains(t, err.Error(), "; and 292 more in Error.Fields")
 	require.Less(t, len(err.Error()), 600)
 }
 
 // TestInputsAtTheirBounds sends what is just allowed.
 func TestInputsAtTheirBounds(t *testing.T) {
-	rec := &recorder{answer: anyAnswer}
-	c, ctx := scriptedClient(t, rec), t.Context()
+	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+	c, ctx := clienttest.Scripted(t, rec), t.Context()
 	now := time.Now()
-	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
-	require.NoError(t, second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 40})))
-	require.NoError(t, second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(pdfID)))))
-	require.NoError(t, second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID, Limit: 5000})))
-	require.NoError(t, second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000, ResponseID: responseID})))
+	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
+	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 40})))
+	require.NoError(t, clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)))))
+	require.NoError(t, clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: 5000})))
+	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000, ResponseID: clienttest.ResponseID})))
 	receivers := make([]signforms.Receiver, 100)
 	for i := range receivers {
-		receivers[i] = oneReceiver[0]
+		receivers[i] = clienttest.OneReceiver[0]
 	}
-	require.NoError(t, second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID, Receivers: receivers,
+	require.NoError(t, clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: receivers,
 		Variables: []signforms.CustomVariable{{Name: "[v]"}}})))
-	require.NoError(t, second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: "plain id", Receivers: []signforms.Receiver{{Name: "A", Email: "a@b.c"}}})),
+	require.NoError(t, clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: "plain id", Receivers: []signforms.Receiver{{Name: "A", Email: "a@b.c"}}})),
 		"a form's receivers need no role")
-	require.Len(t, rec.sent, 7)
+	require.Len(t, rec.Sent, 7)
 }
 
 func TestDocumentRef(t *testing.T) {
-	require.Equal(t, "PDF:"+pdfID, signforms.PDFDocument(pdfID).String())
-	require.Equal(t, "PDF_TEMPLATE:"+templateID+":"+createdID, signforms.TemplateDocument(templateID, createdID).String())
+	require.Equal(t, "PDF:"+clienttest.PDFID, signforms.PDFDocument(clienttest.PDFID).String())
+	require.Equal(t, "PDF_TEMPLATE:"+clienttest.TemplateID+":"+clienttest.CreatedID, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID).String())
 	require.Empty(t, signforms.DocumentRef{}.String())
-	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDFDocument(pdfID): true}, signforms.PDFDocument(pdfID), "comparable")
-	template := signforms.Document{DocumentID: templateID, SigningType: signforms.TypePDFTemplate}
-	err := second(scriptedClient(t, silent(t)).Documents.Void(t.Context(), template.Ref()))
+	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDFDocument(clienttest.PDFID): true}, signforms.PDFDocument(clienttest.PDFID), "comparable")
+	template := signforms.Document{DocumentID: clienttest.TemplateID, SigningType: signforms.TypePDFTemplate}
+	err := clienttest.Second(clienttest.Scripted(t, clienttest.Silent(t)).Documents.Void(t.Context(), template.Ref()))
 	require.ErrorContains(t, err, "createdDocumentID", "a template itself cannot be voided")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // openClient returns the documents of a client on the default store.
@@ -28,9 +29,9 @@ func newKey() string { return fmt.Sprintf("key-%x", rand.Uint64()) }
 
 func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
 	key := newKey()
-	service := &trips{}
+	service := &clienttest.Trips{}
 	first := defaultStoreClient(t, "https://api.example.com/v1", key, service)
-	useUp(t, first)
+	clienttest.UseUp(t, first)
 	for _, spelling := range []string{
 		"https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//", "HTTPS://API.Example.COM/v1",
 		"https://api.example.com:443/v1", "https://Api.example.com:443/v1/",
@@ -51,32 +52,32 @@ func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
 
 func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
 	key := newKey()
-	outside := defaultStoreClient(t, "https://api.example.com", key, &trips{})
-	useUp(t, outside)
+	outside := defaultStoreClient(t, "https://api.example.com", key, &clienttest.Trips{})
+	clienttest.UseUp(t, outside)
 	var bubbles sync.WaitGroup
 	for range 2 {
 		bubbles.Go(func() {
 			synctest.Test(t, func(t *testing.T) {
 				store := signforms.NewMemoryLimitStore(nil)
 				client, err := signforms.New("https://api.example.com", key, &signforms.Options{
-					LimitStore: store, ReminderMaxWait: -1, HTTPClient: &http.Client{Transport: &trips{}},
+					LimitStore: store, ReminderMaxWait: -1, HTTPClient: &http.Client{Transport: &clienttest.Trips{}},
 				})
 				require.NoError(t, err)
 				var calls sync.WaitGroup
 				for range 500 {
 					calls.Go(func() {
-						_, err := client.Documents.Remind(t.Context(), docNumber(0))
+						_, err := client.Documents.Remind(t.Context(), clienttest.DocNumber(0))
 						require.NoError(t, err)
 					})
 				}
 				start := time.Now()
 				calls.Wait()
-				require.Equal(t, 99*cycle, time.Since(start))
+				require.Equal(t, 99*clienttest.Cycle, time.Since(start))
 			})
 		})
 	}
 	for range 100 {
-		_, err := outside.Remind(t.Context(), docNumber(0))
+		_, err := outside.Remind(t.Context(), clienttest.DocNumber(0))
 		require.ErrorIs(t, err, signforms.ErrRateLimited)
 	}
 	bubbles.Wait()

@@ -2,6 +2,7 @@ package signforms_test
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // TestAllWithOddPagination: what a service says of its pages may be wrong. All must not end early for that, nor go on for
@@ -75,8 +77,8 @@ func TestAllWithoutIDs(t *testing.T) {
 		} else {
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			require.ErrorContains(t, err, wantErr)
-			require.NotEmpty(t, asError(t, err).RequestID)
-			require.Equal(t, 1, asError(t, err).Attempts)
+			require.NotEmpty(t, clienttest.AsError(t, err).RequestID)
+			require.Equal(t, 1, clienttest.AsError(t, err).Attempts)
 		}
 	}
 }
@@ -141,4 +143,83 @@ func TestAllEndsWhereItSteppedBackFrom(t *testing.T) {
 	require.NoError(t, err)
 	require.ElementsMatch(t, wantIDs(upTo(30)), ids)
 	require.Equal(t, []int{1, 1, 2, 3, 2}, s.pages())
+}
+
+// queries ranges over all of a sequence, twice, and returns the queries of its requests without what they look for.
+func queries[T any](t *testing.T, rec *clienttest.Recorder, all iter.Seq2[*T, error]) (queries []string) {
+	t.Helper()
+	for range 2 {
+		for _, err := range all {
+			require.NoError(t, err)
+		}
+	}
+	for _, s := range rec.Sent {
+		q := s.URL.Query()
+		for _, name := range []string{"documentType", "templateId", "formId", "responseId"} {
+			q.Del(name)
+		}
+		queries = append(queries, q.Encode())
+	}
+	return queries
+}
+
+// TestWhatAllAsksFor: pages of 100 from the first on, unless told otherwise, and the same when ranged over again. The first
+// page is asked for again with the bound, to see whether it is safe.
+func TestWhatAllAsksFor(t *testing.T) {
+	const answer = `{"documents":[{"documentId":"` + clienttest.PDFID + `","createdAt":"2026-11-03T10:00:00Z"}],
+		"respondents":[{"respondentDocumentId":"` + clienttest.CreatedID + `"}],"responses":[{"responseId":"` + clienttest.ResponseID + `"}]}`
+	const until = "dateTo=2026-11-03T10%3A00%3A00.000Z&"
+	for limit, want := range map[int][2]string{0: {"limit=100&page=1", "limit=100&page=2"}, 7: {"limit=7&page=1", "limit=7&page=2"}} {
+		first, second := want[0], want[1]
+		rec := &clienttest.Recorder{Answer: answer}
+		c := clienttest.Scripted(t, rec)
+		require.Equal(t, []string{first, until + first, until + second, first, until + first, until + second},
+			queries(t, rec, c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: limit, Page: 5})))
+		rec.Sent = nil
+		require.Equal(t, []string{first, until + first, until + second, first, until + first, until + second},
+			queries(t, rec, c.Templates.All(t.Context(), signforms.TemplateListParams{Limit: limit, Page: 5})))
+		rec.Sent = nil
+		require.Equal(t, []string{first, second, first, second},
+			queries(t, rec, c.Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: limit, Page: 5})))
+		rec.Sent = nil
+		require.Equal(t, []string{first, second, first, second},
+			queries(t, rec, c.Forms.AllResponses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
+	}
+
+	rec := &clienttest.Recorder{Answer: answer}
+	require.Equal(t, []string{"", "", "", ""}, queries(t, rec,
+		clienttest.Scripted(t, rec).Forms.AllResponses(t.Context(), signforms.ResponseListParams{ResponseID: clienttest.ResponseID})), "without a form no page applies")
+}
+
+// TestAllResponsesByEitherID: the same response, and none other, is known by responseId or else by formResponseId.
+func TestAllResponsesByEitherID(t *testing.T) {
+	for answer, want := range map[string]int{
+		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd"},{"responseId":"6afc0aaccca8bbc24a603532"}]}`:                                           2,
+		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd"},{"responseId":"6afdd62ad605997389b3a3dd"}]}`:                                           1,
+		`{"responses":[{"formResponseId":"c8c597f6-f2df-4656-b01d-090c847b0a17"},{"formResponseId":"179930b1-7a0e-4f30-880d-069fbae67a9d"}]}`:           2,
+		`{"responses":[{"formResponseId":"c8c597f6-f2df-4656-b01d-090c847b0a17"},{"formResponseId":"C8C597F6-F2DF-4656-B01D-090C847B0A17"}]}`:           1,
+		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","formResponseId":"x"},{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"x"}]}`: 2,
+	} {
+		n := 0
+		for _, err := range clienttest.Scripted(t, clienttest.Answers(200, answer)).Forms.AllResponses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID}) {
+			require.NoError(t, err)
+			n++
+		}
+		require.Equal(t, want, n, answer)
+	}
+}
+
+// TestAllRespondentsTellsIDsApart: ids that are no UUIDs are known by their hash.
+func TestAllRespondentsTellsIDsApart(t *testing.T) {
+	var records []string
+	for i := range 2000 {
+		records = append(records, fmt.Sprintf(`{"respondentDocumentId":"%024x"}`, i))
+	}
+	n := 0
+	for _, err := range clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[`+strings.Join(records, ",")+`],"pagination":{"totalPages":1}}`)).
+		Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID}) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, 2000, n)
 }

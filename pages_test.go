@@ -18,8 +18,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 	"github.com/signforms/signforms-go/signformstest"
 )
+
+// TestAllIsNotCutShortByAnotherAnswer: what comes in the place of a further page ends the list with an error.
+func TestAllIsNotCutShortByAnotherAnswer(t *testing.T) {
+	for _, other := range []string{`{"statusCode":500,"body":"boom"}`, `{"success":false,"error":"busy"}`, `{"data":{"documents":[]}}`, `{"error":"busy"}`} {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			if r.page == 3 {
+				return other
+			}
+			return pageJSON(window(upTo(250), r.page, 100), "")
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.ErrorIs(t, err, signforms.ErrUnavailable, other)
+		require.Len(t, ids, 200, other)
+	}
+}
 
 // listService answers lists of documents with literal JSON, from what answer makes of a request. It is a RoundTripper.
 type listService struct {
@@ -43,7 +59,7 @@ func (s *listService) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
 	if s.refuse != nil && s.refuse(r) {
-		return reply(req, 400, `{"message":"dateTo must be a date"}`), nil
+		return clienttest.Reply(req, 400, `{"message":"dateTo must be a date"}`), nil
 	}
 	body := s.answer(len(s.requests)-1, r)
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, req.Context().Err()
@@ -190,7 +206,7 @@ func TestAllFetchesOnePageAhead(t *testing.T) {
 
 func TestAllStopsWithItsLoop(t *testing.T) {
 	arrived, left := make(chan struct{}), make(chan error, 1)
-	transport := roundTripper(func(req *http.Request) (*http.Response, error) {
+	transport := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		if req.URL.Query().Get("page") == "2" {
 			close(arrived)
 			<-req.Context().Done()
@@ -212,10 +228,6 @@ func TestAllStopsWithItsLoop(t *testing.T) {
 		t.Fatal("the fetch of page 2 still runs after the loop was left")
 	}
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 func TestAllYieldsAnErrorOnce(t *testing.T) {
 	s := &listService{answer: func(n int, r listRequest) string {

@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // TestDocumentRefSurvivesStorage as text, JSON, a flag and a log line.
 func TestDocumentRefSurvivesStorage(t *testing.T) {
 	for want, ref := range map[string]signforms.DocumentRef{
-		"PDF:" + pdfID:                                 signforms.PDFDocument(pdfID),
-		"PDF:" + strings.ToUpper(pdfID):                signforms.PDFDocument(strings.ToUpper(pdfID)),
-		"PDF_TEMPLATE:" + templateID + ":" + createdID: signforms.TemplateDocument(templateID, createdID),
+		"PDF:" + clienttest.PDFID:                                            signforms.PDFDocument(clienttest.PDFID),
+		"PDF:" + strings.ToUpper(clienttest.PDFID):                           signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)),
+		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID: signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID),
 		"": {},
 	} {
 		require.Equal(t, want, ref.String())
@@ -55,43 +56,81 @@ func TestDocumentRefSurvivesStorage(t *testing.T) {
 
 func TestParseDocumentRefRefuses(t *testing.T) {
 	for text, field := range map[string]string{
-		"":                           "must be PDF:",
-		"x":                          "must be PDF:",
-		pdfID:                        "must be PDF:",
-		"pdf:" + pdfID:               "must be PDF:",
-		"PDF":                        "DocumentRef.documentID must be a UUID",
-		"PDF:":                       "DocumentRef.documentID must be a UUID",
-		"PDF:" + pdfID + " ":         "DocumentRef.documentID must be a UUID",
-		"PDF:" + pdfID + ":":         "DocumentRef.documentID must be a UUID",
-		"PDF:" + createdID:           "TemplateDocument takes it",
-		"PDF_TEMPLATE:" + templateID: "DocumentRef.createdDocumentID must be given",
-		"PDF_TEMPLATE::" + createdID: "DocumentRef.templateID must be a UUID",
-		"PDF_TEMPLATE:" + templateID + ":" + createdID + ":x": "DocumentRef.createdDocumentID must be an ObjectId",
+		"":                                      "must be PDF:",
+		"x":                                     "must be PDF:",
+		clienttest.PDFID:                        "must be PDF:",
+		"pdf:" + clienttest.PDFID:               "must be PDF:",
+		"PDF":                                   "DocumentRef.documentID must be a UUID",
+		"PDF:":                                  "DocumentRef.documentID must be a UUID",
+		"PDF:" + clienttest.PDFID + " ":         "DocumentRef.documentID must be a UUID",
+		"PDF:" + clienttest.PDFID + ":":         "DocumentRef.documentID must be a UUID",
+		"PDF:" + clienttest.CreatedID:           "TemplateDocument takes it",
+		"PDF_TEMPLATE:" + clienttest.TemplateID: "DocumentRef.createdDocumentID must be given",
+		"PDF_TEMPLATE::" + clienttest.CreatedID: "DocumentRef.templateID must be a UUID",
+		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x": "DocumentRef.createdDocumentID must be an ObjectId",
 	} {
 		_, err := signforms.ParseDocumentRef(text)
-		requireMatches(t, err, signforms.ErrInvalid)
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 		require.ErrorContains(t, err, "parse document reference: invalid input: DocumentRef", text)
 		require.ErrorContains(t, err, field, text)
-		ref := signforms.PDFDocument(pdfID)
+		ref := signforms.PDFDocument(clienttest.PDFID)
 		if err := ref.UnmarshalText([]byte(text)); text != "" {
 			require.Error(t, err)
 		}
 		require.Zero(t, ref)
 	}
 	for _, ref := range []signforms.DocumentRef{
-		signforms.PDFDocument(""), signforms.PDFDocument("a:b"), signforms.TemplateDocument(templateID, ""), signforms.TemplateDocument("a:b", createdID),
+		signforms.PDFDocument(""), signforms.PDFDocument("a:b"), signforms.TemplateDocument(clienttest.TemplateID, ""), signforms.TemplateDocument("a:b", clienttest.CreatedID),
 	} {
 		_, err := ref.MarshalText()
-		requireMatches(t, err, signforms.ErrInvalid)
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 	}
 }
 
 func FuzzParseDocumentRef(f *testing.F) {
-	f.Add("PDF:" + pdfID)
-	f.Add("PDF_TEMPLATE:" + templateID + ":" + createdID)
+	f.Add("PDF:" + clienttest.PDFID)
+	f.Add("PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID)
 	f.Fuzz(func(t *testing.T, text string) {
 		if ref, err := signforms.ParseDocumentRef(text); err == nil && ref.String() != text {
 			t.Fatalf("%q became %q", text, ref)
 		}
 	})
+}
+
+// TestHandMadeRecordsHaveARef, so that fakes can return them.
+func TestHandMadeRecordsHaveARef(t *testing.T) {
+	want := signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID)
+	require.Equal(t, want, (&signforms.TemplateRespondent{TemplateID: clienttest.TemplateID, RespondentDocumentID: clienttest.CreatedID}).Ref())
+	require.Equal(t, want, (&signforms.Respondent{TemplateID: clienttest.TemplateID, RespondentDocumentID: clienttest.CreatedID}).Ref())
+	require.Equal(t, want, (&signforms.SendResult{TemplateID: clienttest.TemplateID, CreatedDocumentID: clienttest.CreatedID}).Ref())
+	require.Equal(t, signforms.PDFDocument(clienttest.PDFID), (&signforms.Document{DocumentID: clienttest.PDFID}).Ref())
+
+	page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentId":"`+clienttest.TemplateID+`","signingType":"PDF_TEMPLATE","templateRespondents":[
+		{"respondentDocumentId":"`+clienttest.CreatedID+`"},{"respondentDocumentId":"x","templateId":"other"}]}]}`)).
+		Templates.List(t.Context(), signforms.TemplateListParams{})
+	require.NoError(t, err)
+	require.Equal(t, want, page.Items[0].Respondents[0].Ref())
+	require.Equal(t, "other", page.Items[0].Respondents[1].TemplateID)
+}
+
+// TestSendResultSurvivesStorage: everything but the signing links and Raw comes back from JSON.
+func TestSendResultSurvivesStorage(t *testing.T) {
+	sent, err := clienttest.Scripted(t, clienttest.Answers(200, clienttest.Testdata(t, "answers/send_template.json"))).
+		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	require.NotEmpty(t, sent.Signers[0].SentURL)
+	stored, err := json.Marshal(sent)
+	require.NoError(t, err)
+	require.NotContains(t, string(stored), string(sent.Signers[0].SentURL))
+	var read signforms.SendResult
+	require.NoError(t, json.Unmarshal(stored, &read))
+	require.Equal(t, sent.Ref(), read.Ref())
+	for i := range sent.Signers {
+		sent.Signers[i].SentURL = ""
+	}
+	sent.Raw = nil
+	require.Equal(t, sent, &read, "a redacted link is read back as none")
+	var link signforms.SigningLink
+	require.NoError(t, json.Unmarshal([]byte(`"https://sign.example.com/1"`), &link))
+	require.Equal(t, "https://sign.example.com/1", string(link))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // What is planted. Keys and links must never be printed; the rest not in errors, attempts and logs.
@@ -96,37 +97,37 @@ type stringError string
 func (e stringError) Error() string { return string(e) }
 
 // secretCalls carry secrets in every input that takes text.
-var secretCalls = []aCall{
-	{"Documents.List", signforms.OpListDocuments, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.List(ctx, signforms.DocumentListParams{Query: secretQuery}))
+var secretCalls = []clienttest.Call{
+	{Name: "Documents.List", Op: signforms.OpListDocuments, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Query: secretQuery}))
 	}},
-	{"Templates.Send", signforms.OpSend, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Templates.Send(ctx, signforms.TemplateSendParams{
-			TemplateID: templateID, Mail: signforms.Mail{Subject: secretBody, Message: secretLink}, PDF: []byte(secretBody),
+	{Name: "Templates.Send", Op: signforms.OpSend, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{
+			TemplateID: clienttest.TemplateID, Mail: signforms.Mail{Subject: secretBody, Message: secretLink}, PDF: []byte(secretBody),
 			Receivers: []signforms.Receiver{{Name: "Pia private", Email: secretMail, RoleTitle: secretBody}},
 			Variables: []signforms.CustomVariable{{Name: "[v]", Value: secretBody}},
 		}))
 	}},
-	{"Forms.Responses", signforms.OpListResponses, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
+	{Name: "Forms.Responses", Op: signforms.OpListResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
 	}},
-	{"Documents.Remind", signforms.OpSendReminder, func(ctx context.Context, c *signforms.Client) error {
-		return second(c.Documents.Remind(ctx, signforms.PDFDocument(pdfID)))
+	{Name: "Documents.Remind", Op: signforms.OpSendReminder, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID)))
 	}},
 }
 
 // leakyTransports answer, or fail, with everything they know.
-func leakyTransports() map[string]transportFunc {
+func leakyTransports() map[string]clienttest.Transport {
 	said := fmt.Sprintf("no %s at %s for key %s, see https://api.example.com/%s/get-documents?query=%s or /x?query=%s",
 		secretMail, secretLink, secretKey, secretPath, url.QueryEscape(secretQuery), url.QueryEscape(secretQuery))
 	body, _ := json.Marshal(map[string]any{
 		"message": said, "details": []string{secretBody, secretQuery, secretMail}, "code": secretBody, "sentUrl": secretLink,
 	})
-	all := map[string]transportFunc{}
+	all := map[string]clienttest.Transport{}
 	for _, status := range []int{101, 200, 302, 400, 403, 404, 409, 429, 500, 503} {
 		for kind, text := range map[string]string{"json": string(body), "text": said, "array": "[" + string(body) + "]"} {
 			all[fmt.Sprint(status, " ", kind)] = func(req *http.Request) (*http.Response, error) {
-				resp := reply(req, status, text)
+				resp := clienttest.Reply(req, status, text)
 				resp.Header.Set("X-Leak", secretKey+secretMail)
 				resp.Header.Set("Location", secretLink)
 				return resp, nil
@@ -145,8 +146,8 @@ func leakyTransports() map[string]transportFunc {
 func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
 	for name, transport := range leakyTransports() {
 		for _, call := range secretCalls {
-			t.Run(name+"/"+call.name, func(t *testing.T) {
-				o := testOptions(nil)
+			t.Run(name+"/"+call.Name, func(t *testing.T) {
+				o := clienttest.Options(nil)
 				o.HTTPClient = &http.Client{Transport: transport}
 				attempts := 0
 				o.OnAttempt = func(_ context.Context, a signforms.Attempt) {
@@ -156,12 +157,12 @@ func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
 				}
 				c, err := signforms.New("https://api.example.com/"+secretPath, secretKey, o)
 				require.NoError(t, err)
-				err = call.do(t.Context(), c)
+				err = call.Do(t.Context(), c)
 				require.Positive(t, attempts)
 				if err == nil {
 					return // a 200 that a list or reminder can read
 				}
-				e := asError(t, err)
+				e := clienttest.AsError(t, err)
 				requireSilent(t, "error", err, notInErrors)
 				requireSilent(t, "wrapped error", fmt.Errorf("reminding: %w", err), notInErrors)
 				requireSilent(t, "Error by value", *e, notInErrors)
@@ -172,17 +173,17 @@ func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
 }
 
 func TestInputErrorsHoldNoSecret(t *testing.T) {
-	c := scriptedClient(t, silent(t))
+	c := clienttest.Scripted(t, clienttest.Silent(t))
 	for _, err := range []error{
-		second(c.Documents.Get(t.Context(), secretBody)),
-		second(c.Documents.Void(t.Context(), signforms.TemplateDocument(secretBody, secretMail))),
-		second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: secretBody, Receivers: []signforms.Receiver{{Email: secretMail}}})),
-		second(c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: secretMail, Page: -1})),
-		second(c.Forms.Response(t.Context(), secretLink)),
-		second(c.Documents.List(t.Context(), signforms.DocumentListParams{SortOrder: secretBody, DocumentID: secretBody})),
+		clienttest.Second(c.Documents.Get(t.Context(), secretBody)),
+		clienttest.Second(c.Documents.Void(t.Context(), signforms.TemplateDocument(secretBody, secretMail))),
+		clienttest.Second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: secretBody, Receivers: []signforms.Receiver{{Email: secretMail}}})),
+		clienttest.Second(c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: secretMail, Page: -1})),
+		clienttest.Second(c.Forms.Response(t.Context(), secretLink)),
+		clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{SortOrder: secretBody, DocumentID: secretBody})),
 	} {
 		requireSilent(t, "error", err, notInErrors)
-		requireSilent(t, "Error by value", *asError(t, err), notInErrors)
+		requireSilent(t, "Error by value", *clienttest.AsError(t, err), notInErrors)
 	}
 	for _, base := range []string{"https://u:" + secretKey + "@x", "https://x?" + secretKey, "https://x/%" + secretKey, secretKey, "https://x\n" + secretKey} {
 		_, err := signforms.New(base, "a\n"+secretKey, &signforms.Options{WorkspaceID: secretKey + "\n"})
@@ -193,25 +194,25 @@ func TestInputErrorsHoldNoSecret(t *testing.T) {
 
 // TestClientsAndResultsHoldNoSecret: records hold what the service says of people, but keys and links are never printed.
 func TestClientsAndResultsHoldNoSecret(t *testing.T) {
-	o := testOptions(nil)
-	o.HTTPClient = &http.Client{Transport: answers(200, `{"message":"ok","createdDocumentId":"`+createdID+`","link":"`+secretLink+`",
+	o := clienttest.Options(nil)
+	o.HTTPClient = &http.Client{Transport: clienttest.Answers(200, `{"message":"ok","createdDocumentId":"`+clienttest.CreatedID+`","link":"`+secretLink+`",
 		"signers":[{"email":"ann@example.com","sentUrl":"`+secretLink+`"}],
-		"documents":[{"documentId":"`+pdfID+`","x":"`+secretLink+`"}],"respondents":[{"history":[]}]}`)}
+		"documents":[{"documentId":"`+clienttest.PDFID+`","x":"`+secretLink+`"}],"respondents":[{"history":[]}]}`)}
 	c, err := signforms.New("https://api.example.com", secretKey, o)
 	require.NoError(t, err)
 	ctx := t.Context()
-	sent, err := c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: templateID, Receivers: oneReceiver})
+	sent, err := c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
 	require.Equal(t, secretLink, string(sent.Signers[0].SentURL), "whoever asks for it gets it")
-	form, err := c.Forms.Send(ctx, signforms.FormSendParams{FormID: formID, Receivers: oneReceiver})
+	form, err := c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
 	page, err := c.Documents.List(ctx, signforms.DocumentListParams{})
 	require.NoError(t, err)
-	respondents, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
+	respondents, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
 	require.NoError(t, err)
-	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(pdfID))
+	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(clienttest.PDFID))
 	require.NoError(t, err)
-	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(pdfID))
+	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID))
 	require.NoError(t, err)
 	for what, v := range map[string]any{
 		"Client": *c, "*Client": c, "Documents": c.Documents, "Documents by value": *c.Documents, "Templates": *c.Templates, "Forms": *c.Forms,

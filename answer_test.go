@@ -1,0 +1,295 @@
+package signforms_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+)
+
+// listCalls are the methods that read a list, with the key of their list.
+var listCalls = map[string]string{
+	"Documents.List": "documents", "Documents.Get": "documents", "Templates.List": "documents", "Templates.Get": "documents",
+	"Templates.Respondents": "respondents", "Templates.Respondent": "respondents", "Forms.Responses": "responses", "Forms.Response": "responses",
+}
+
+// TestAnAnswerWithoutItsListIsNotEmpty: whoever looks whether a send in doubt went out must not be told that it did not.
+func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
+	for name, list := range listCalls {
+		call := clienttest.CallOf(t, name)
+		for _, c := range []struct{ body, keys string }{
+			{`{}`, "it is empty"},
+			{`{"message":"ok"}`, "it has message"},
+			{`{"data":{"documents":[{}]},"message":"ok"}`, "it has data, message"},
+			{`{"templates":[{}]}`, "it has templates"},
+			{`{"statusCode":200,"body":"{}"}`, "it has statusCode, body"},
+			{`{"` + list + `":null}`, "it has " + list},
+			{`{"` + list + `":null,"pagination":{"totalPages":1}}`, "it has " + list + ", pagination"},
+			{`{"documentsCount":3}`, "it has documentsCount"},
+			{`{"documentsCount":0,"pagination":{"totalDocuments":3}}`, "it has documentsCount, pagination"},
+			{`{"documentsCount":0,"pagination":{"totalPages":3}}`, "it has documentsCount, pagination"},
+			{`{"pagination":{"totalPages":0,"hasNextPage":true}}`, "it has pagination"},
+		} {
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
+			clienttest.RequireUnreadable(t, call, err, 200)
+			require.ErrorContains(t, err, "unreadable answer: it", "%s of %s", name, c.body)
+			require.ErrorContains(t, err, c.keys, "%s of %s", name, c.body)
+		}
+	}
+	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"ann@example.com":1,"`+strings.Repeat("k", 200)+`":2}`)))
+	require.EqualError(t, err, "list documents: 200: unavailable: unreadable answer: it has no documents, and nothing in it says that there are none; it has [email], "+strings.Repeat("k", 32))
+}
+
+// TestAnAnswerThatProvesThatThereAreNone needs no list.
+func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
+	for name, list := range listCalls {
+		for _, body := range []string{
+			`{"` + list + `":[]}`,
+			`{"documentsCount":0}`,
+			`{"pagination":{"totalDocuments":0}}`,
+			`{"` + list + `":null,"pagination":{"totalResponses":0,"totalPages":1}}`,
+			`{"pagination":{"currentPage":1,"totalPages":0}}`,
+		} {
+			err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+			if strings.HasSuffix(name, "s") || strings.HasSuffix(name, "List") {
+				require.NoError(t, err, "%s of %s", name, body)
+			} else {
+				clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+			}
+		}
+	}
+	for _, c := range []struct {
+		body string
+		page int
+		ok   bool
+	}{
+		{`{"message":"none"}`, 2, true},
+		{`{"documents":null}`, 2, true},
+		{`{}`, 2, true},
+		{`{"documentsCount":250}`, 4, true},
+		{`{"pagination":{"currentPage":4,"totalPages":3,"totalDocuments":250}}`, 4, true},
+		{`{"pagination":{"totalPages":4}}`, 4, false},
+		{`{"statusCode":200,"body":"[]"}`, 2, false},
+		{`{"data":{"documents":[]}}`, 2, false},
+	} {
+		page, err := clienttest.Scripted(t, clienttest.Answers(200, c.body)).Documents.List(t.Context(), signforms.DocumentListParams{Page: c.page})
+		if c.ok {
+			require.NoError(t, err, c.body)
+			require.Empty(t, page.Items)
+			require.Zero(t, page.Next)
+		} else {
+			require.ErrorIs(t, err, signforms.ErrUnavailable, c.body)
+		}
+	}
+}
+
+// TestASuccessThatSaysItFailed is an error; of what sends mail the outcome is unknown.
+func TestASuccessThatSaysItFailed(t *testing.T) {
+	for _, c := range []struct {
+		body, message string
+		kind          error
+	}{
+		{`{"success":false}`, "the answer says that it failed", signforms.ErrUnavailable},
+		{`{"success":"false","message":"No"}`, "No", signforms.ErrUnavailable},
+		{`{"message":"Voided","error":"but"}`, "Voided", signforms.ErrUnavailable},
+		{`{"error":"boom"}`, "boom", signforms.ErrUnavailable},
+		{` {"code":"x","error":{"why":"boom"}}`, `{"why":"boom"}`, signforms.ErrUnavailable},
+		{`{"error":"` + strings.Repeat("x", 100<<10) + `"}`, strings.Repeat("x", 197) + "…", signforms.ErrUnavailable},
+		{`{"success":false,"error":"No such form","code":"not_found"}`, "No such form", signforms.ErrNotFound},
+		{`{"success":true,"error":true}`, "true", signforms.ErrUnavailable},
+		{`{"statusCode":500,"body":"boom"}`, "the answer says that it failed", signforms.ErrUnavailable},
+		{`{"success":false,"documents":[],"respondents":[],"responses":[]}`, "the answer says that it failed", signforms.ErrUnavailable},
+		{`{"success":false,"documents":7,"respondents":7,"responses":7}`, "the answer says that it failed", signforms.ErrUnavailable},
+	} {
+		for _, call := range clienttest.Calls {
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
+			e := clienttest.AsError(t, err)
+			require.Equal(t, 200, e.StatusCode)
+			require.Equal(t, c.message, e.Message, "%s of %.80s", call.Name, c.body)
+			if call.SendsMail() {
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			} else {
+				clienttest.RequireMatches(t, err, c.kind)
+			}
+		}
+	}
+	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"success":false,"error":"mail is slow","createdDocumentId":"`+clienttest.CreatedID+`","signers":"none"}`)).
+		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err, "what was made counts")
+	require.Equal(t, clienttest.CreatedID, sent.CreatedDocumentID)
+
+	for _, body := range []string{
+		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"error":{}}`, `{"success":true}`,
+		`{"success":null}`, `{"statusCode":200}`, `{}`,
+	} {
+		for _, name := range []string{"Documents.Void", "Documents.Remind", "Forms.Send"} {
+			require.NoError(t, clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), "%s of %s", name, body)
+		}
+	}
+}
+
+// TestVoidAndRemindNeedNoObject: of their answers nothing but a message is promised.
+func TestVoidAndRemindNeedNoObject(t *testing.T) {
+	for _, c := range []struct {
+		status        int
+		body, message string
+	}{
+		{200, ``, ""}, {204, ``, ""}, {202, ``, ""}, {200, " \r\n", ""}, {200, `"Document is already voided"`, "Document is already voided"},
+	} {
+		client := clienttest.Scripted(t, clienttest.Answers(c.status, c.body))
+		voided, err := client.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+		require.NoError(t, err)
+		require.Equal(t, c.message, voided.Message)
+		require.Equal(t, c.message != "", voided.AlreadyVoided)
+		reminded, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+		require.NoError(t, err)
+		require.Equal(t, c.message, reminded.Message)
+		require.Equal(t, c.body, string(reminded.Raw))
+	}
+	for _, body := range []string{`false`, `null`, `7`, `[]`, `<html>ok</html>`, `Document voided`, `"cut`, `"two""texts"`} {
+		for _, name := range []string{"Documents.Void", "Documents.Remind"} {
+			call := clienttest.CallOf(t, name)
+			clienttest.RequireUnreadable(t, call, call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), 200)
+		}
+	}
+}
+
+// TestNestedListsOfAnotherKindAreEmpty: one odd value costs nothing else.
+func TestNestedListsOfAnotherKindAreEmpty(t *testing.T) {
+	for _, odd := range []string{`""`, `false`, `7`, `["a@b.c"]`, `[null]`, `[[{"email":"x"}]]`, `null`} {
+		docs := fmt.Sprintf(`{"documentId":%q,"signers":%[2]s,"roles":%[2]s,"templateRespondents":%[2]s},`, docID(1), odd)
+		for i := range 99 {
+			docs += fmt.Sprintf(`{"documentId":%q,"signers":[{"email":"ann@example.com"}]},`, docID(i+2))
+		}
+		page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[`+strings.TrimSuffix(docs, ",")+`]}`)).
+			Documents.List(t.Context(), signforms.DocumentListParams{})
+		require.NoError(t, err, odd)
+		require.Len(t, page.Items, 100)
+		require.Empty(t, page.Items[0].Signers)
+		require.Empty(t, page.Items[0].Roles)
+		require.Empty(t, page.Items[0].Respondents)
+		require.Equal(t, []signforms.Signer{{Email: "ann@example.com"}}, page.Items[99].Signers)
+		require.Contains(t, string(page.Raw), odd)
+
+		sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"`+clienttest.CreatedID+`","signers":`+odd+`}`)).
+			Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+		require.NoError(t, err, odd)
+		require.Empty(t, sent.Signers)
+
+		responses, err := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":"x","answers":`+odd+`}]}`)).
+			Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID})
+		require.NoError(t, err, odd)
+		require.Empty(t, responses.Items[0].Answers)
+	}
+}
+
+// TestErrorsNameTheMethod that was called, and not the operation below it.
+func TestErrorsNameTheMethod(t *testing.T) {
+	for _, call := range clienttest.Calls {
+		want := call.Says
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for what, err := range map[string]error{
+			"answer":     call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, ""))),
+			"unreadable": call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, "[]"))),
+			"ended":      call.Do(ended, clienttest.Scripted(t, clienttest.Answers(200, "{}"))),
+			"no answer": call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+				return nil, http.ErrServerClosed
+			}))),
+		} {
+			require.True(t, strings.HasPrefix(err.Error(), want+": "), "%s: %v", what, err)
+			require.Equal(t, call.Op, clienttest.AsError(t, err).Operation)
+		}
+	}
+	_, err := clienttest.Scripted(t, clienttest.Answers(200, "{}")).Templates.Respondent(t.Context(), "x")
+	require.EqualError(t, err, "get respondent: invalid input: createdDocumentID must be an ObjectId, 24 hexadecimal digits")
+}
+
+// TestOddFieldsAreRead: a value of another kind than it should have is converted, or left zero, and costs nothing else.
+func TestOddFieldsAreRead(t *testing.T) {
+	c := clienttest.Scripted(t, clienttest.Answers(200, `{"message":7,"documentsCount":"2","formCount":{},
+		"pagination":{"currentPage":"1","totalPages":2.0,"totalDocuments":"many"},"documents":[
+		{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","name":12,"isArchived":"true","isAllSigned":1,"isSigningOrderData":"yes","status":true,
+		 "createdAt":"","updatedAt":"yesterday","signers":{"email":"ann@example.com","signingOrderNo":"2","hasDeclined":"false"},
+		 "totalRespondants":"3","totalSignedRespondants":2.5,"documentUrl":["x"],"roles":null},
+		{"documentId":"3f9779c6-981a-4884-a0b2-21fc0e9a7283","documentName":"A & B <c>","createdAt":"2026-11-18T10:15:30.125Z","updatedAt":1763460930,
+		 "signers":[{"name":5,"signingOrderNo":1e99}], "":1, "-":1}]}`))
+	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, "7", page.Message)
+	require.Equal(t, 2, page.DocumentsCount)
+	require.Zero(t, page.FormCount)
+	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 2}, page.Pagination)
+	require.Equal(t, 2, page.Next)
+	require.Equal(t, []signforms.Document{
+		{DocumentID: clienttest.PDFID, DocumentName: "12", IsArchived: true, IsAllSigned: true, Status: "true", TotalRespondents: 3,
+			Signers: []signforms.Signer{{Email: "ann@example.com", SigningOrderNo: 2}}},
+		{DocumentID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", DocumentName: "A & B <c>", CreatedAt: time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC),
+			Signers: []signforms.Signer{{Name: "5"}}},
+	}, page.Items)
+	require.Contains(t, string(page.Raw), `"yesterday"`, "it is as it came")
+}
+
+// TestOddFieldsOfResults: a send that was carried out is not in doubt because of a field beside it.
+func TestOddFieldsOfResults(t *testing.T) {
+	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":{},"createdDocumentId":"6afac610c07043658fde1996","templateId":5,
+		"signers":[{"signerId":17,"hasDeclined":null,"sentUrl":"https://sign.example.com/1"}]}`)).
+		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	require.Equal(t, clienttest.CreatedID, sent.CreatedDocumentID)
+	require.Equal(t, []signforms.Signer{{SignerID: "17", SentURL: "https://sign.example.com/1"}}, sent.Signers)
+
+	reminded, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":"ok","remindersSent":"2","status":"voided"}`)).
+		Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.Equal(t, 2, *reminded.RemindersSent)
+	require.Equal(t, signforms.StatusVoid, reminded.Status)
+
+	reminded, err = clienttest.Scripted(t, clienttest.Answers(200, `{"message":"ok","remindersSent":{}}`)).Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.Nil(t, reminded.RemindersSent)
+
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, `{"message":7,"createdDocumentId":{}}`)).
+		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
+}
+
+// TestOddFieldsOfRespondentsAndResponses: the other lists.
+func TestOddFieldsOfRespondentsAndResponses(t *testing.T) {
+	respondents, err := clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","createdAt":5,
+		"history":{"event":[1]},"ownerId":5}],"pagination":[]}`)).
+		Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
+	require.NoError(t, err)
+	require.Nil(t, respondents.Pagination)
+	require.Equal(t, "5", respondents.Items[0].OwnerID)
+	require.Equal(t, `{"event":[1]}`, string(respondents.Items[0].History[0]))
+
+	responses, err := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":5,"submittedAt":false,
+		"answers":[{"id":1,"question":"Which?","answer":["a","b"]}]}]}`)).
+		Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID})
+	require.NoError(t, err)
+	require.Equal(t, []signforms.FormResponse{{ResponseID: "5", SubmittedAt: time.Time{},
+		Answers: []signforms.Answer{{ID: "1", Question: "Which?", Answer: `["a","b"]`}}}}, responses.Items)
+}
+
+// TestListsOfAnotherKindAreUnreadable: taken for empty they would look like the end of a list.
+func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
+	for list, want := range map[string]string{`7`: "%s is not a list", `"none"`: "%s is not a list", `[7]`: "%s is not a record", `[null]`: "%s is not a record", `[[]]`: "%s is not a record"} {
+		body := fmt.Sprintf(`{"message":7,"documents":%[1]s,"respondents":%[1]s,"responses":%[1]s}`, list)
+		for name, field := range map[string]string{
+			"Documents.List": "documents", "Templates.Get": "documents", "Templates.Respondents": "respondents", "Forms.Responses": "responses",
+		} {
+			call := clienttest.CallOf(t, name)
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+			clienttest.RequireUnreadable(t, call, err, 200)
+			require.ErrorContains(t, err, "unreadable answer: "+fmt.Sprintf(want, field))
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package signforms_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+)
+
+// largeAnswers are answers of about size bytes, of shapes that take much memory for what they say.
+func largeAnswers(size int) map[string]string {
+	many := func(s string) string { return strings.TrimSuffix(strings.Repeat(s+",", size/(len(s)+1)), ",") }
+	return map[string]string{
+		"empty records":    `{"documents":[` + many(`{}`) + `]}`,
+		"null records":     `{"documents":[` + many(`null`) + `]}`,
+		"tiny records":     `{"documents":[` + many(`{"name":"a"}`) + `]}`,
+		"ids only":         `{"documents":[` + many(`{"documentId":"602c2631-2d49-4647-a609-75331ebb0338"}`) + `]}`,
+		"odd records":      `{"message":7,"documents":[` + many(`{"status":7,"isArchived":"true","createdAt":1,"signers":"","roles":[5]}`) + `]}`,
+		"one list in one":  `{"documents":[{"documentId":"x","signers":[` + many(`{}`) + `]}]}`,
+		"odd elements":     `{"documents":[{"documentId":"x","signers":[` + many(`1`) + `]}]}`,
+		"unknown fields":   `{"documents":[{"documentId":"x","x":[` + many(`{"x":[{}]}`) + `]}]}`,
+		"many keys":        `{"documents":[{` + many(`"k":0`) + `}]}`,
+		"ordinary records": `{"documents":[` + many(testRecord) + `]}`,
+		"not UTF-8":        `{"documents":[{"documentName":"` + strings.Repeat("\xff", size) + `"}]}`,
+		"an error":         `{"error":"` + strings.Repeat("a ", size/2) + `"}`,
+		"without its list": `{` + many(`"k":0`) + `}`,
+		"respondents":      `{"respondents":[` + many(`{"history":[1,1,1]}`) + `]}`,
+		"history":          `{"respondents":[{"history":[` + many(`1`) + `]}]}`,
+		"responses":        `{"responses":[` + many(`{"answers":[{},{}]}`) + `]}`,
+		"answers as JSON":  `{"responses":[{"answers":[` + many(`{"answer":[[]]}`) + `]}]}`,
+	}
+}
+
+const testRecord = `{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","documentName":"Lease","status":"PENDING","signingType":"PDF",` +
+	`"createdAt":"2026-11-18T10:15:30.125Z","signers":[{"email":"ann@example.com","name":"Ann","status":"PENDING"}]}`
+
+// TestMemoryOfAnAnswerIsBounded counts all that is allocated for a call, which is more than what is alive at any time.
+func TestMemoryOfAnAnswerIsBounded(t *testing.T) {
+	for _, size := range []int{64 << 10, 2 << 20} {
+		for name, body := range largeAnswers(size) {
+			read := "Documents.List"
+			if strings.HasPrefix(body, `{"respond`) {
+				read = "Templates.Respondents"
+			} else if strings.HasPrefix(body, `{"respons`) {
+				read = "Forms.Responses"
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := clienttest.CallOf(t, read).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+			runtime.ReadMemStats(&after)
+			besides := 128 << 10
+			if name == "an error" { // its text is made of copies of 64 KiB
+				besides = 1 << 20
+			}
+			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(12*len(body)+besides), "%s of %d bytes", name, len(body))
+			if err != nil {
+				require.ErrorIs(t, err, signforms.ErrUnavailable, name)
+			}
+			if name == "ordinary records" || name == "ids only" || name == "odd records" {
+				require.NoError(t, err, name)
+			}
+		}
+	}
+	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, largeAnswers(2 << 20)["empty records"])))
+	require.EqualError(t, err, "list documents: 200: unavailable: unreadable answer: it would take too much memory: its records are many and nearly empty")
+}
+
+const apiURL = "https://api.example.com/base"
+
+// mocked returns a client for which every path answers in the same way.
+func mocked(t *testing.T, responder httpmock.Responder) (*signforms.Client, *httpmock.MockTransport) {
+	t.Helper()
+	mock := httpmock.NewMockTransport()
+	for path, method := range map[string]string{
+		"/get-documents": "GET", "/void-document": "POST", "/send-reminder": "POST", "/pdf-template-lambda": "POST",
+		"/get-template-respondent": "GET", "/get-form-responses": "GET",
+	} {
+		mock.RegisterResponder(method, apiURL+path, responder)
+	}
+	return clienttest.Scripted(t, mock), mock
+}
+
+// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindNeedNoObject.
+func messageAlone(call clienttest.Call, body string) bool {
+	body = strings.TrimSpace(body)
+	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder) && (body == "" || body == `"ok"`)
+}
+
+func TestUnreadableAnswers(t *testing.T) {
+	for name, body := range map[string]string{
+		"garbage":    "\x00\xff\x13garbage",
+		"HTML":       "<!doctype html><title>Sign in</title>",
+		"empty":      "",
+		"blank":      " \r\n\t",
+		"array":      `[{"message":"ok"}]`,
+		"null":       "null",
+		"text":       `"ok"`,
+		"cut JSON":   `{"message":"Document sent`,
+		"two values": `{"createdDocumentId":"6afac610c07043658fde1996"}{}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, call := range clienttest.Calls {
+				if messageAlone(call, body) {
+					continue
+				}
+				c, mock := mocked(t, httpmock.NewStringResponder(200, body))
+				err := call.Do(t.Context(), c)
+				clienttest.RequireUnreadable(t, call, err, 200)
+				require.Equal(t, body, string(clienttest.AsError(t, err).Body), "the answer is kept")
+				require.Equal(t, 1, mock.GetTotalCallCount(), "garbage does not get better")
+			}
+		})
+	}
+	for _, status := range []int{201, 202} {
+		for _, call := range clienttest.Calls {
+			if messageAlone(call, "") {
+				continue
+			}
+			c, _ := mocked(t, httpmock.NewStringResponder(status, ""))
+			clienttest.RequireUnreadable(t, call, call.Do(t.Context(), c), status)
+		}
+	}
+	for _, call := range clienttest.Calls { // a 204 has no body to find in it what is needed
+		if messageAlone(call, "") {
+			continue
+		}
+		c, _ := mocked(t, func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil })
+		clienttest.RequireUnreadable(t, call, call.Do(t.Context(), c), 204)
+	}
+}
+
+// handlerClient returns a client of a handler over real HTTP, and a count of its requests.
+func handlerClient(t *testing.T, handler http.HandlerFunc, change ...func(*signforms.Options)) (*signforms.Client, *atomic.Int64) {
+	t.Helper()
+	seen := new(atomic.Int64)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Add(1)
+		io.Copy(io.Discard, r.Body)
+		handler(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	o := clienttest.Options(nil)
+	for _, f := range change {
+		f(o)
+	}
+	c, err := signforms.New(srv.URL, clienttest.APIKey, o)
+	require.NoError(t, err)
+	return c, seen
+}
+
+func TestTruncatedAnswers(t *testing.T) {
+	for _, call := range clienttest.Calls {
+		c, seen := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, `{"message":"cut`)
+		})
+		err := call.Do(t.Context(), c)
+		clienttest.RequireUnreadable(t, call, err, 200)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		want := int64(4)
+		if call.SendsMail() {
+			want = 1
+		}
+		require.Equal(t, want, seen.Load(), call.Name)
+		require.EqualValues(t, want, clienttest.AsError(t, err).Attempts)
+	}
+}
+
+// TestTruncatedErrors: of an error answer, what came of the body is enough.
+func TestTruncatedErrors(t *testing.T) {
+	c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		w.WriteHeader(404)
+		io.WriteString(w, "no such")
+	})
+	for _, call := range clienttest.Calls {
+		err := call.Do(t.Context(), c)
+		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+		require.Equal(t, "no such", clienttest.AsError(t, err).Message)
+	}
+}
+
+func TestRedirectsAreNeverFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, call := range clienttest.Calls {
+			var elsewhere atomic.Int64
+			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+			c, seen := handlerClient(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", other.URL+"/moved?token=abc")
+				w.WriteHeader(status)
+			})
+			err := call.Do(t.Context(), c)
+			other.Close()
+			require.Zero(t, elsewhere.Load(), "%s followed a %d", call.Name, status)
+			require.EqualValues(t, 1, seen.Load())
+			e := clienttest.AsError(t, err)
+			require.Equal(t, status, e.StatusCode)
+			require.Equal(t, "redirected to "+strings.TrimPrefix(other.URL, "http://")+
+				" (http), which is never followed: correct the base URL or Options.Endpoints", e.Message)
+			if call.SendsMail() {
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			} else {
+				clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+			}
+		}
+	}
+	for location, want := range map[string]string{
+		"":                            "an unnamed place",
+		"/v2/get-documents?query=ann": "another path of the same host",
+		"://bad":                      "an unnamed place",
+		"https://user:pw@other.example.com/x?q=1": "other.example.com (https)",
+		"//other.example.com/x":                   "other.example.com",
+	} {
+		c, _ := mocked(t, func(req *http.Request) (*http.Response, error) {
+			resp := clienttest.Reply(req, 302, "moved")
+			resp.Header.Set("Location", location)
+			return resp, nil
+		})
+		err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), c)
+		require.EqualError(t, err, "list documents: 302: redirected to "+want+", which is never followed: correct the base URL or Options.Endpoints")
+	}
+}
+
+// TestInformationalAnswers: a 103 is only a hint, a 101 is an answer after which the connection never ends.
+func TestInformationalAnswers(t *testing.T) {
+	c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		io.WriteString(w, `{"message":"ok"}`)
+	})
+	require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c))
+
+	hijack := func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		t.Cleanup(func() { conn.Close() })
+		rw.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		rw.Flush()
+	}
+	for _, call := range clienttest.Calls {
+		c, _ := handlerClient(t, hijack)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		clienttest.RequireUnreadable(t, call, call.Do(ctx, c), 101)
+		require.NoError(t, ctx.Err())
+		cancel()
+	}
+}
+
+// endless gives an answer of size bytes, a JSON object to its end, without holding it.
+func endless(status int, size int64) clienttest.Transport {
+	return func(req *http.Request) (*http.Response, error) {
+		const head, tail = `{"message":"`, `"}`
+		body := io.MultiReader(strings.NewReader(head), io.LimitReader(letters{}, size-int64(len(head)+len(tail))), strings.NewReader(tail))
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1, Request: req}, nil
+	}
+}
+
+type letters struct{}
+
+var block = bytes.Repeat([]byte("x"), 64<<10)
+
+func (letters) Read(b []byte) (int, error) { return copy(b, block), nil }
+
+func TestAnswerSizeIsBounded(t *testing.T) {
+	const most = 32 << 20
+	void := clienttest.CallOf(t, "Documents.Void")
+	res, err := clienttest.Scripted(t, endless(200, most)).Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.Len(t, res.Raw, most)
+
+	require.NoError(t, void.Do(t.Context(), clienttest.Scripted(t, endless(201, 65<<10))), "of any success")
+
+	for _, size := range []int64{most + 1, 1 << 50} {
+		attempts := 0
+		c := clienttest.Scripted(t, endless(200, size), func(o *signforms.Options) {
+			o.OnAttempt = func(context.Context, signforms.Attempt) { attempts++ }
+		})
+		err := void.Do(t.Context(), c)
+		clienttest.RequireUnreadable(t, void, err, 200)
+		require.EqualError(t, err, "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit")
+		require.Len(t, clienttest.AsError(t, err).Body, 64<<10)
+		require.Equal(t, 1, attempts, "it will not get smaller")
+	}
+	send := clienttest.CallOf(t, "Forms.Send")
+	clienttest.RequireUnreadable(t, send, send.Do(t.Context(), clienttest.Scripted(t, endless(200, most+1))), 200)
+}
+
+// TestContentLengthIsNotBelieved: memory is taken for what came, not for what was announced.
+func TestContentLengthIsNotBelieved(t *testing.T) {
+	for _, announced := range []int64{-1, 0, 1 << 60} {
+		require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			resp := clienttest.Reply(req, 200, `{"message":"ok"}`)
+			resp.ContentLength = announced
+			return resp, nil
+		}))))
+	}
+}
+
+func TestErrorBodyIsBounded(t *testing.T) {
+	void := clienttest.CallOf(t, "Documents.Void")
+	for _, size := range []int64{64 << 10, 64<<10 + 1, 1 << 50} {
+		err := void.Do(t.Context(), clienttest.Scripted(t, endless(409, size)))
+		clienttest.RequireMatches(t, err, signforms.ErrRefused)
+		e := clienttest.AsError(t, err)
+		require.Len(t, e.Body, 64<<10)
+		require.LessOrEqual(t, len(e.Message), 200)
+	}
+	var read countingReader
+	err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 409, Header: http.Header{}, Body: io.NopCloser(&read), ContentLength: -1, Request: req}, nil
+	})))
+	clienttest.RequireMatches(t, err, signforms.ErrRefused)
+	require.LessOrEqual(t, int(read), 128<<10+1, "bytes read: the body, and as much again to keep the connection")
+
+	// An error that is kept does not keep what was read past its Body.
+	before := heap()
+	err = void.Do(t.Context(), clienttest.Scripted(t, endless(200, 33<<20)))
+	require.Less(t, heap()-before, int64(1<<20))
+	require.Len(t, clienttest.AsError(t, err).Body, 64<<10)
+}
+
+// countingReader never ends, and counts what it gave.
+type countingReader int
+
+func (r *countingReader) Read(b []byte) (int, error) {
+	*r += countingReader(len(b))
+	return letters{}.Read(b)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// bodyCloser fails the reading of a body at a byte, and counts its closing.
+type bodyCloser struct {
+	io.Reader
+	closed int
+}
+
+func (b *bodyCloser) Close() error { b.closed++; return nil }
+
+func TestBodiesAreClosed(t *testing.T) {
+	broken := errors.New("cable cut")
+	for name, body := range map[string]io.Reader{
+		"whole":  strings.NewReader(`{"message":"ok"}`),
+		"broken": io.MultiReader(strings.NewReader(`{"mess`), iotest.ErrReader(broken)),
+		"huge":   io.LimitReader(letters{}, 40<<20),
+	} {
+		for _, status := range []int{101, 200, 404, 503} {
+			b := &bodyCloser{Reader: body}
+			c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: b, Request: req}, nil
+			}), func(o *signforms.Options) { o.MaxAttempts = 1 })
+			_ = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
+			require.Equal(t, 1, b.closed, "%s body of a %d", name, status)
+		}
+	}
+}
+
+// TestCompressedAnswersAreBounded: what counts is the size after unpacking.
+func TestCompressedAnswersAreBounded(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := io.CopyN(w, letters{}, 33<<20)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.Less(t, packed.Len(), 64<<10)
+	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit", 409: "void document: 409: xxx"} {
+		c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(status)
+			w.Write(packed.Bytes())
+		})
+		err = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
+		require.ErrorContains(t, err, want)
+		require.Len(t, clienttest.AsError(t, err).Body, 64<<10)
+	}
+}

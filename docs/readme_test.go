@@ -1,0 +1,96 @@
+package docs_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every Go program of the README is a function of example_readme_test.go, word by word, with the imports it needs.
+func TestREADMEProgramsAreCompiled(t *testing.T) {
+	source, err := os.ReadFile("example_readme_test.go")
+	require.NoError(t, err)
+	want := []string{
+		program(t, source, "Example_send"),
+		program(t, source, "Example_receive"),
+		program(t, source, "TestOfferIsSigned"),
+	}
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	var got []string
+	for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1) {
+		got = append(got, string(m[1]))
+	}
+	require.Len(t, got, len(want), "Go programs in README.md")
+	for i := range want {
+		require.Equal(t, want[i], got[i], "program %d of README.md: copy the wanted text into it", i+1)
+		require.Less(t, strings.Count(want[i], "\n"), 30, "lines of program %d", i+1)
+	}
+}
+
+// program makes a whole program, or a whole test file, of one function of a file.
+func program(t *testing.T, source []byte, name string) string {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "example_readme_test.go", source, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && f.Name.Name == name
+	})
+	require.GreaterOrEqual(t, i, 0, "example_readme_test.go has no function %s", name)
+	f := file.Decls[i].(*ast.FuncDecl)
+	at := func(p token.Pos) int { return files.Position(p).Offset }
+	head, signature := "package main", "func main()"
+	if strings.HasPrefix(name, "Test") {
+		head, signature = "package shop_test", string(source[at(f.Pos()):at(f.Body.Pos())-1])
+	}
+	return fmt.Sprintf("%s\n\nimport (\n%s)\n\n%s %s\n", head, imports(file, f), signature, source[at(f.Body.Pos()):at(f.Body.End())])
+}
+
+// imports prints the imports of a file that one of its functions uses, the module's own after a blank line.
+func imports(file *ast.File, f *ast.FuncDecl) string {
+	used := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	var standard, own strings.Builder
+	for _, spec := range file.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		switch name := strings.TrimSuffix(filepath.Base(path), "-go"); {
+		case !used[name]:
+		case strings.HasPrefix(path, "github.com/"):
+			fmt.Fprintf(&own, "\t%q\n", path)
+		default:
+			fmt.Fprintf(&standard, "\t%q\n", path)
+		}
+	}
+	return standard.String() + "\n" + own.String()
+}
+
+// The README's test command is the one that is run before each merge.
+func TestREADMETestCommand(t *testing.T) {
+	for page, command := range map[string]string{
+		"README.md": "\ngo test ./...", ".ci/run": `step "go test ./..." go test ./...`,
+	} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		require.True(t, bytes.Contains(text, []byte(command)), "%s should have %q", page, command)
+	}
+}

@@ -1,0 +1,47 @@
+package clienttest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// Sentinels are all that an error of package signforms can match.
+var Sentinels = []error{
+	signforms.ErrInvalid, signforms.ErrForbidden, signforms.ErrNotFound, signforms.ErrRefused, signforms.ErrRateLimited,
+	signforms.ErrUnavailable, signforms.ErrOutcomeUnknown,
+}
+
+// AsError returns err as the *Error that every call's error is.
+func AsError(t testing.TB, err error) *signforms.Error {
+	t.Helper()
+	var e *signforms.Error
+	require.ErrorAs(t, err, &e)
+	return e
+}
+
+// RequireMatches fails unless err matches these sentinels and no other.
+func RequireMatches(t testing.TB, err error, want ...error) {
+	t.Helper()
+	for _, s := range Sentinels {
+		if slices.Contains(want, s) {
+			require.ErrorIs(t, err, s)
+		} else {
+			require.NotErrorIs(t, err, s)
+		}
+	}
+}
+
+// RequireUnreadable checks the error of a call whose answer could not be read.
+func RequireUnreadable(t *testing.T, call Call, err error, status int) {
+	t.Helper()
+	require.Equal(t, status, AsError(t, err).StatusCode, call.Name)
+	if call.SendsMail() {
+		RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+	} else {
+		RequireMatches(t, err, signforms.ErrUnavailable)
+	}
+}

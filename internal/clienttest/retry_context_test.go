@@ -1,0 +1,286 @@
+package clienttest_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+)
+
+// TestContextEnds ends a call's context in each of its phases, after five seconds, by cancelling it and by its deadline.
+func TestContextEnds(t *testing.T) {
+	const half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"mess"
+	phases := []failure{
+		{name: "dialling", dial: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrUnavailable}},
+		{name: "TLS handshake", scheme: "https", behave: func(_ *wireService, c net.Conn) { io.Copy(io.Discard, c) },
+			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrUnavailable}},
+		{name: "writing", behave: func(s *wireService, _ net.Conn) { <-s.done }, // reads nothing
+			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
+		{name: "waiting for the answer", behave: silentAfter(""), reads: cell{1, 1, 0, signforms.ErrUnavailable}, sends: onceUnknown},
+		{name: "reading the answer", behave: silentAfter(half), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200)},
+		{name: "reading an error", behave: silentAfter("HTTP/1.1 404 X\r\nContent-Length: 100\r\n\r\nhalf"),
+			reads: cell{1, 1, 404, signforms.ErrNotFound}, sends: cell{1, 1, 404, signforms.ErrNotFound}},
+		{name: "waiting to retry", behave: answer(429, "Retry-After: 20\r\n", "later"),
+			reads: cell{1, 1, 429, signforms.ErrRateLimited}, sends: cell{1, 1, 429, signforms.ErrRateLimited}},
+	}
+	for _, f := range phases {
+		for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+			if f.name == "waiting to retry" && cause == context.DeadlineExceeded {
+				continue // a wait that outlasts the deadline does not begin
+			}
+			for _, call := range clienttest.Calls {
+				t.Run(fmt.Sprintf("%s/%v/%s", f.name, cause, call.Name), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { f.end(t, call, cause) })
+				})
+			}
+		}
+	}
+}
+
+// TestTransportThatHidesTheContextsEnd: the caller learns why it ended, whatever the transport says.
+func TestTransportThatHidesTheContextsEnd(t *testing.T) {
+	for _, call := range clienttest.Calls {
+		ctx, cancel := context.WithCancel(t.Context())
+		var attempt error
+		c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return nil, syscall.ECONNRESET
+		}), func(o *signforms.Options) {
+			o.OnAttempt = func(_ context.Context, a signforms.Attempt) { attempt = a.Err }
+		})
+		err := call.Do(ctx, c)
+		for _, err := range []error{err, attempt} {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, syscall.ECONNRESET)
+			require.Equal(t, "context canceled", clienttest.AsError(t, err).Message)
+		}
+	}
+}
+
+func (f failure) end(t *testing.T, call clienttest.Call, cause error) {
+	s, change := f.service()
+	c := s.client(t, map[string]string{"": "http", "https": "https"}[f.scheme], change, func(_ *http.Transport, o *signforms.Options) {
+		o.ReminderMaxWait = -1
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	if cause == context.DeadlineExceeded {
+		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+	} else {
+		time.AfterFunc(5*time.Second, cancel)
+	}
+	defer cancel()
+	start := time.Now()
+	err := call.Do(ctx, c)
+	require.Equal(t, 5*time.Second, time.Since(start), "it ends with its context")
+	want, e := f.want(call), clienttest.AsError(t, err)
+	require.Equal(t, want.attempts, e.Attempts)
+	require.Equal(t, want.status, e.StatusCode)
+	require.Len(t, s.requests(), want.seen)
+	clienttest.RequireMatches(t, err, want.kind)
+	if want.status != 404 { // that one was told all it needs
+		require.ErrorIs(t, err, cause)
+	}
+	if want.status == 0 {
+		require.Contains(t, err.Error(), cause.Error())
+	}
+}
+
+func TestContextThatHasEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, call := range clienttest.Calls {
+		err := call.Do(ctx, clienttest.Scripted(t, clienttest.Silent(t)))
+		require.ErrorIs(t, err, context.Canceled)
+		clienttest.RequireMatches(t, err)
+		e := clienttest.AsError(t, err)
+		require.True(t, e.Local)
+		require.Zero(t, e.Attempts)
+		require.EqualError(t, err, call.Says+": nothing was sent: context canceled")
+	}
+}
+
+func TestNilContext(t *testing.T) {
+	var none context.Context
+	for _, call := range clienttest.Calls {
+		err := call.Do(none, clienttest.Scripted(t, clienttest.Silent(t)))
+		require.EqualError(t, err, call.Says+": invalid input: net/http: nil Context")
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+	}
+}
+
+// TestTransportWithoutTrace: an error that looks like one of dialling proves nothing when the transport does not report
+// what it does.
+func TestTransportWithoutTrace(t *testing.T) {
+	for _, failed := range []error{
+		&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, &net.DNSError{Err: "no such host", IsNotFound: true},
+	} {
+		for _, call := range clienttest.Calls {
+			attempts := 0
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+				attempts++
+				return nil, failed
+			})))
+			if call.SendsMail() {
+				require.Equal(t, 1, attempts)
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			} else {
+				require.Equal(t, 4, attempts)
+				clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+			}
+			require.ErrorIs(t, err, failed)
+		}
+	}
+}
+
+// TestWhatProvesThatNothingWasWritten plays a transport that reports some of what it does, and then fails.
+func TestWhatProvesThatNothingWasWritten(t *testing.T) {
+	getConn := func(tr *httptrace.ClientTrace) { tr.GetConn("service.test:80") }
+	gotConn := func(tr *httptrace.ClientTrace) { tr.GotConn(httptrace.GotConnInfo{}) }
+	field := func(tr *httptrace.ClientTrace) { tr.WroteHeaderField("Host", []string{"service.test"}) }
+	headers := func(tr *httptrace.ClientTrace) { tr.WroteHeaders() }
+	all := func(tr *httptrace.ClientTrace) { tr.WroteRequest(httptrace.WroteRequestInfo{}) }
+	type events []func(*httptrace.ClientTrace)
+	for name, c := range map[string]struct {
+		events events
+		proof  bool
+		late   bool  // and only when the attempt has timed out
+		err    error // of the transport, io.EOF unless said
+	}{
+		"nothing reported":                       {},
+		"no connection":                          {events: events{getConn}, proof: true},
+		"no connection in time":                  {events: events{getConn}, proof: true, late: true},
+		"a connection":                           {events: events{getConn, gotConn}, proof: true},
+		"a connection, and now out of time":      {events: events{getConn, gotConn}, late: true},
+		"a connection, and out of its own time":  {events: events{getConn, gotConn}, err: context.DeadlineExceeded},
+		"a connection, and cancelled by itself":  {events: events{getConn, gotConn}, err: context.Canceled},
+		"a connection from who knows where":      {events: events{gotConn}},
+		"a header field":                         {events: events{getConn, gotConn, field}},
+		"the headers":                            {events: events{getConn, gotConn, headers}},
+		"the request":                            {events: events{getConn, gotConn, all}},
+		"a header field, then no new connection": {events: events{getConn, gotConn, field, getConn}},
+	} {
+		for _, method := range []string{"Templates.Send", "Documents.Remind"} {
+			synctest.Test(t, func(t *testing.T) {
+				attempts := 0
+				transport := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+					attempts++
+					for _, event := range c.events {
+						event(httptrace.ContextClientTrace(req.Context()))
+					}
+					if c.late {
+						<-req.Context().Done()
+					}
+					return nil, cmp.Or(c.err, io.EOF)
+				})
+				err := clienttest.CallOf(t, method).Do(t.Context(), clienttest.Scripted(t, transport))
+				if c.proof {
+					require.Equal(t, 4, attempts, name)
+					clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+				} else {
+					require.Equal(t, 1, attempts, name)
+					clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				}
+			})
+		}
+	}
+}
+
+// TestWrappedTransport: a transport around http.Transport keeps its trace.
+func TestWrappedTransport(t *testing.T) {
+	dials := 0
+	below := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		dials++
+		return nil, syscall.ECONNREFUSED
+	}}
+	err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		req = req.Clone(req.Context())
+		req.Header.Set("X-Extra", "1")
+		return below.RoundTrip(req)
+	})))
+	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+	require.Equal(t, 4, dials)
+}
+
+// onceAnswering answers the first request of a connection; of a second it reads all and closes.
+func onceAnswering(s *wireService, c net.Conn) {
+	r := bufio.NewReader(c)
+	if _, err := s.read(r); err != nil {
+		return
+	}
+	write(c, "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")
+	_, _ = s.read(r)
+}
+
+// TestNotRepeatedByNetHTTP: on a connection that was used before, net/http repeats a GET by itself when it breaks. A reminder
+// that Options.Endpoints makes a GET must not be.
+func TestNotRepeatedByNetHTTP(t *testing.T) {
+	for name, e := range map[string]signforms.Endpoint{
+		"POST": {}, "GET": {Method: "GET"}, "PUT without body": {Method: "PUT", Inputs: signforms.InputsQuery},
+		"POST without body": {Inputs: signforms.InputsQuery}, "GET of a path": {Method: "GET", Path: "/documents/{documentId}/remind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &wireService{behave: onceAnswering}
+				c := s.client(t, "http", func(_ *http.Transport, o *signforms.Options) {
+					o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}
+				})
+				remind := clienttest.CallOf(t, "Documents.Remind")
+				require.NoError(t, remind.Do(t.Context(), c))
+				synctest.Wait() // until the connection is idle
+				err := remind.Do(t.Context(), c)
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				require.Equal(t, 1, s.dials, "the connection was used again")
+				require.Len(t, s.requests(), 2)
+				require.Len(t, map[string]bool{s.requests()[0].id: true, s.requests()[1].id: true}, 2)
+				if e.Inputs == signforms.InputsQuery || e.Method == "GET" {
+					require.Empty(t, s.requests()[0].body)
+				}
+			})
+		})
+	}
+}
+
+// TestConnectionClosedWhileIdle: that the service hangs up between two calls is no failure of the second.
+func TestConnectionClosedWhileIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &wireService{behave: closingAfter(-1, "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")}
+		c := s.client(t, "http")
+		for range 3 {
+			require.NoError(t, clienttest.CallOf(t, "Documents.Remind").Do(t.Context(), c))
+			synctest.Wait()
+		}
+		require.Equal(t, 3, s.dials)
+		require.Len(t, s.requests(), 3)
+	})
+}
+
+// TestNothingIsRepeatedAfterASuccess: a call that succeeds at last has been tried as often as it had to.
+func TestNothingIsRepeatedAfterASuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		s := &wireService{}
+		s.behave = func(s *wireService, c net.Conn) {
+			if n++; n < 3 {
+				return
+			}
+			answer(200, "", `{"message":"Voided"}`)(s, c)
+		}
+		require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), s.client(t, "http")))
+		require.Len(t, s.requests(), 1)
+		require.Equal(t, 3, s.dials)
+	})
+}

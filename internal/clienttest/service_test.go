@@ -1,0 +1,201 @@
+package clienttest_test
+
+import (
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func gather[T any](t *testing.T, seq iter.Seq2[*T, error]) (all []T) {
+	t.Helper()
+	for v, err := range seq {
+		require.NoError(t, err)
+		all = append(all, *v)
+	}
+	return all
+}
+
+func TestServiceListsDocuments(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Seed: 1, Start: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)})
+	c, ctx := clienttest.ClientOf(t, srv), t.Context()
+	var ids []string // oldest first, a day apart
+	for i := range 12 {
+		ids = append(ids, clienttest.AddLease(srv, fmt.Sprintf("Lease %02d", i)))
+		srv.Advance(24 * time.Hour)
+	}
+	require.NoError(t, srv.Archive(ids[3]))
+	require.NoError(t, srv.Expire(ids[5]))
+
+	list := func(p signforms.DocumentListParams) []string {
+		t.Helper()
+		page, err := c.Documents.List(ctx, p)
+		require.NoError(t, err)
+		var got []string
+		for _, d := range page.Items {
+			got = append(got, d.DocumentID)
+		}
+		return got
+	}
+	require.Equal(t, ids[:10], list(signforms.DocumentListParams{SortOrder: signforms.OldestFirst}), "ten to a page")
+	require.Equal(t, []string{ids[11], ids[10], ids[9]}, list(signforms.DocumentListParams{Limit: 3}), "newest first")
+	require.Equal(t, []string{ids[8], ids[7], ids[6]}, list(signforms.DocumentListParams{Limit: 3, Page: 2}))
+	require.Equal(t, []string{ids[3]}, list(signforms.DocumentListParams{Archived: new(true)}))
+	require.Len(t, list(signforms.DocumentListParams{Archived: new(false), Limit: 100}), 11)
+	require.Equal(t, []string{ids[5]}, list(signforms.DocumentListParams{Status: signforms.StatusExpired}))
+	require.Equal(t, []string{ids[7]}, list(signforms.DocumentListParams{Query: "lease 07"}))
+	require.Equal(t, []string{ids[4]}, list(signforms.DocumentListParams{DocumentID: ids[4]}))
+	first, err := c.Documents.Get(ctx, ids[2])
+	require.NoError(t, err)
+	last, err := c.Documents.Get(ctx, ids[4])
+	require.NoError(t, err)
+	require.Equal(t, []string{ids[4], ids[3], ids[2]}, list(signforms.DocumentListParams{DateFrom: first.CreatedAt, DateTo: last.CreatedAt}),
+		"both ends are inclusive")
+
+	all := gather(t, c.Documents.All(ctx, signforms.DocumentListParams{Limit: 5}))
+	require.Len(t, all, 12)
+	require.Equal(t, ids[11], all[0].DocumentID)
+	require.Equal(t, ids[0], all[11].DocumentID)
+}
+
+func TestServiceSignsATemplate(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	c, ctx := clienttest.ClientOf(t, srv), t.Context()
+	template := clienttest.AddOffer(srv)
+
+	listed, err := c.Templates.List(ctx, signforms.TemplateListParams{Query: "offer"})
+	require.NoError(t, err)
+	require.Equal(t, template, listed.Items[0].DocumentID)
+	got, err := c.Templates.Get(ctx, template)
+	require.NoError(t, err)
+	require.Equal(t, []signforms.Role{{RoleTitle: "Buyer", RoleColour: "#1F6FEB"}, {RoleTitle: clienttest.OddRole}}, got.Roles)
+	require.Empty(t, got.Respondents)
+
+	sent, err := c.Templates.Send(ctx, clienttest.OfferParams(template))
+	require.NoError(t, err)
+	require.Equal(t, template, sent.TemplateID)
+	require.Equal(t, signforms.StatusPending, sent.CreatedDocumentStatus)
+	require.Len(t, sent.Signers, 2)
+	require.Equal(t, clienttest.OddName, sent.Signers[0].Name)
+	opened, err := http.Get(string(sent.Signers[0].SentURL))
+	require.NoError(t, err)
+	require.NoError(t, opened.Body.Close())
+	require.Equal(t, 200, opened.StatusCode, "the link opens")
+	invitation := srv.Messages()[0]
+	require.Equal(t, []string{"ann@example.com", "For you", "Sign, please."}, []string{invitation.To, invitation.Subject, invitation.Body})
+
+	reminded, err := c.Documents.Remind(ctx, sent.Ref())
+	require.NoError(t, err)
+	require.Equal(t, new(2), reminded.RemindersSent)
+	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
+	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ben@example.com").Sign())
+
+	r, err := c.Templates.Respondent(ctx, sent.CreatedDocumentID)
+	require.NoError(t, err)
+	require.Equal(t, signforms.StatusSigned, r.Status)
+	require.Equal(t, signforms.SignerSigned, r.Signers[1].Status)
+	require.NotEmpty(t, r.FinishedPDFURL)
+	require.Len(t, r.History, 3, "viewed once, signed twice")
+	require.Equal(t, sent.Ref(), r.Ref())
+	got, err = c.Templates.Get(ctx, template)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1}, []int{got.TotalRespondents, got.TotalSignedRespondents})
+	require.Equal(t, sent.Ref(), got.Respondents[0].Ref())
+}
+
+func TestServiceListsRespondents(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	c, ctx := clienttest.ClientOf(t, srv), t.Context()
+	template := clienttest.AddOffer(srv)
+	var ids []string // newest first
+	for range 7 {
+		sent, err := c.Templates.Send(ctx, clienttest.OfferParams(template))
+		require.NoError(t, err)
+		ids = append([]string{sent.CreatedDocumentID}, ids...)
+		srv.Advance(time.Second)
+	}
+	page, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: template, Page: 2, Limit: 3})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 3)
+	require.Equal(t, ids[3], page.Items[0].RespondentDocumentID)
+	require.Equal(t, 3, page.Next)
+	var all []string
+	for _, r := range gather(t, c.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: template, Limit: 2})) {
+		all = append(all, r.RespondentDocumentID)
+	}
+	require.Equal(t, ids, all)
+	templates := gather(t, c.Templates.All(ctx, signforms.TemplateListParams{}))
+	require.Len(t, templates, 1)
+	require.Equal(t, 7, templates[0].TotalRespondents)
+}
+
+func TestServiceSendsAForm(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	c, ctx := clienttest.ClientOf(t, srv), t.Context()
+	form := clienttest.AddIntake(srv)
+	res, err := c.Forms.Send(ctx, signforms.FormSendParams{
+		FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}, Mail: signforms.Mail{Subject: "Hello", Message: "Fill in."},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "Form sent successfully", res.Message)
+	require.Len(t, srv.Messages(), 1)
+	require.Equal(t, "Hello", srv.Messages()[0].Subject)
+
+	var ids []string // newest first
+	for i := range 5 {
+		id, err := srv.SubmitForm(form, signformstest.Submission{RespondentEmail: "ann@example.com", Answers: map[string]string{"Name?": fmt.Sprint("Ann ", i)}})
+		require.NoError(t, err)
+		ids = append([]string{id}, ids...)
+		srv.Advance(time.Second)
+	}
+	page, err := c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: form, Page: 2, Limit: 2})
+	require.NoError(t, err)
+	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 5, HasNextPage: true, HasPreviousPage: true}, page.Pagination)
+	require.Equal(t, ids[2], page.Items[0].FormResponseID)
+	require.Equal(t, []signforms.Answer{{ID: "q1", Question: "Name?", Answer: "Ann 2"}, {ID: "q2", Question: "More?"}}, page.Items[0].Answers)
+	var all []string
+	for _, r := range gather(t, c.Forms.AllResponses(ctx, signforms.ResponseListParams{FormID: form, Limit: 2})) {
+		all = append(all, r.FormResponseID)
+	}
+	require.Equal(t, ids, all)
+	for _, id := range []string{ids[2], strings.ToUpper(ids[2]), page.Items[0].ResponseID} {
+		one, err := c.Forms.Response(ctx, id)
+		require.NoError(t, err)
+		require.Equal(t, &page.Items[0], one)
+	}
+}
+
+// TestServiceVoidsOnce voids, and voids again.
+func TestServiceVoidsOnce(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	c, ctx := clienttest.ClientOf(t, srv), t.Context()
+	sent, err := c.Templates.Send(ctx, clienttest.OfferParams(clienttest.AddOffer(srv)))
+	require.NoError(t, err)
+	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(clienttest.AddLease(srv, "Lease")), sent.Ref()} {
+		first, err := c.Documents.Void(ctx, ref)
+		require.NoError(t, err)
+		require.Equal(t, signforms.StatusVoid, first.Status)
+		require.False(t, first.AlreadyVoided)
+		again, err := c.Documents.Void(ctx, ref)
+		require.NoError(t, err)
+		require.True(t, again.AlreadyVoided)
+	}
+}
+
+// requests returns how many requests of an operation the service has answered or tried to.
+func requests(srv *signformstest.Server, op signforms.Operation) (n int) {
+	for _, r := range srv.Requests() {
+		if r.Operation == op {
+			n++
+		}
+	}
+	return n
+}

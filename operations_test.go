@@ -1,0 +1,146 @@
+package signforms_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+)
+
+// through makes one call with the endpoint of its operation overridden, and returns the request.
+func through(t *testing.T, method string, e signforms.Endpoint) clienttest.Sent {
+	t.Helper()
+	call := clienttest.CallOf(t, method)
+	rec := &clienttest.Recorder{Answer: `{"documents":[{"documentId":"` + clienttest.PDFID + `"}],"createdDocumentId":"` + clienttest.CreatedID + `"}`}
+	c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
+		o.Endpoints = map[signforms.Operation]signforms.Endpoint{call.Op: e}
+	})
+	require.NoError(t, call.Do(t.Context(), c))
+	require.Len(t, rec.Sent, 1)
+	return rec.Sent[0]
+}
+
+// line is what a request looks like, without the host.
+func line(s clienttest.Sent) string {
+	return strings.TrimSpace(s.Method + " " + strings.TrimPrefix(s.URL.String(), "https://api.example.com/base") + " " + string(s.Content))
+}
+
+func TestEndpointsCanBeOverridden(t *testing.T) {
+	const (
+		query = "?documentId=" + clienttest.PDFID + "&documentType=PDF"
+		body  = ` {"documentId":"` + clienttest.PDFID + `","documentType":"PDF"}`
+	)
+	for _, c := range []struct {
+		name     string
+		method   string
+		endpoint signforms.Endpoint
+		want     string
+	}{
+		{"default", "Documents.Void", signforms.Endpoint{}, "POST /void-document" + query + body},
+		{"method", "Documents.Void", signforms.Endpoint{Method: "PUT"}, "PUT /void-document" + query + body},
+		{"path", "Documents.Void", signforms.Endpoint{Path: "/documents/{documentId}/{documentType}/void"},
+			"POST /documents/" + clienttest.PDFID + "/PDF/void" + query + body},
+		{"query only", "Documents.Void", signforms.Endpoint{Inputs: signforms.InputsQuery}, "POST /void-document" + query},
+		{"body only", "Documents.Remind", signforms.Endpoint{Inputs: signforms.InputsBody}, "POST /send-reminder" + body},
+		{"GET", "Documents.Remind", signforms.Endpoint{Method: "GET"}, "GET /send-reminder" + query},
+		{"DELETE, path and query", "Documents.Void", signforms.Endpoint{Method: "DELETE", Path: "/documents/{documentId}", Inputs: signforms.InputsQuery},
+			"DELETE /documents/" + clienttest.PDFID + query},
+		{"list by POST", "Documents.Get", signforms.Endpoint{Method: "POST", Inputs: signforms.InputsBody}, "POST /get-documents" + body},
+		{"list in both places", "Documents.Get", signforms.Endpoint{Method: "POST", Inputs: signforms.InputsQuery | signforms.InputsBody},
+			"POST /get-documents" + query + body},
+		{"escaped already", "Documents.Void", signforms.Endpoint{Path: "/a%2Fb/%C3%A9", Inputs: signforms.InputsQuery}, "POST /a%2Fb/%C3%A9" + query},
+	} {
+		require.Equal(t, c.want, line(through(t, c.method, c.endpoint)), c.name)
+	}
+	sending := through(t, "Templates.Send", signforms.Endpoint{Path: "/send/{signingType}/{documentId}"})
+	require.Equal(t, "/base/send/PDF_TEMPLATE/"+clienttest.TemplateID, sending.URL.Path)
+	require.JSONEq(t, `{"signingType":"PDF_TEMPLATE","documentId":"`+clienttest.TemplateID+`",
+		"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`, string(sending.Content))
+}
+
+// TestBodiesOfOverriddenEndpoints: integers and booleans of a list keep their JSON types.
+func TestBodiesOfOverriddenEndpoints(t *testing.T) {
+	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+	c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
+		o.Endpoints = map[signforms.Operation]signforms.Endpoint{
+			signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody},
+		}
+	})
+	require.NoError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{Page: 2, Limit: 3, Archived: new(false)})))
+	require.JSONEq(t, `{"documentType":"PDF","page":2,"limit":3,"archive":false}`, string(rec.Sent[0].Content))
+	require.Equal(t, "application/json", rec.Sent[0].Header.Get("Content-Type"))
+}
+
+func TestPathInputsAreEscaped(t *testing.T) {
+	responses := func(path, form string) (clienttest.Sent, error) {
+		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+		c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
+			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListResponses: {Path: path}}
+		})
+		err := clienttest.Second(c.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: form}))
+		if err != nil {
+			require.Empty(t, rec.Sent)
+			return clienttest.Sent{}, err
+		}
+		return rec.Sent[0], nil
+	}
+	for form, want := range map[string]string{
+		"a/b": "a%2Fb", "../void-document": "..%2Fvoid-document", "a?b=c#d": "a%3Fb=c%23d", "ü %2F": "%C3%BC%20%252F", "...": "...",
+		"\\..\\": "%5C..%5C", "a\r\nb": "a%0D%0Ab",
+	} {
+		got, err := responses("/forms/{formId}/responses", form)
+		require.NoError(t, err)
+		require.Equal(t, "/base/forms/"+want+"/responses", got.URL.EscapedPath(), "form %q", form)
+		require.Equal(t, form, got.URL.Query().Get("formId"), "it is in the query too")
+	}
+	for _, form := range []string{".", ".."} {
+		_, err := responses("/forms/{formId}/responses", form)
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+		require.True(t, clienttest.AsError(t, err).Local)
+		require.ErrorContains(t, err, "would get a . or .. segment from this call's inputs")
+		got, err := responses("/form-{formId}", form)
+		require.NoError(t, err, "harmless within a segment")
+		require.Equal(t, "/base/form-"+form, got.URL.Path)
+	}
+	_, err := responses("/responses/{responseId}", "form")
+	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+	require.EqualError(t, err, "list responses: invalid input: the path set in Options.Endpoints needs responseId, which this call does not set")
+}
+
+func TestBadEndpointsAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		op       signforms.Operation
+		endpoint signforms.Endpoint
+		want     string
+	}{
+		{signforms.OpVoidDocument, signforms.Endpoint{Method: "get"}, `Method "get" is none of GET, POST, PUT, PATCH, DELETE`},
+		{signforms.OpVoidDocument, signforms.Endpoint{Inputs: 4}, "Inputs 4 is not InputsQuery, InputsBody or both"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Method: "GET", Inputs: signforms.InputsBody}, "a GET has no body: set Inputs to InputsQuery"},
+		{signforms.OpListDocuments, signforms.Endpoint{Inputs: signforms.InputsBody}, "a GET has no body: set Inputs to InputsQuery"},
+		{signforms.OpSend, signforms.Endpoint{Inputs: signforms.InputsQuery}, "its inputs are nested and need a body"},
+		{signforms.OpSend, signforms.Endpoint{Method: http.MethodGet}, "its inputs are nested and need a body"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "void"}, "must begin with a slash"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/void?a=b"}, "must begin with a slash and hold no query"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/void#a"}, "hold no query, fragment or blank"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/vo id"}, "hold no query, fragment or blank"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/void/%zz"}, "is not escaped as in a URL"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/void/\x7f"}, "is not escaped as in a URL"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/é/{documentId}"}, "is not escaped as in a URL"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/a/../b"}, "has a . or .. segment"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/a/%2e%2E/b"}, "has a . or .. segment"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentID}"}, "Path holds {documentID}, which is no input; it may hold documentId, documentType, responseId"},
+		{signforms.OpSend, signforms.Endpoint{Path: "/{formId}"}, "it may hold documentId, signingType"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{}"}, "Path holds {}"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/{documentId"}, "has an unpaired brace"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "/documentId}"}, "has an unpaired brace"},
+		{signforms.OpVoidDocument, signforms.Endpoint{Path: "{documentId}"}, "must begin with a slash"},
+	} {
+		_, err := signforms.New("https://x", clienttest.APIKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
+		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)
+		require.ErrorContains(t, err, c.want)
+	}
+}
