@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
 // takeLock locks a file, making it when it is missing, until it is closed or the process ends. The file tells the process id
@@ -15,7 +17,7 @@ func takeLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockExclusively(f); err != nil {
+	if err := filelock.Try(f); err != nil {
 		defer f.Close()
 		if id := holder(f); id != "" {
 			return nil, fmt.Errorf("%w, %s", err, id)

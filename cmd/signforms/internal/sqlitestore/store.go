@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // What [Open] returns when a file cannot be used, found by errors.Is.
 var (
-	ErrInUse   = errors.New("in use by another process")
+	ErrInUse   = filelock.ErrLocked
 	ErrNewer   = errors.New("written by a newer version of this program")
 	ErrForeign = errors.New("not a data file of this program")
 	ErrDamaged = errors.New("damaged")

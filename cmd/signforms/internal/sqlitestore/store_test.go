@@ -14,6 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
 func newPath(t *testing.T) string {
@@ -160,4 +161,17 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	files, err := filepath.Glob(path + "*")
 	require.NoError(t, err)
 	require.Equal(t, []string{path, path + ".lock"}, files)
+}
+
+// What every storage promises.
+func TestStorage(t *testing.T) {
+	storagetest.Run(t, func(t *testing.T) (signformstest.Storage, func() signformstest.Storage) {
+		path := newPath(t)
+		s := open(t, path)
+		return s, func() signformstest.Storage {
+			require.NoError(t, s.Close())
+			s = open(t, path)
+			return s
+		}
+	})
 }
