@@ -1,0 +1,96 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Error is what an answer other than a success says.
+type Error struct {
+	Status  int    `json:"-"`              // of HTTP
+	Code    string `json:"code"`           // "input", "refused", "not_found", "method", "too_large", "storage", "token", "host", "starting"
+	Message string `json:"message"`        // says what to do
+	Path    string `json:"path,omitempty"` // the part of a seed that it is about, as in templates[0]
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// errorBody is the body of every answer that tells an error.
+type errorBody struct {
+	Error *Error `json:"error"`
+}
+
+func failure(status int, code, format string, args ...any) *Error {
+	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func inputError(format string, args ...any) *Error {
+	return failure(http.StatusUnprocessableEntity, "input", format, args...)
+}
+
+func notFound(what, id string) *Error {
+	return failure(http.StatusNotFound, "not_found", "there is no %s %q", what, id)
+}
+
+// asError gives an error of the server its place in this interface.
+func asError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	text := strings.TrimPrefix(err.Error(), "signformstest: ")
+	switch {
+	case errors.Is(err, signformstest.ErrStorage):
+		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
+	case errors.Is(err, signformstest.ErrRefused):
+		return failure(http.StatusConflict, "refused", "%s", text)
+	case errors.Is(err, signformstest.ErrNotFound):
+		return failure(http.StatusNotFound, "not_found", "%s", text)
+	}
+	return inputError("%s", text)
+}
+
+// WriteError answers a request with an error.
+func WriteError(w http.ResponseWriter, e *Error) { writeJSON(w, e.Status, errorBody{e}) }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // our own types
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n')) // a client that is gone is no concern of the service
+}
+
+// maxBody has room for a PDF of 20 MB in base64.
+const maxBody = 32 << 20
+
+// decode reads a request's body as JSON into v. An empty body leaves v as it is.
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return failure(http.StatusBadRequest, "input", "the body broke off: %v", err)
+	}
+	if len(strings.TrimSpace(string(body))) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return failure(http.StatusBadRequest, "input", "the body: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return failure(http.StatusBadRequest, "input", "the body goes on after its JSON value")
+	}
+	return nil
+}

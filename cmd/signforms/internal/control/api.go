@@ -1,0 +1,101 @@
+package control
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Config is what the interface serves.
+type Config struct {
+	Server  *signformstest.Server
+	Version string // of the program
+	Data    string // where the state is: a file's path, or "memory"
+	Seed    *Seed  // what a reset begins with; nil: nothing
+}
+
+// API is the interface of one sandbox. It is an [http.Handler] for the paths below [Prefix].
+type API struct {
+	Config
+	server *signformstest.Server
+	mux    *http.ServeMux
+}
+
+// New returns the interface of a sandbox.
+func New(c Config) *API {
+	a := &API{Config: c, server: c.Server, mux: http.NewServeMux()}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route.pattern, " ")
+		a.mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, route.handle) })
+	}
+	for pattern, handle := range a.streams() {
+		method, path, _ := strings.Cut(pattern, " ")
+		a.mux.HandleFunc(method+" "+Prefix+path, handle)
+	}
+	a.mux.HandleFunc("/", a.noRoute)
+	return a
+}
+
+// ServeHTTP implements [http.Handler].
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+// streams are the routes whose answers are no JSON.
+func (a *API) streams() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET /events":                  a.events,
+		"GET /templates/{id}/pdf":      a.templatePDF,
+		"GET /documents/{id}/pdf":      a.documentPDF,
+		"GET /documents/{id}/finished": a.finishedPDF,
+	}
+}
+
+// Patterns are the routes, as in "POST /templates" below [Prefix].
+func Patterns() []string {
+	all := slices.Collect(maps.Keys(new(API).streams()))
+	for _, route := range routes {
+		all = append(all, route.pattern)
+	}
+	return all
+}
+
+// created is an answer with status 201.
+type created struct{ body any }
+
+// answer does the work of a request. A result of nil is answered with 204.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, handle func(*API, *http.Request) (any, error)) {
+	result, err := handle(a, r)
+	if err != nil {
+		WriteError(w, asError(err))
+		return
+	}
+	switch result := result.(type) {
+	case nil:
+		w.WriteHeader(http.StatusNoContent)
+	case created:
+		writeJSON(w, http.StatusCreated, result.body)
+	default:
+		writeJSON(w, http.StatusOK, result)
+	}
+}
+
+// noRoute answers what no route does.
+func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := r.Clone(context.Background())
+		other.Method = method
+		if _, pattern := a.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		WriteError(w, failure(http.StatusNotFound, "not_found", "there is no %s; docs/control.yaml lists the paths", r.URL.Path))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	WriteError(w, failure(http.StatusMethodNotAllowed, "method", "%s allows %s", r.URL.Path, strings.Join(allowed, ", ")))
+}

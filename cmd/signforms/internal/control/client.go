@@ -1,0 +1,114 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client calls the control interface of a running sandbox. It is safe for concurrent use.
+type Client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// callTimeout bounds a call. The longest is an advance of the clock, which waits for receivers of webhooks.
+const callTimeout = 11 * time.Minute
+
+// NewClient returns a client of the sandbox at a URL such as http://127.0.0.1:4874. The token may be empty.
+func NewClient(base, token string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%q is no URL of a sandbox: write it as in http://127.0.0.1:4874", base)
+	}
+	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{
+		Timeout:       callTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Get calls a path below [Prefix] and decodes the answer into out.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.do(ctx, http.MethodGet, path, nil, out)
+}
+
+// Post sends in as JSON, unless it is nil, and decodes the answer into out, unless that is nil.
+func (c *Client) Post(ctx context.Context, path string, in, out any) error {
+	return c.do(ctx, http.MethodPost, path, in, out)
+}
+
+// Delete deletes what is under the path.
+func (c *Client) Delete(ctx context.Context, path string) error {
+	return c.do(ctx, http.MethodDelete, path, nil, nil)
+}
+
+// maxAnswer bounds an answer: a page of deliveries with many attempts is the largest.
+const maxAnswer = 256 << 20
+
+func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
+	body := io.Reader(http.NoBody)
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+Prefix+path, body)
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("reading the answer of %s: %w", c.base, err)
+	}
+	return c.read(answer, text, out)
+}
+
+// cause leaves out the URL, which the caller names.
+func cause(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func (c *Client) read(answer *http.Response, text []byte, out any) error {
+	if answer.StatusCode >= 200 && answer.StatusCode <= 299 {
+		if out == nil {
+			return nil
+		}
+		if err := json.Unmarshal(text, out); err != nil {
+			return fmt.Errorf("what answers at %s is no sandbox: %w", c.base, err)
+		}
+		return nil
+	}
+	var failed errorBody
+	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
+		return fmt.Errorf("what answers at %s with status %d is no sandbox of this program", c.base, answer.StatusCode)
+	}
+	failed.Error.Status = answer.StatusCode
+	return failed.Error
+}

@@ -1,0 +1,60 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// Clock is the service's time.
+type Clock struct {
+	Now   time.Time `json:"now"`
+	Ahead Duration  `json:"ahead"` // of the wall clock
+}
+
+func (a *API) clock() *Clock {
+	now := a.server.Now()
+	return &Clock{Now: now.UTC(), Ahead: Duration(now.Sub(time.Now()).Round(time.Second))}
+}
+
+func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
+
+func (a *API) advance(r *http.Request) (any, error) {
+	var in Advance
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	if in.By <= 0 {
+		return nil, inputError(`by is missing or not more than 0: write how far to advance, as in {"by":"72h"}`)
+	}
+	if err := a.server.AdvanceClock(time.Duration(in.By)); err != nil {
+		return nil, err
+	}
+	return a.clock(), nil
+}
+
+// The bounds of how long settle waits.
+const (
+	defaultSettle = 30 * time.Second
+	maxSettle     = 10 * time.Minute
+)
+
+// settle waits until no delivery is due or under way.
+func (a *API) settle(r *http.Request) (any, error) {
+	in := Wait{Timeout: Duration(defaultSettle)}
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Timeout <= 0 || time.Duration(in.Timeout) > maxSettle {
+		return nil, inputError("timeout must be more than 0 and at most %v", maxSettle)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(in.Timeout))
+	defer cancel()
+	if err := a.server.Settle(ctx); errors.Is(err, context.DeadlineExceeded) {
+		return nil, failure(http.StatusGatewayTimeout, "timeout", "deliveries are still under way after %v", in.Timeout)
+	} else if err != nil {
+		return nil, err
+	}
+	return a.clock(), nil
+}

@@ -1,0 +1,192 @@
+package control_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// covered says which routes do what each method of a Server does, or why none does.
+var covered = map[string]string{
+	"AddAPIKey":           "POST /api-keys",
+	"AddDocument":         "POST /documents",
+	"AddForm":             "POST /forms",
+	"AddTemplate":         "POST /templates",
+	"AddWebhook":          "POST /webhooks",
+	"AddWorkspace":        "POST /workspaces",
+	"Advance":             "POST /clock/advance",
+	"AdvanceClock":        "POST /clock/advance",
+	"Archive":             "POST /documents/{id}/archive",
+	"Audit":               "GET /audit",
+	"ClearFaults":         "DELETE /faults",
+	"Client":              "none: a client is its caller's, of whatever language",
+	"ClientOptions":       "none: as Client; GET /credentials has what it needs",
+	"Close":               "none: SIGTERM does that",
+	"CreateAPIKey":        "POST /api-keys",
+	"CreateDocument":      "POST /documents",
+	"CreateFault":         "POST /faults/requests",
+	"CreateForm":          "POST /forms",
+	"CreateTemplate":      "POST /templates",
+	"CreateWebhook":       "POST /webhooks",
+	"CreateWebhookFault":  "POST /faults/deliveries",
+	"CreateWorkspace":     "POST /workspaces",
+	"Delete":              "POST /documents/{id}/delete",
+	"DeleteWebhook":       "DELETE /webhooks/{id}",
+	"Deliveries":          "GET /deliveries, GET /deliveries/{id}",
+	"DisableWebhook":      "POST /webhooks/{id}/disable",
+	"DocumentPDF":         "GET /documents/{id}/pdf",
+	"EnableWebhook":       "POST /webhooks/{id}/enable",
+	"Expire":              "POST /documents/{id}/expire",
+	"Fail":                "POST /faults/requests",
+	"FailWebhooks":        "POST /faults/deliveries",
+	"Faults":              "GET /faults",
+	"FindDocument":        "GET /documents/{id}",
+	"FindDocuments":       "GET /documents",
+	"FindForm":            "GET /forms/{id}",
+	"FindResponse":        "GET /responses/{id}",
+	"FindTemplate":        "GET /templates/{id}",
+	"FinishedPDF":         "GET /documents/{id}/finished",
+	"FormLink":            "GET /links/form/{token}",
+	"Forms":               "GET /forms",
+	"HTTPClient":          "none: as Client",
+	"Messages":            "GET /messages",
+	"Now":                 "GET /clock",
+	"Pay":                 "POST /documents/{id}/pay",
+	"RemoveFault":         "DELETE /faults/{id}",
+	"Requests":            "GET /requests",
+	"Resend":              "POST /deliveries/{id}/resend",
+	"ResendFailed":        "POST /webhooks/{id}/resend",
+	"Reset":               "POST /reset",
+	"Responses":           "GET /forms/{id}/responses",
+	"RotateWebhookSecret": "POST /webhooks/{id}/rotate",
+	"SendDraft":           "POST /documents/{id}/send",
+	"SendSample":          "POST /webhooks/{id}/test",
+	"Settle":              "POST /clock/settle",
+	"Shutdown":            "none: SIGTERM does that",
+	"Signer":              "POST /documents/{id}/view, POST /documents/{id}/sign, POST /documents/{id}/decline",
+	"SigningLink":         "GET /links/sign/{token}",
+	"SubmitForm":          "POST /forms/{id}/submit",
+	"TemplatePDF":         "GET /templates/{id}/pdf",
+	"Templates":           "GET /templates",
+	"TestWebhook":         "POST /webhooks/{id}/test",
+	"Void":                "POST /documents/{id}/void",
+	"Watch":               "GET /events",
+	"Webhooks":            "GET /webhooks, GET /webhooks/{id}",
+}
+
+func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
+	patterns := control.Patterns()
+	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true} // of several methods together
+	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
+		routes, known := covered[method.Name]
+		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)
+		if strings.HasPrefix(routes, "none: ") {
+			continue
+		}
+		for route := range strings.SplitSeq(routes, ", ") {
+			require.Contains(t, patterns, route, method.Name)
+			used[route] = true
+		}
+	}
+	for _, pattern := range patterns {
+		require.True(t, used[pattern], "%s does what no method does", pattern)
+	}
+	for method := range covered {
+		_, there := reflect.TypeFor[*signformstest.Server]().MethodByName(method)
+		require.True(t, there, "signformstest.Server has no method %s", method)
+	}
+}
+
+// The description lists the routes and nothing else.
+func TestDescriptionHasEveryRoute(t *testing.T) {
+	var described []string
+	for path, item := range description(t).Paths.Map() {
+		for method := range item.Operations() {
+			described = append(described, method+" "+path)
+		}
+	}
+	patterns := control.Patterns()
+	slices.Sort(described)
+	slices.Sort(patterns)
+	require.Equal(t, patterns, described)
+}
+
+func newAPI(t *testing.T) (*signformstest.Server, *httptest.Server) {
+	t.Helper()
+	server := signformstest.NewServer(t, nil)
+	return server, newAPIOf(t, server)
+}
+
+func TestRequestsThatCannotBe(t *testing.T) {
+	_, api := newAPI(t)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code, says         string
+	}{
+		{"GET", "/nowhere", "", 404, "not_found", "docs/control.yaml"},
+		{"PUT", "/templates", "", 405, "method", "GET, POST"},
+		{"GET", "/templates/x", "", 404, "not_found", "x"},
+		{"GET", "/webhooks/x", "", 404, "not_found", "x"},
+		{"GET", "/documents?type=PAPER", "", 400, "input", "PDF_TEMPLATE"},
+		{"GET", "/deliveries/x", "", 404, "not_found", "x"},
+		{"POST", "/webhooks/x/test", "", 404, "not_found", "x"},
+		{"DELETE", "/faults/x", "", 404, "not_found", "x"},
+		{"GET", "/templates?colour=red", "", 400, "input", `there is no parameter "colour"`},
+		{"GET", "/templates?limit=0", "", 400, "input", "limit"},
+		{"GET", "/templates?limit=1001", "", 400, "input", "limit"},
+		{"GET", "/requests?since=yesterday", "", 400, "input", "since"},
+		{"GET", "/requests?misses=perhaps", "", 400, "input", "misses"},
+		{"POST", "/templates", "{", 400, "input", "body"},
+		{"POST", "/templates", `{"name":"x","colour":1}`, 400, "input", `unknown field "colour"`},
+		{"POST", "/templates", `{"name":"x"} {}`, 400, "input", "goes on"},
+		{"POST", "/templates", `{"name":"x"}`, 422, "input", "Roles is empty"},
+		{"POST", "/forms", `{}`, 422, "input", "Title is empty"},
+		{"POST", "/documents", `{"name":"x"}`, 422, "input", "signer"},
+		{"POST", "/documents", `{"name":"x","expiresFor":"soon"}`, 400, "input", "72h"},
+		{"POST", "/webhooks", `{"url":"x"}`, 422, "input", "URL"},
+		{"POST", "/faults/requests", `{"status":99}`, 422, "input", "Status 99"},
+		{"POST", "/faults/deliveries", `{"pad":-1}`, 422, "input", "Pad"},
+		{"POST", "/clock/advance", `{}`, 422, "input", `{"by":"72h"}`},
+		{"POST", "/clock/settle", `{"timeout":"20m"}`, 422, "input", "10m"},
+		{"POST", "/documents/x/sign", `{}`, 422, "input", "signer is missing"},
+		{"POST", "/documents/x/sign", `{"signer":"ann@example.com"}`, 404, "not_found", "x"},
+		{"POST", "/seed", `{"forms":[{"title":"A","fields":[{"question":"q"}]},{"title":"B"}]}`, 422, "input", `"path":"forms[1]"`},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), c.method, api.URL+control.Prefix+c.path, strings.NewReader(c.body))
+		require.NoError(t, err)
+		status, body := exchange(t, request)
+		require.Equal(t, c.status, status, "%s %s %s: %s", c.method, c.path, c.body, body)
+		require.Contains(t, body, `"code":"`+c.code+`"`, "%s %s", c.method, c.path)
+		require.Regexp(t, regexp.QuoteMeta(strings.ReplaceAll(c.says, `"`, `\"`))+"|"+regexp.QuoteMeta(c.says), body)
+	}
+}
+
+func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
+	t.Helper()
+	api := httptest.NewServer(control.New(control.Config{Server: server, Version: "test", Data: "memory"}))
+	t.Cleanup(api.Close)
+	return api
+}
+
+// sentForm sends a form with the client and returns the token of its link.
+func sentForm(t *testing.T, server *signformstest.Server, form string) string {
+	t.Helper()
+	_, err := server.Client().Forms.Send(t.Context(), signforms.FormSendParams{
+		FormID: form, Receivers: []signforms.Receiver{{Name: "Cy", Email: "cy@example.com"}}, Mail: signforms.Mail{Subject: "s", Message: "m"},
+	})
+	require.NoError(t, err)
+	messages := server.Messages()
+	link := messages[len(messages)-1].Link
+	return link[strings.LastIndex(link, "/")+1:]
+}

@@ -1,0 +1,157 @@
+package control
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// DocumentRecord is a document as it is.
+type DocumentRecord struct {
+	ID           string         `json:"id"`
+	Type         string         `json:"type"`                 // PDF or PDF_TEMPLATE
+	TemplateID   string         `json:"templateId,omitempty"` // of what it was made from
+	Name         string         `json:"name"`
+	Status       string         `json:"status"`
+	Archived     bool           `json:"archived,omitempty"`
+	SigningOrder bool           `json:"signingOrder,omitempty"`
+	AuthorEmail  string         `json:"authorEmail"`
+	Signers      []SignerRecord `json:"signers"`
+	Fields       []PDFField     `json:"fields,omitempty"`
+	Values       []SignedValue  `json:"values,omitempty"` // lists leave out images
+	HasPDF       bool           `json:"hasPdf,omitempty"`
+	Finished     string         `json:"finished,omitempty"` // due, made or failed
+	CreatedAt    time.Time      `json:"createdAt"`
+	SentAt       time.Time      `json:"sentAt,omitzero"`
+	ExpiresAt    time.Time      `json:"expiresAt,omitzero"`
+	CompletedAt  time.Time      `json:"completedAt,omitzero"`
+}
+
+// SignedValue is a value that a signer entered.
+type SignedValue struct {
+	SignerID string `json:"signerId"`
+	FieldValue
+}
+
+// SignerRecord is a signer as it is.
+type SignerRecord struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name,omitempty"`
+	Email      string    `json:"email"`
+	Role       string    `json:"role,omitempty"`
+	Order      int       `json:"order"`
+	Status     string    `json:"status"`
+	InTurn     bool      `json:"inTurn,omitempty"`
+	Link       string    `json:"link,omitempty"` // a secret: whoever has it can sign
+	InvitedAt  time.Time `json:"invitedAt,omitzero"`
+	ViewedAt   time.Time `json:"viewedAt,omitzero"`
+	SignedAt   time.Time `json:"signedAt,omitzero"`
+	DeclinedAt time.Time `json:"declinedAt,omitzero"`
+	Reason     string    `json:"reason,omitempty"`
+}
+
+func documentRecord(d signformstest.DocumentState) DocumentRecord {
+	out := DocumentRecord{
+		ID: d.ID, Type: string(d.Type), TemplateID: d.TemplateID, Name: d.Name, Status: string(d.Status), Archived: d.Archived,
+		SigningOrder: d.SigningOrder, AuthorEmail: d.AuthorEmail, Signers: []SignerRecord{}, Fields: ownFields(d.Fields), HasPDF: d.HasPDF,
+		Finished: string(d.Finished), CreatedAt: d.CreatedAt, SentAt: d.SentAt, ExpiresAt: d.ExpiresAt, CompletedAt: d.CompletedAt,
+	}
+	for _, s := range d.Signers {
+		out.Signers = append(out.Signers, SignerRecord{
+			ID: s.ID, Name: s.Name, Email: s.Email, Role: s.Role, Order: s.Order, Status: string(s.Status), InTurn: s.InTurn, Link: s.Link,
+			InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt, Reason: s.Reason,
+		})
+	}
+	for _, v := range d.Values {
+		out.Values = append(out.Values, SignedValue{SignerID: v.SignerID, FieldValue: FieldValue{
+			Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image,
+		}})
+	}
+	return out
+}
+
+// listDocuments lists PDF documents, or with type=PDF_TEMPLATE those that were made from templates.
+func (a *API) listDocuments(r *http.Request) (any, error) {
+	q := readQuery(r)
+	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.text("status"))}
+	switch kind := signforms.SigningType(q.text("type")); kind {
+	case "", signforms.TypePDF:
+	case signforms.TypePDFTemplate:
+		f.FromTemplates = true
+	default:
+		q.fail("type is %q: it must be %s or %s", kind, signforms.TypePDF, signforms.TypePDFTemplate)
+	}
+	f.Offset, f.Limit = q.bounds()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	found, total := a.server.FindDocuments(f)
+	out := &Page[DocumentRecord]{Items: []DocumentRecord{}, Total: total}
+	for _, d := range found {
+		out.Items = append(out.Items, documentRecord(d))
+	}
+	out.Next = next(f.Offset, len(found), total)
+	return out, nil
+}
+
+func (a *API) getDocument(r *http.Request) (any, error) {
+	return one(r, "document", a.server.FindDocument, documentRecord)
+}
+
+// SignersLink is what a signing link opens.
+type SignersLink struct {
+	DocumentID string `json:"documentId"`
+	SignerID   string `json:"signerId"`
+}
+
+func (a *API) signingLink(r *http.Request) (any, error) {
+	document, signer, found := a.server.SigningLink(r.PathValue("token"))
+	if !found {
+		return nil, notFound("signing link", "…")
+	}
+	return SignersLink{document.ID, signer}, readQuery(r).check()
+}
+
+// ReceiversLink is what the link to a form opens.
+type ReceiversLink struct {
+	FormID   string `json:"formId"`
+	Receiver string `json:"receiver"` // an e-mail address
+}
+
+func (a *API) formLink(r *http.Request) (any, error) {
+	form, receiver, found := a.server.FormLink(r.PathValue("token"))
+	if !found {
+		return nil, notFound("form link", "…")
+	}
+	return ReceiversLink{form.ID, receiver}, readQuery(r).check()
+}
+
+func (a *API) templatePDF(w http.ResponseWriter, r *http.Request) {
+	content, err := a.server.TemplatePDF(r.Context(), r.PathValue("id"))
+	writePDF(w, content, err)
+}
+
+func (a *API) documentPDF(w http.ResponseWriter, r *http.Request) {
+	content, err := a.server.DocumentPDF(r.Context(), r.PathValue("id"))
+	writePDF(w, content, err)
+}
+
+func (a *API) finishedPDF(w http.ResponseWriter, r *http.Request) {
+	content, err := a.server.FinishedPDF(r.Context(), r.PathValue("id"))
+	writePDF(w, content, err)
+}
+
+func writePDF(w http.ResponseWriter, content []byte, err error) {
+	switch {
+	case err != nil:
+		WriteError(w, asError(err))
+	case content == nil:
+		WriteError(w, failure(http.StatusNotFound, "not_found", "the record is there, but has no such file"))
+	default:
+		w.Header().Set("Content-Type", "application/pdf")
+		w.Header().Set("X-Content-Type-Options", "nosniff") // somebody uploaded it
+		w.Write(content)
+	}
+}

@@ -1,0 +1,65 @@
+package control
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// Duration is a length of time that is written as text: "90s", "72h", or with days of 24 hours, as in "3d" and "1d12h".
+type Duration time.Duration
+
+// ParseDuration reads such a text.
+func ParseDuration(text string) (Duration, error) {
+	m := withDays.FindStringSubmatch(text)
+	if m == nil {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, badDuration(text)
+		}
+		return Duration(d), nil
+	}
+	days, err := strconv.Atoi(m[2])
+	if err != nil || days > maxDays {
+		return 0, badDuration(text)
+	}
+	rest := time.Duration(0)
+	if m[3] != "" {
+		if rest, err = time.ParseDuration(m[3]); err != nil || rest < 0 || m[3][0] == '+' {
+			return 0, badDuration(text)
+		}
+	}
+	d := time.Duration(days)*24*time.Hour + rest
+	if m[1] == "-" {
+		d = -d
+	}
+	return Duration(d), nil
+}
+
+var withDays = regexp.MustCompile(`^([-+]?)(\d{1,9})d(.*)$`)
+
+// maxDays is about 100 years; a time.Duration ends at 292.
+const maxDays = 36_500
+
+func badDuration(text string) error {
+	return fmt.Errorf("%q is no length of time: write it as in 90s, 15m, 72h or 3d", text)
+}
+
+// String writes d as the time package does, without days.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDuration(string(text))
+	return err
+}
+
+// Set and Type make a Duration the value of a flag.
+func (d *Duration) Set(text string) error { return d.UnmarshalText([]byte(text)) }
+
+// Type is the word for the value in the help of a command.
+func (d *Duration) Type() string { return "duration" }

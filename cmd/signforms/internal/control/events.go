@@ -1,0 +1,71 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Event is one thing that happened, as the stream tells it.
+type Event struct {
+	Kind   string    `json:"kind"`         // template, form, document, response, webhook, delivery, message, audit, request, fault, clock or workspace
+	ID     string    `json:"id,omitempty"` // of the record
+	At     time.Time `json:"at"`
+	Missed int       `json:"missed,omitempty"` // how many events were left out before it
+}
+
+const (
+	maxWaitingEvents = 1024
+	keepAlive        = 20 * time.Second // proxies close streams that are silent for a minute
+)
+
+// events streams all that happens, until the client leaves or the sandbox ends.
+func (a *API) events(w http.ResponseWriter, r *http.Request) {
+	q := readQuery(r)
+	kind := q.text("kind")
+	if err := q.check(); err != nil {
+		WriteError(w, asError(err))
+		return
+	}
+	happenings, stop := a.server.Watch(maxWaitingEvents)
+	defer stop()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	stream := http.NewResponseController(w)
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	text := ": what happens from now on\n\n"
+	for {
+		fmt.Fprint(w, text)
+		if stream.Flush() != nil {
+			return // the client is gone
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-alive.C:
+			text = ": still here\n\n"
+		case h, open := <-happenings:
+			if !open {
+				return
+			}
+			text = eventText(h, kind)
+		}
+	}
+}
+
+// eventText is empty for what the client did not ask for.
+func eventText(h signformstest.Happening, kind string) string {
+	if kind != "" && string(h.Kind) != kind && h.Missed == 0 {
+		return ""
+	}
+	data, err := json.Marshal(Event{Kind: string(h.Kind), ID: h.ID, At: h.At.UTC(), Missed: h.Missed})
+	if err != nil {
+		panic(err) // our own type
+	}
+	return fmt.Sprintf("event: %s\ndata: %s\n\n", h.Kind, data)
+}

@@ -1,0 +1,129 @@
+package control
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Page is a part of a list. Lists begin with the newest, but for audit trails.
+type Page[T any] struct {
+	Items []T `json:"items"`
+	Total int `json:"total"`          // all that match the filters
+	Next  int `json:"next,omitempty"` // the offset of the next page; 0: there is none
+}
+
+// The bounds of how many items a page has.
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// query reads the query parameters of one request, and remembers those that it was asked for.
+type query struct {
+	values url.Values
+	known  []string
+	err    *Error
+}
+
+func readQuery(r *http.Request) *query { return &query{values: r.URL.Query()} }
+
+func (q *query) text(name string) string {
+	q.known = append(q.known, name)
+	return q.values.Get(name)
+}
+
+func (q *query) number(name string, otherwise, least, most int) int {
+	text := q.text(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		q.fail("%s is %q: it must be a number from %d to %d", name, text, least, most)
+	}
+	return n
+}
+
+func (q *query) time(name string) (t time.Time) {
+	if text := q.text(name); text != "" {
+		var err error
+		if t, err = time.Parse(time.RFC3339, text); err != nil {
+			q.fail("%s is %q: it must be a time as in 2026-11-21T09:30:00Z", name, text)
+		}
+	}
+	return t
+}
+
+func (q *query) fail(format string, args ...any) {
+	if q.err == nil {
+		q.err = failure(http.StatusBadRequest, "input", "the query: "+format, args...)
+	}
+}
+
+// check returns what is wrong with the query: a bad value, or a parameter that nobody asked for.
+func (q *query) check() error {
+	for name := range q.values {
+		if !slices.Contains(q.known, name) {
+			slices.Sort(q.known)
+			q.fail("there is no parameter %q; there are %s", name, strings.Join(q.known, ", "))
+		}
+	}
+	if q.err != nil {
+		return q.err
+	}
+	return nil
+}
+
+// page picks a page of those that match, and converts its items.
+func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In) Out) (*Page[Out], error) {
+	offset, limit := q.bounds()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	out := &Page[Out]{Items: []Out{}}
+	for _, in := range all {
+		if !match(in) {
+			continue
+		}
+		if out.Total >= offset && len(out.Items) < limit {
+			out.Items = append(out.Items, convert(in))
+		}
+		out.Total++
+	}
+	out.Next = next(offset, len(out.Items), out.Total)
+	return out, nil
+}
+
+// bounds are the offset and the limit of the page that is asked for.
+func (q *query) bounds() (offset, limit int) {
+	return q.number("offset", 0, 0, 1<<31-1), q.number("limit", defaultLimit, 1, maxLimit)
+}
+
+// next is the offset of the page after one, or 0.
+func next(offset, items, total int) int {
+	if end := offset + items; items > 0 && end < total {
+		return end
+	}
+	return 0
+}
+
+// newest turns a log around.
+func newest[T any](log []T) []T {
+	slices.Reverse(log)
+	return log
+}
+
+func (q *query) boolean(name string) bool {
+	switch text := q.text(name); text {
+	case "", "false":
+	case "true":
+		return true
+	default:
+		q.fail("%s is %q: it must be true or false", name, text)
+	}
+	return false
+}

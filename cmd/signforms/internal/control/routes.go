@@ -1,0 +1,69 @@
+package control
+
+import "net/http"
+
+// routes are the operations, in the order of docs/control.yaml, but for the stream of events.
+var routes = []struct {
+	pattern string
+	handle  func(*API, *http.Request) (any, error)
+}{
+	{"GET /status", (*API).getStatus},
+	{"GET /credentials", (*API).getCredentials},
+	{"POST /api-keys", (*API).addAPIKey},
+	{"POST /workspaces", (*API).addWorkspace},
+	{"POST /seed", (*API).seed},
+	{"POST /reset", (*API).reset},
+
+	{"GET /clock", (*API).getClock},
+	{"POST /clock/advance", (*API).advance},
+	{"POST /clock/settle", (*API).settle},
+
+	{"GET /templates", (*API).listTemplates},
+	{"POST /templates", (*API).addTemplate},
+	{"GET /templates/{id}", (*API).getTemplate},
+	{"GET /forms", (*API).listForms},
+	{"POST /forms", (*API).addForm},
+	{"GET /forms/{id}", (*API).getForm},
+	{"POST /forms/{id}/submit", (*API).submitForm},
+	{"GET /forms/{id}/responses", (*API).listResponses},
+	{"GET /responses/{id}", (*API).getResponse},
+
+	{"GET /documents", (*API).listDocuments},
+	{"POST /documents", (*API).addDocument},
+	{"GET /documents/{id}", (*API).getDocument},
+	{"POST /documents/{id}/view", (*API).view},
+	{"POST /documents/{id}/sign", (*API).sign},
+	{"POST /documents/{id}/decline", (*API).decline},
+	{"POST /documents/{id}/send", (*API).send},
+	{"POST /documents/{id}/void", (*API).void},
+	{"POST /documents/{id}/pay", (*API).pay},
+	{"POST /documents/{id}/expire", (*API).expire},
+	{"POST /documents/{id}/delete", (*API).delete},
+	{"POST /documents/{id}/archive", (*API).archive},
+
+	{"GET /links/sign/{token}", (*API).signingLink},
+	{"GET /links/form/{token}", (*API).formLink},
+
+	{"GET /webhooks", (*API).listWebhooks},
+	{"POST /webhooks", (*API).addWebhook},
+	{"GET /webhooks/{id}", (*API).getWebhook},
+	{"DELETE /webhooks/{id}", (*API).deleteWebhook},
+	{"POST /webhooks/{id}/enable", (*API).enableWebhook},
+	{"POST /webhooks/{id}/disable", (*API).disableWebhook},
+	{"POST /webhooks/{id}/test", (*API).testWebhook},
+	{"POST /webhooks/{id}/rotate", (*API).rotateSecret},
+	{"POST /webhooks/{id}/resend", (*API).resendFailed},
+
+	{"GET /deliveries", (*API).listDeliveries},
+	{"GET /deliveries/{id}", (*API).getDelivery},
+	{"POST /deliveries/{id}/resend", (*API).resend},
+	{"GET /requests", (*API).listRequests},
+	{"GET /messages", (*API).listMessages},
+	{"GET /audit", (*API).listAudit},
+
+	{"GET /faults", (*API).listFaults},
+	{"DELETE /faults", (*API).clearFaults},
+	{"DELETE /faults/{id}", (*API).removeFault},
+	{"POST /faults/requests", (*API).addRequestFault},
+	{"POST /faults/deliveries", (*API).addDeliveryFault},
+}

@@ -1,0 +1,117 @@
+package control
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Seed is a set of records to begin with. Webhooks name templates, forms and documents by their keys, which only hold within
+// the seed.
+type Seed struct {
+	Templates []Template `json:"templates,omitempty" yaml:"templates"`
+	Forms     []Form     `json:"forms,omitempty" yaml:"forms"`
+	Documents []Document `json:"documents,omitempty" yaml:"documents"`
+	Webhooks  []Webhook  `json:"webhooks,omitempty" yaml:"webhooks"`
+}
+
+// Seeded are the ids of what a seed made: in its order, and by key.
+type Seeded struct {
+	Templates []string          `json:"templates"`
+	Forms     []string          `json:"forms"`
+	Documents []string          `json:"documents"`
+	Webhooks  []string          `json:"webhooks"`
+	Keys      map[string]string `json:"keys"`
+}
+
+// Apply adds the records of a seed to a server, after it has tried them on one of its own: a seed that is wrong adds nothing.
+// Its error is an [*Error] with a Path.
+func (s *Seed) Apply(server *signformstest.Server) (*Seeded, error) {
+	trial, err := signformstest.Start(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer trial.Close()
+	if _, err := s.add(trial); err != nil {
+		return nil, err
+	}
+	return s.add(server)
+}
+
+func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
+	out := &Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
+	for i, t := range s.Templates {
+		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return server.CreateTemplate(t.public()) }); err != nil {
+			return nil, err
+		}
+	}
+	for i, f := range s.Forms {
+		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.CreateForm(f.public()) }); err != nil {
+			return nil, err
+		}
+	}
+	for i, d := range s.Documents {
+		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return server.CreateDocument(d.public()) }); err != nil {
+			return nil, err
+		}
+	}
+	for i, w := range s.Webhooks {
+		resolved := w.public()
+		resolved.Documents = slices.Clone(w.Documents)
+		for n, name := range w.Documents {
+			if id, isKey := out.Keys[name]; isKey {
+				resolved.Documents[n] = id
+			}
+		}
+		if err := out.add(&out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.CreateWebhook(resolved) }); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// add makes one record and notes its id.
+func (out *Seeded) add(ids *[]string, key, path string, make func() (string, error)) error {
+	if _, taken := out.Keys[key]; taken && key != "" {
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "input", Message: fmt.Sprintf("the key %q is used twice", key), Path: path}
+	}
+	id, err := make()
+	if err != nil {
+		e := *asError(err)
+		e.Path = path
+		return &e
+	}
+	*ids = append(*ids, id)
+	if key != "" {
+		out.Keys[key] = id
+	}
+	return nil
+}
+
+func (a *API) seed(r *http.Request) (any, error) {
+	var in Seed
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	out, err := in.Apply(a.server)
+	if err != nil {
+		return nil, err
+	}
+	return created{out}, nil
+}
+
+// reset empties the sandbox and applies the seed of its start again.
+func (a *API) reset(*http.Request) (any, error) {
+	if err := a.server.Reset(); err != nil {
+		return nil, err
+	}
+	seed := a.Seed
+	if seed == nil {
+		seed = &Seed{}
+	}
+	return seed.Apply(a.server)
+}

@@ -1,0 +1,109 @@
+package control
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func (a *API) addWebhook(r *http.Request) (any, error) {
+	var in Webhook
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	return madeID(a.server.CreateWebhook(in.public()))
+}
+
+// madeID answers with the id of a new record.
+func madeID(id string, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return created{ID{id}}, nil
+}
+
+func (a *API) deleteWebhook(r *http.Request) (any, error) {
+	return nil, a.server.DeleteWebhook(r.PathValue("id"))
+}
+
+func (a *API) enableWebhook(r *http.Request) (any, error) {
+	return nil, a.server.EnableWebhook(r.PathValue("id"))
+}
+
+func (a *API) disableWebhook(r *http.Request) (any, error) {
+	return nil, a.server.DisableWebhook(r.PathValue("id"))
+}
+
+// testWebhook presses the "Test Webhook" button.
+func (a *API) testWebhook(r *http.Request) (any, error) {
+	return madeID(a.server.SendSample(r.PathValue("id")))
+}
+
+// Secret is what signs the deliveries of a webhook.
+type Secret struct {
+	Secret string `json:"secret"`
+}
+
+// rotateSecret gives a webhook another secret.
+func (a *API) rotateSecret(r *http.Request) (any, error) {
+	secret, err := a.server.RotateWebhookSecret(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return Secret{secret}, nil
+}
+
+// Resent tells how many deliveries are sent again.
+type Resent struct {
+	Resent int `json:"resent"`
+}
+
+func (a *API) resendFailed(r *http.Request) (any, error) {
+	var in Since
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	n, err := a.server.ResendFailed(r.PathValue("id"), in.Since)
+	if err != nil {
+		return nil, err
+	}
+	return Resent{n}, nil
+}
+
+func (a *API) resend(r *http.Request) (any, error) { return nil, a.server.Resend(r.PathValue("id")) }
+
+func (a *API) addTemplate(r *http.Request) (any, error) {
+	var in Template
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	return madeID(a.server.CreateTemplate(in.public()))
+}
+
+func (a *API) addForm(r *http.Request) (any, error) {
+	var in Form
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	return madeID(a.server.CreateForm(in.public()))
+}
+
+func (a *API) addDocument(r *http.Request) (any, error) {
+	var in Document
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	return madeID(a.server.CreateDocument(in.public()))
+}
+
+// eventFamilies are what a webhook can select.
+var eventFamilies = []signformstest.EventFamily{signformstest.TemplateResponse, signformstest.SignatureCompleted, signformstest.FormResponse}
+
+// EventFamilies are the values of a webhook's event.
+func EventFamilies() (all []string) {
+	for _, family := range slices.Sorted(slices.Values(eventFamilies)) {
+		all = append(all, string(family))
+	}
+	return all
+}

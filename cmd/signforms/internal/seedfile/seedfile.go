@@ -1,0 +1,71 @@
+// Package seedfile reads the YAML files that say what a sandbox begins with. Start with [Read].
+package seedfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// File is a seed file that was read.
+type File struct {
+	Seed  *control.Seed
+	name  string
+	lines map[string]int // of "templates[0]" and so on
+}
+
+// maxSize bounds a seed file, and each PDF that it names.
+const maxSize = 32 << 20
+
+// Read reads a seed file. Names of PDFs in it are relative to its folder. Errors begin with the file's name and the line.
+func Read(name string) (*File, error) {
+	text, err := readFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the seed: %w", err)
+	}
+	f := &File{Seed: &control.Seed{}, name: name, lines: map[string]int{}}
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	var root yaml.Node
+	if err := documents.Decode(&root); errors.Is(err, io.EOF) {
+		return f, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err) // yaml's own names the line
+	}
+	if err := documents.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: only one YAML document is read", name)
+	}
+	d := decoder{file: f, folder: filepath.Dir(name)}
+	if err := d.decode(root.Content[0], f.Seed); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(content) > maxSize {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxSize)
+	}
+	return content, err
+}
+
+// Explain gives an error of the seed's application the line that it is about.
+func (f *File) Explain(err error) error {
+	e, ok := errors.AsType[*control.Error](err)
+	if !ok || f.lines[e.Path] == 0 {
+		return err
+	}
+	return fmt.Errorf("%s:%d: %s: %w", f.name, f.lines[e.Path], e.Path, err)
+}
