@@ -13,8 +13,9 @@ import (
 )
 
 func newDocuments() *cobra.Command {
-	return newParent("documents", "List, read, void and remind PDF documents",
-		newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind())
+	return newParent("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
+		newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(),
+		newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline())
 }
 
 // allPage is how many records the SDK asks for at once when it reads a whole list.

@@ -11,6 +11,13 @@ import (
 
 // commands are the constructors of the program's commands, one file each, in the order of the help page.
 var commands = []func() *cobra.Command{
+	newServe,
+	newReady,
+	newStatus,
+	newSeed,
+	newReset,
+	newClock,
+	newWebhooks,
 	newDocuments,
 	newTemplates,
 	newForms,

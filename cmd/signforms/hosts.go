@@ -1,0 +1,60 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// hostCheck refuses requests that a browser was led to under a foreign name (DNS rebinding): such a page could read what the
+// console shows and act in it. It compares literally, without asking DNS.
+type hostCheck struct{ names []string }
+
+// newHostCheck allows the host of the public URL and the names of --allow-host, beside loopback.
+func newHostCheck(publicURL string, allowed []string) hostCheck {
+	names := slices.Clone(allowed)
+	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
+		names = append(names, u.Hostname())
+	}
+	return hostCheck{names}
+}
+
+// allows reports whether a Host header is one that this sandbox goes by; its port does not matter.
+func (c hostCheck) allows(header string) bool {
+	host := header
+	if name, _, err := net.SplitHostPort(header); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
+		return true
+	}
+	return slices.ContainsFunc(c.names, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+func (c hostCheck) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if forPeople(r.URL.Path) && !c.allows(r.Host) {
+			control.WriteError(w, &control.Error{
+				Status: http.StatusMisdirectedRequest, Code: "host",
+				Message: "this sandbox does not go by the name in the request's Host header; start it with that name as --allow-host, or in --public-url",
+			})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forPeople reports whether a path is one that browsers open. The others need an API key or tell nothing, so that a page under
+// a foreign name gets nothing from them; containers call them by names of their own.
+func forPeople(path string) bool {
+	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
+}

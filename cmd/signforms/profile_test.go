@@ -1,0 +1,63 @@
+package main
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Every reading that signformstest has can be set, to something else than its zero value.
+func TestEveryReadingCanBeSet(t *testing.T) {
+	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+		name := kebab(field.Name)
+		setting := name + "=2"
+		switch {
+		case readings[field.Type] != nil:
+			setting = name + "=" + readings[field.Type][1]
+		case field.Type.Kind() == reflect.Bool:
+			setting = name
+		case name == "extra":
+			setting = `extra={"a":1}`
+		case name == "endpoints":
+			setting = `endpoints={"void document":{"method":"POST","path":"/void","inputs":"body"}}`
+		}
+		p, err := parseProfile([]string{setting})
+		require.NoError(t, err, setting)
+		require.False(t, reflect.ValueOf(p).FieldByName(field.Name).IsZero(), setting)
+	}
+}
+
+func TestProfile(t *testing.T) {
+	p, err := parseProfile([]string{
+		"page-size=25", "aliases", "no-pagination=false", "in-progress=IN_PROGRESS", "timestamps=rfc3339", `extra={"region":"eu"}`,
+		`endpoints={"void document":{"method":"DELETE","path":"/documents/{documentId}","inputs":"query"}}`,
+	})
+	require.NoError(t, err)
+	require.Equal(t, signformstest.Profile{
+		PageSize: 25, Aliases: true, InProgress: "IN_PROGRESS", Timestamps: signformstest.RFC3339, Extra: map[string]any{"region": "eu"},
+		Endpoints: map[signforms.Operation]signforms.Endpoint{
+			signforms.OpVoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: signforms.InputsQuery},
+		},
+	}, p)
+}
+
+func TestWrongProfileSaysWhatThereIs(t *testing.T) {
+	for setting, want := range map[string]string{
+		"colour":                              `there is no reading "colour"; there are aliases, any-id`,
+		"page-size=many":                      `--profile page-size: "many" is not a number`,
+		"page-size":                           `--profile page-size: "" is not a number`,
+		"aliases=maybe":                       `"maybe" is neither true nor false`,
+		"timestamps=julian":                   `"julian" is none of unix-seconds, unix-milliseconds, rfc3339`,
+		`extra=[]`:                            `--profile extra: `,
+		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is none of query, body, both`,
+		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
+	} {
+		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--profile", setting)
+		require.Equal(t, exitUsage, code, setting)
+		require.Contains(t, stderr, want, setting)
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// readyPause is how long ready waits between two questions.
+const readyPause = 100 * time.Millisecond
+
+func newReady() *cobra.Command {
+	address := defaultSandbox
+	var wait control.Duration
+	cmd := &cobra.Command{
+		Use:     "ready",
+		Short:   "Tell by the exit code whether a sandbox takes requests",
+		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. Prints nothing when it does.",
+		Example: "  signforms ready --wait 30s",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), max(time.Duration(wait), time.Second))
+			defer cancel()
+			for {
+				err := askReady(ctx, address)
+				if err == nil || wait <= 0 {
+					return err
+				}
+				select {
+				case <-time.After(readyPause):
+				case <-ctx.Done():
+					return fmt.Errorf("not within %v: %w", wait, err)
+				}
+			}
+		},
+	}
+	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
+	cmd.Flags().Var(&wait, "wait", "ask again and again for so long")
+	return bindEnv(sandboxEnv, cmd)
+}
+
+// askReady asks once, and takes at most a second for it.
+func askReady(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/readyz", nil)
+	if err != nil {
+		return usageError("--url: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, errors.Unwrap(err))
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: /readyz answers with status %d", address, answer.StatusCode)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// site is everything that the program serves beside the service itself. The service begins to listen before it can be handed
+// to the control API and the pages: until then they answer 503, and so does /readyz.
+type site struct {
+	hosts   hostCheck
+	tokens  tokenCheck
+	origins *http.CrossOriginProtection
+	own     atomic.Pointer[http.ServeMux] // once it has begun
+	ending  context.Context               // ends the streams of events
+	end     context.CancelFunc
+}
+
+func newSite(hosts hostCheck, tokens tokenCheck, publicURL string) *site {
+	s := &site{hosts: hosts, tokens: tokens, origins: http.NewCrossOriginProtection()}
+	s.ending, s.end = context.WithCancel(context.Background())
+	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
+		s.origins.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may show another Host than the browser has
+	}
+	s.origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		control.WriteError(w, &control.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
+	}))
+	return s
+}
+
+// middleware is for Options.Middleware: it puts the site in front of the service.
+func (s *site) middleware(service http.Handler) http.Handler {
+	var routed http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own := s.own.Load()
+		switch {
+		case r.URL.Path == "/livez":
+			w.WriteHeader(http.StatusOK)
+		case r.URL.Path == "/readyz" && own != nil:
+			w.WriteHeader(http.StatusOK)
+		case own == nil && (forPeople(r.URL.Path) || r.URL.Path == "/readyz"):
+			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "starting", Message: "the sandbox has not started yet"})
+		case own == nil:
+			service.ServeHTTP(w, r)
+		default:
+			s.route(own, service, w, r)
+		}
+	})
+	return s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed)))
+}
+
+func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWriter, r *http.Request) {
+	if _, pattern := own.Handler(r); pattern == "" {
+		service.ServeHTTP(w, r) // not a handler of the mux: that redirects paths which the service explains
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if r.Method == http.MethodGet { // a stream of events would go on for ever
+		defer context.AfterFunc(s.ending, cancel)()
+	}
+	own.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// begin opens the program's own pages. Each handler has its prefix here.
+func (s *site) begin(api *control.API) {
+	own := http.NewServeMux()
+	own.Handle(control.Prefix+"/", api)
+	s.own.Store(own)
+}

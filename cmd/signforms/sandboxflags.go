@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// defaultAddr is where serve listens, and defaultSandbox where the other commands look for it.
+const (
+	defaultAddr    = "127.0.0.1:4874"
+	defaultSandbox = "http://" + defaultAddr
+)
+
+// sandbox is the running sandbox that a command acts on.
+type sandbox struct {
+	url, token string
+	json       bool
+}
+
+// newSandboxCommand returns a command that acts on a running sandbox. work returns what --json prints, and a function that
+// prints it for people.
+func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+	var s sandbox
+	f := cmd.Flags()
+	f.StringVar(&s.url, "url", defaultSandbox, "where the sandbox is")
+	f.StringVar(&s.token, "token", "", "what the sandbox was given as --token")
+	f.BoolVar(&s.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, err := control.NewClient(s.url, s.token)
+		if err != nil {
+			return usageError("--url: %w", err)
+		}
+		result, text, err := work(cmd, args, client)
+		if err != nil {
+			return s.explain(err)
+		}
+		if s.json {
+			return printJSON(cmd.OutOrStdout(), result)
+		}
+		text(cmd.OutOrStdout())
+		return nil
+	}
+	return bindEnv(sandboxEnv, cmd)
+}
+
+// explain adds what to do about an error that every command can meet.
+func (s *sandbox) explain(err error) error {
+	refused, answered := errors.AsType[*control.Error](err)
+	switch {
+	case answered && refused.Code == "token":
+		return fmt.Errorf("the sandbox at %s wants a token: set --token or $%sTOKEN", s.url, sandboxEnv)
+	case answered:
+		return err
+	}
+	return fmt.Errorf("%w; start one with signforms serve, or say with --url or $%sURL where it is", err, sandboxEnv)
+}
+
+func printJSON(w io.Writer, v any) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}
+
+// printRows prints lines of cells in columns.
+func printRows(w io.Writer, rows ...[]string) {
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(out, "\t")
+			}
+			fmt.Fprint(out, plain(cell))
+		}
+		fmt.Fprintln(out)
+	}
+	out.Flush()
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	addr, publicURL                    string
+	data, sync                         string
+	memory                             bool
+	apiKey, workspaceID, webhookSecret string
+	seed, envFile, token               string
+	profile, allowHosts                []string
+	denyPrivate, json                  bool
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a sandbox of the service, with its state in a file",
+		Long: "Run the reference service as a sandbox: for programs in any language, for QA, and for CI. It is not the real service,\n" +
+			"sends no mail, and nothing signed in it is binding. It ends with SIGTERM or Ctrl+C, after requests and webhook\n" +
+			"attempts under way, at most 10 seconds later.\n\n" +
+			"Each flag can be set by the variable in brackets behind it; a flag comes before its variable. It never asks for\n" +
+			"updates and reports nothing to anybody.",
+		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd)
+		},
+	}
+	f.add(cmd)
+	return bindEnv(sandboxEnv, cmd)
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.addr, "addr", defaultAddr, "`host:port` to listen on; port 0 is a free one")
+	flags.StringVar(&f.publicURL, "public-url", "", "`URL` that links and webhook payloads carry, where it is not the address: of a proxy, or a container's name")
+	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
+	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
+	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
+	flags.StringVar(&f.apiKey, "api-key", "", "the clients' API key (default: what the file holds, else a new one)")
+	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default likewise)")
+	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default likewise)")
+	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with; they are added when there are none yet")
+	flags.StringArrayVar(&f.profile, "profile", nil, "`reading` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
+	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
+	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
+	flags.StringVar(&f.token, "token", "", "what console and control API ask for; without one they are closed off loopback")
+	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
+	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
+}
+
+// options checks the flags and makes the server's options of them, but for what needs the site.
+func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error) {
+	if f.memory && cmd.Flags().Changed("data") {
+		return nil, usageError("--memory keeps nothing in a file: leave out --data or --memory")
+	}
+	if f.sync != string(sqlitestore.Normal) && f.sync != string(sqlitestore.Full) {
+		return nil, usageError("--sync is %q: it must be normal or full", f.sync)
+	}
+	if err := checkPublicURL(f.publicURL); err != nil {
+		return nil, usageError("--public-url: %w", err)
+	}
+	profile, err := parseProfile(f.profile)
+	if err != nil {
+		return nil, err
+	}
+	return &signformstest.Options{
+		Addr: f.addr, PublicURL: strings.TrimRight(f.publicURL, "/"), APIKey: f.apiKey, WorkspaceID: f.workspaceID,
+		WebhookSecret: f.webhookSecret, Profile: profile, VirtualTimestamps: false,
+	}, nil
+}
+
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is no URL that others can use: write it as in https://sandbox.example.com", text)
+	}
+	return nil
+}
+
+// store opens the file, unless there is to be none.
+func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
+	if f.memory {
+		return nil, nil
+	}
+	path := f.data
+	if path == "" {
+		found, err := dataFile()
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	s, err := sqlitestore.Open(ctx, path, sqlitestore.Sync(f.sync))
+	if errors.Is(err, sqlitestore.ErrInUse) {
+		return nil, fmt.Errorf("%w: set --data or $%sDATA", err, sandboxEnv)
+	}
+	return s, err
+}

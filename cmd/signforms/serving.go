@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// stopWithin is how long serve waits at its end for requests and webhook attempts under way.
+const stopWithin = 10 * time.Second
+
+// run serves until ctx ends.
+func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
+	o, err := f.options(cmd)
+	if err != nil {
+		return err
+	}
+	seed, err := f.readSeed()
+	if err != nil {
+		return err
+	}
+	store, err := f.store(ctx)
+	if err != nil {
+		return err
+	}
+	data := "memory"
+	if store != nil {
+		o.Storage, data = store, store.Path()
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr)}, f.publicURL)
+	o.Middleware = site.middleware
+	server, err := signformstest.Start(o)
+	if err != nil {
+		return startError(err, f.addr)
+	}
+	defer server.Close()
+	api := control.New(control.Config{Server: server, Version: version(), Data: data, Seed: seed.Seed})
+	if err := f.applySeed(api, seed); err != nil {
+		return err
+	}
+	site.begin(api)
+	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
+	return stop(site, server)
+}
+
+// startError says what the service has against its options in the words of the command line.
+func startError(err error, addr string) error {
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandboxEnv)
+	}
+	if text := err.Error(); strings.HasPrefix(text, "Options.") {
+		return usageError("%s", optionFlags.Replace(text))
+	}
+	return err
+}
+
+var optionFlags = strings.NewReplacer(
+	"Options.Profile.", "--profile ", "Options.Profile", "--profile", "Options.APIKey", "--api-key", "Options.WorkspaceID", "--workspace-id",
+	"Options.WebhookSecret", "--webhook-secret", "Options.PublicURL", "--public-url", "Options.Addr", "--addr",
+)
+
+// stop ends the streams of events, then the service, and gives what is under way a while.
+func stop(site *site, server *signformstest.Server) error {
+	site.end()
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
+)
+
+// readSeed reads the file of --seed, before anything is started.
+func (f *serveFlags) readSeed() (*seedfile.File, error) {
+	if f.seed == "" {
+		return &seedfile.File{}, nil
+	}
+	return seedfile.Read(f.seed)
+}
+
+// applySeed adds the seed to a store that has no records yet.
+func (f *serveFlags) applySeed(api *control.API, seed *seedfile.File) error {
+	if seed.Seed == nil || !api.Empty() {
+		return nil
+	}
+	_, err := seed.Seed.Apply(api.Server)
+	return seed.Explain(err)
+}
+
+// readyLine is what --json prints, on one line, once the sandbox takes requests.
+type readyLine struct {
+	control.Credentials
+	Console string `json:"consoleUrl"`
+	Data    string `json:"data"`
+}
+
+// tellReady writes the file of variables, the start block, and the line of --json.
+func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error {
+	found := api.Credentials()
+	if f.envFile != "" {
+		if err := writeEnvFile(f.envFile, found); err != nil {
+			return err
+		}
+	}
+	console := found.BaseURL + "/_/"
+	closed := ""
+	if f.token == "" && !loopbackOnly(f.addr) {
+		closed = " (closed: other machines can reach it; set --token)"
+	}
+	status := api.Status()
+	printRows(stderr,
+		[]string{"API", found.BaseURL},
+		[]string{"API key", found.APIKey},
+		[]string{"workspace", found.WorkspaceID},
+		[]string{"console", console + closed},
+		[]string{"data", fmt.Sprintf("%s, %d documents", status.Data, status.Documents)},
+		[]string{"clock", status.Clock.Now.Format("2006-01-02 15:04:05 MST") + clockNote(status.Clock)},
+	)
+	fmt.Fprintln(stderr, "This is a sandbox, not the real service. Stop it with Ctrl+C.")
+	if !f.json {
+		return nil
+	}
+	return json.NewEncoder(stdout).Encode(readyLine{Credentials: found, Console: console, Data: status.Data})
+}

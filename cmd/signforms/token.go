@@ -1,0 +1,110 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// tokenCheck guards console and control API. On loopback without a token everybody may use them.
+type tokenCheck struct {
+	token string // of --token; empty: none was given
+	open  bool   // nobody but this machine can reach the sandbox
+}
+
+// loopbackOnly reports whether a listening address can be reached from this machine alone.
+func loopbackOnly(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// loginCookie holds a proof of the token for the console: browsers send no bearer tokens by themselves.
+const loginCookie = "signforms_sandbox"
+
+// loginPath takes the token from a form.
+const loginPath = "/_/login"
+
+func (c tokenCheck) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasPrefix(r.URL.Path, "/_/"), c.open && c.token == "":
+			next.ServeHTTP(w, r)
+		case c.token == "":
+			control.WriteError(w, &control.Error{
+				Status: http.StatusForbidden, Code: "token",
+				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandboxEnv +
+					"TOKEN, or on loopback",
+			})
+		case r.URL.Path == loginPath:
+			c.login(w, r)
+		case c.proved(r):
+			next.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, control.Prefix):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)
+			control.WriteError(w, &control.Error{
+				Status: http.StatusUnauthorized, Code: "token", Message: "this sandbox wants its --token: send it as Authorization: Bearer …",
+			})
+		default:
+			http.Redirect(w, r, loginPath, http.StatusSeeOther)
+		}
+	})
+}
+
+func (c tokenCheck) proved(r *http.Request) bool {
+	if token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); isBearer {
+		return c.is(token)
+	}
+	cookie, err := r.Cookie(loginCookie)
+	return err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(c.proof())) == 1
+}
+
+func (c tokenCheck) is(token string) bool {
+	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(c.token)) // equal lengths tell nothing of the token's
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// proof is what the cookie holds: not the token, which may be used elsewhere too.
+func (c tokenCheck) proof() string {
+	mac := hmac.New(sha256.New, []byte(c.token))
+	mac.Write([]byte("console of a signforms sandbox"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// login shows the form for the token, and takes it.
+func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	wrong := ""
+	if r.Method == http.MethodPost {
+		if c.is(r.PostFormValue("token")) {
+			http.SetCookie(w, &http.Cookie{
+				Name: loginCookie, Value: c.proof(), Path: "/_/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Secure: r.Header.Get("X-Forwarded-Proto") == "https",
+			})
+			http.Redirect(w, r, "/_/", http.StatusSeeOther)
+			return
+		}
+		wrong = "<p role=alert>That is not the token.</p>\n"
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'")
+	if wrong != "" {
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	w.Write([]byte("<!doctype html>\n<html lang=en>\n<meta name=viewport content=\"width=device-width\">\n<title>Sandbox</title>\n<h1>Sandbox</h1>\n" + wrong +
+		"<form method=post>\n<p><label>Token <input name=token type=password autocomplete=current-password autofocus required></label></p>\n" +
+		"<p><button>Open the console</button></p>\n</form>\n</html>\n"))
+}
