@@ -170,37 +170,3 @@ func rawField(t *testing.T, w *httptest.ResponseRecorder, key string) string {
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &fields))
 	return string(fields[key])
 }
-
-// TestRolesOncePerReceiver shows what is accepted: roles without a receiver, roles with two, and an address twice. Each receiver is a
-// signer of its own.
-func TestRolesOncePerReceiver(t *testing.T) {
-	receiver := func(name, email, role string) any {
-		return map[string]any{"name": name, "email": email, "roleTitle": role}
-	}
-	const counsel = "Counsel & <Witness> (2) [é 😀]"
-	for _, c := range []struct {
-		name      string
-		receivers []any
-		noted     bool
-	}{
-		{name: "each once", receivers: []any{receiver("Ann", "ann@example.com", "Client"), receiver("Ben", "ben@example.com", counsel)},
-			noted: false},
-		{name: "one of two", receivers: []any{receiver("Ben", "ben@example.com", counsel)}, noted: true},
-		{name: "one twice",
-			receivers: []any{receiver("Ann", "ann@example.com", "Client"), receiver("Cy", "cy@example.com", "Client"), receiver("Ben", "ben@example.com", counsel)},
-			noted:     true},
-		{name: "one address twice",
-			receivers: []any{receiver("Ann", "ann@example.com", "Client"), receiver("Ann", "ann@example.com", counsel)}, noted: false},
-	} {
-		srv := newServer(t, nil)
-		w := load(t, "send_template").with(body("receiversList", c.receivers)).send(srv)
-		require.Equal(t, http.StatusOK, w.Code, "%s: %s", c.name, w.Body)
-		signers := parse(t, w.Body.Bytes()).(map[string]any)["signers"].([]any)
-		links := map[any]bool{}
-		for _, s := range signers {
-			links[s.(map[string]any)["sentUrl"]] = true
-		}
-		require.Len(t, links, len(c.receivers), "%s: each has a link of its own", c.name)
-		require.Equal(t, c.noted, strings.Contains(srv.last().String(), "not each role of the template has one receiver"), c.name)
-	}
-}
