@@ -205,9 +205,9 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 	return out
 }
 
-// sendOnce sends the request in a form that net/http does not repeat on its own, out of sight of checkRetry. It does so on a
-// connection that was lost (HTTP/1.1), and after a reset stream or GOAWAY (HTTP/2, without end where the code is
-// PROTOCOL_ERROR), but with no body that it cannot rewind. An empty body is one.
+// sendOnce sends the request in a form that net/http does not repeat on its own. Otherwise it does, after a lost connection
+// (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would not
+// know. It repeats no request whose body it cannot rewind; an empty body suffices.
 func (r *run) sendOnce(req *http.Request) outcome {
 	req.Header = r.c.header(r)
 	if r.body != nil {
@@ -234,7 +234,7 @@ func (r *run) sendOnce(req *http.Request) outcome {
 	return out
 }
 
-var identity = []string{"identity"}
+var identity = []string{"identity"} // never changed
 
 type emptyBody struct{}
 
@@ -301,8 +301,8 @@ func (r *run) exchange(req *http.Request) outcome {
 	return out
 }
 
-// writeTrace finds out whether anything of a request was written: from net/http, and from the request's body. Its hooks
-// may run while and after the transport returns.
+// writeTrace finds out whether anything of a request was written, from net/http's trace and from reads of the body. Its
+// hooks may run after the transport has returned.
 type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
 
 // errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
@@ -326,8 +326,8 @@ func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *htt
 	return req
 }
 
-// watchedBody gives away a transport that tells of looking for a connection and then of nothing else: to write the
-// request it reads the body. Reads before that are not told from copying or logging it.
+// watchedBody counts a read of the body after GetConn as a write: a transport may report that event and no later one. Reads
+// before it may be for a copy or a log.
 type watchedBody struct {
 	io.ReadCloser
 	trace *writeTrace
@@ -340,10 +340,9 @@ func (b watchedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// nothingWritten is true only on positive proof: the transport told of looking for a connection, so it reports what it
-// does, and either never got one (resolving, dialling or the TLS handshake came to nothing) or got one and wrote nothing.
-// A transport without trace events proves nothing. Nor does one that got a connection and was then stopped by a context,
-// the attempt's or one of its own: its write loop may still be running.
+// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it does;
+// and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was
+// stopped by a context after it got a connection proves nothing: its write loop may still run.
 func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
 	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !stopped)

@@ -28,16 +28,18 @@ type Client struct {
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
-	// HTTPClient lends its Transport. Nothing else of it is used: its Timeout, Jar and CheckRedirect do not apply. Without a
-	// client, or with one without a Transport, requests go through http.DefaultTransport as it is when they are sent. A
-	// Transport that repeats requests, or returns while one that it wraps is still at work, voids the guarantees about
-	// reminders and sends.
+	// HTTPClient: only its Transport is used. Timeout, Jar and CheckRedirect do not apply. Where the client or its Transport
+	// is nil, requests go through http.DefaultTransport as it is when they are sent.
+	//
+	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
+	// guarantees about reminders and sends do not hold. A send or reminder that is about to be written a second time over
+	// HTTP/2 is stopped.
 	HTTPClient *http.Client
 	// UserAgent is put before the SDK's own token, signforms-go/Version.
 	UserAgent string
-	// AttemptTimeout bounds each attempt, from its start, before a host is looked up and dialled, to the last byte of its
-	// answer. A reminder's starts as it asks for the slot that it gets. Waiting for a slot or between attempts does not count.
-	// Default: 30 s. At most 24 h: a reminder slot is held that long by a process that dies.
+	// AttemptTimeout bounds each attempt, from looking up the host to the last byte of the answer. The time that the LimitStore
+	// takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24 h: a process
+	// that dies holds its reminder slots that long.
 	AttemptTimeout time.Duration
 	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4. What is tried again, and after
 	// what, depends on the operation: see the package documentation.
@@ -47,13 +49,13 @@ type Options struct {
 	// never less than half of RetryWaitMin; after a longer one the call returns at once.
 	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
-	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget in all: 0, the default, not at
-	// all; negative as long as its context allows.
+	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0, the
+	// default, means not at all. Negative means as long as the context allows.
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
-	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests pass one of
-	// their own ([NewMemoryLimitStore]), and in [testing/synctest] bubbles they must: calls wake each other, and Go stops a
-	// program that does so across the border of a bubble.
+	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store of
+	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
+	// goroutine across a bubble's border is fatal.
 	LimitStore LimitStore
 	// Endpoints overrides the method, the path or the place of inputs of operations that differ from what this package
 	// assumes; nil and absent operations keep their defaults.
@@ -61,10 +63,11 @@ type Options struct {
 	// OnAttempt is called after each attempt, with the call's context: for logs, metrics and traces. It runs in the goroutine
 	// of the call, or in the one in which All fetches ahead. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
-	// OnCall is called at the start of each operation, one page of a list and one reminder of many being operations of their
-	// own, and returns the context to go on with and a function for the end, neither of which may be nil. The function gets
-	// the operation's error; Get, Respondent and Response return ErrNotFound for an answer without the record, which is no
-	// error here. Both run in the goroutine in which OnAttempt does. They must be safe for concurrent use and return quickly.
+	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
+	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
+	// function gets the operation's error. An answer without the record, for which Get, Respondent and Response return
+	// ErrNotFound, is no error here. Both run in the goroutine of OnAttempt. They must be safe for concurrent use and should
+	// return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 

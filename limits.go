@@ -14,25 +14,24 @@ import (
 )
 
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
-// use the same key keep the limit together by sharing a store. Everything is a duration, so that the store's own clock
-// decides.
+// use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
+// The key is a hash, never the API key.
 //
-// Implementations must be safe for concurrent use and comparable (a pointer is), and each method must be atomic. They fail
-// closed: when Take cannot tell, it returns an error and no reminder is sent. The key is a hash, never the API key. Methods
-// are given at most 3 seconds. Take, Settle and Close run in goroutines of their own and with contexts that do not end with
-// the call's: what they began they finish, although the call is gone.
+// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic. When Take
+// cannot tell, it must return an error; then no reminder is sent. limitstoretest.Run checks an implementation.
 //
-// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is closed
-// at the next move; then calls that wait for a slot ask again.
+// Each method has 3 seconds. Take, Settle and Close run in a goroutine of their own, with a context that does not end with
+// the call's: a slot that comes too late for its call is given back.
 //
-// limitstoretest.Run checks an implementation.
+// Where the clock of a store can be moved, as in tests, the store may have a method Changed() <-chan struct{}. It returns a
+// channel that is closed when the clock is moved. Then calls that wait for a slot ask again.
 type LimitStore interface {
-	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed. It returns the slot's id, or
-	// else how long until one frees: more than 0, so rounded up and never down to nothing. hold is what a process that dies
-	// leaves behind.
+	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed, and returns its id.
+	// Otherwise it returns how long until one frees, which is more than 0: round up. hold is as long as a process that dies
+	// would keep the slot.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
-	// Settle holds a taken slot for keep from now instead of what is left of its hold; 0 gives it back. A slot that is no
-	// longer held is held again for keep: its request may have been sent.
+	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no longer
+	// held is held again for keep: its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
 	// Close keeps key from giving slots for d from now. It never opens a key that is closed for longer.
 	Close(ctx context.Context, key string, d time.Duration) error
@@ -40,8 +39,8 @@ type LimitStore interface {
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
 
-// process is what the clients of a process share, and the one piece of package state, as http.DefaultTransport is: the store of
-// those that have no LimitStore of their own, and the lines of calls that wait for a slot of any store.
+// process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It has
+// the store of clients without a LimitStore of their own, and the lines of calls that wait for a slot.
 var process = struct {
 	store *MemoryLimitStore
 	lines *budget.Lines
@@ -57,8 +56,8 @@ func newBudget(o Options, base, apiKey string) *budget.Budget {
 }
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
-// A key takes memory while it is held or closed, and is forgotten then as other keys come. Use each within one
-// testing/synctest bubble, or outside of any.
+// A key takes memory while it is held or closed. After that it is forgotten when other keys come. Use a store inside one
+// testing/synctest bubble, or outside of all.
 type MemoryLimitStore struct {
 	now   func() time.Time
 	mu    sync.Mutex

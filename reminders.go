@@ -22,11 +22,12 @@ type RemindResult struct {
 	Raw RawAnswer `json:"-"`
 }
 
-// Remind reminds the pending signers of a document: with a signing order, those whose turn it is. It takes a slot of the
-// reminder budget (5 requests in 15 minutes per API key) for each request, and waits for it at most
-// [Options.ReminderMaxWait]; when that does not do, it fails at once with ErrRateLimited, Local and RetryAfter set, and
-// nothing was sent. ErrRefused: the status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may
-// have been reminded.
+// Remind reminds the pending signers of a document: with a signing order, those whose turn it is.
+//
+// Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for it at most
+// [Options.ReminderMaxWait]. When that is too short, it fails at once with ErrRateLimited, Error.Local and Error.RetryAfter,
+// and nothing was sent. ErrRefused: the status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers
+// may have been reminded.
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
 	return s.remind(ctx, ref, s.c.options.ReminderMaxWait)
 }
@@ -52,25 +53,25 @@ type RemindOutcome struct {
 	Result *RemindResult
 	// Remaining is how many references come after this one.
 	Remaining int
-	// RestTakes is how long until the last of them can be sent, as the budget stands now and behind the calls of this process
-	// that are waiting already; 0 when there are none, or the LimitStore does not answer.
+	// RestTakes estimates how long until the last of them can be sent, after the calls of this process that wait already. 0
+	// when there are none, or the LimitStore does not answer.
 	RestTakes time.Duration
 }
 
 // RemindAll reminds any number of documents, in order and one at a time, and yields an outcome for each. It waits for
-// slots as long as ctx allows, whatever Options.ReminderMaxWait says: beyond the first five, about three minutes a
-// document. A refused or failed reminder is that document's own error and does not stop the rest.
+// slots as long as ctx allows, whatever Options.ReminderMaxWait says: about three minutes a document after the first five.
+// A refused or failed reminder is that document's own error and does not stop the rest.
 //
-// An error that the rest would meet too is yielded once, and the sequence ends: ctx has ended, or its deadline comes before
-// the next slot; ErrForbidden; or the LimitStore does not answer (ErrUnavailable and Local, where nothing was sent). To
-// resume after outcome i failed so, pass refs[i:], or refs[i+1:] if it is ErrOutcomeUnknown: that one was under way, so look
-// first.
+// Some errors would come for every later document too: ctx has ended, or its deadline comes before the next slot;
+// ErrForbidden; or the LimitStore does not answer (ErrUnavailable and Error.Local). Such an error is yielded once, and the
+// sequence ends. To resume after outcome i, pass refs[i:]. If the error is ErrOutcomeUnknown, that reminder was under way:
+// look first, and pass refs[i+1:].
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
 			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
-			if !errors.Is(err, errStoreAway) { // which would not answer this either
+			if !errors.Is(err, errStoreAway) { // the store would not answer this either
 				out.RestTakes = s.c.budget.Until(ctx, out.Remaining)
 			}
 			if !yield(out, err) || meetsTheRest(ctx, err) {

@@ -37,6 +37,7 @@ func isCertificateError(err error) bool {
 	return errors.As(err, &certErr)
 }
 
+// checkRetry decides whether there is another attempt, and sets r.nextWait.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	if r.refused != nil || !r.last.retriable(r.class) {
 		return false, nil
@@ -49,8 +50,8 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	return !ok || time.Until(deadline) > r.nextWait, nil
 }
 
-// wait is Retry-After or full jitter, and never less than half of RetryWaitMin. A reminder after 429 waits in the budget
-// instead, where the answer has closed it for longer than that.
+// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin.
+// It is 0 for a reminder whose 429 has closed the budget for longer: that call waits for its next slot.
 func (r *run) wait() time.Duration {
 	least, most := r.c.options.RetryWaitMin/2, r.c.options.RetryWaitMax
 	if r.call.op == OpSendReminder && r.last.status == http.StatusTooManyRequests {

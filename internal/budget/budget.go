@@ -1,10 +1,11 @@
-// Package budget gives out the slots of the reminder limit, and keeps those who want one in line. It knows durations, keys and
-// a store, and nothing of HTTP: when a slot frees again is for its caller to say.
+// Package budget gives out the slots of the reminder limit, first come first served. It knows durations, keys and a store, and
+// nothing of HTTP: its caller says how long a slot stays taken after its request.
 package budget
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -75,9 +76,6 @@ type Slot struct {
 	Waited time.Duration
 }
 
-// recheck is how often the first in line asks the store again: other processes give slots back without a word to this one.
-const recheck = 10 * time.Second
-
 // Take waits for a slot, in line, for at most maxWait less what the caller has waited before; a negative maxWait means as long
 // as ctx allows. It fails before it waits in vain. Its error is a [*WaitError], a [*StoreError] or ctx's.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
@@ -137,9 +135,9 @@ func (b *Budget) ask(ctx context.Context, w *waiter, at time.Time) (Slot, time.D
 	return slot, answer.wait, nil
 }
 
-// askStore lets Take run to its end whatever becomes of ctx: the store may give a slot to a caller that is gone. When ctx
-// ends first, askStore returns its error. The waiter then stays the first in line until the store has answered and the slot
-// was given back, for at most twice storeTimeout.
+// askStore lets Take run to its end whatever becomes of ctx, because the store may give a slot to a caller that is gone. When
+// ctx ends first, askStore returns its error. The waiter then stays the first in line until the store has answered and has
+// the slot back, for at most twice storeTimeout.
 func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 	if b.immediate {
 		return b.take(ctx, b.hold), nil
@@ -164,8 +162,7 @@ func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 	return answer, err
 }
 
-// forecast tells a caller that is not first how long until its slot. Until the first is known to have none, that is a lower
-// bound.
+// forecast estimates the wait of a caller that is not first. Until the first is known to have no slot, it is a lower bound.
 func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error) {
 	frees, err := b.Peek(ctx)
 	if err != nil {
@@ -186,9 +183,8 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 	return slotIn(frees, ahead), nil
 }
 
-// Settle says how long the slot stays taken from now, also when ctx has ended: then it returns soon, and goes on telling the
-// store for at most storeTimeout. Were the store not to hear of it, the slot would stay taken for its whole hold: that error
-// is safe to drop.
+// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store is told in the
+// background. If the store misses this, the hold expires by itself, so the error is dropped.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
 		err := b.settle(ctx, s.id, keep)
@@ -222,4 +218,114 @@ func (b *Budget) Until(ctx context.Context, n int) time.Duration {
 // slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
 func slotIn(frees []time.Duration, n int) time.Duration {
 	return frees[n%len(frees)] + time.Duration(n/len(frees))*Answered
+}
+
+const (
+	// storeTimeout bounds each question to a store, also one that outlives its caller.
+	storeTimeout = 3 * time.Second
+	// endGrace is how long a caller waits for its store once its context has ended. Mostly that is enough to have the slot
+	// given back before the call returns, and with it perhaps the process.
+	endGrace = 100 * time.Millisecond
+)
+
+// asker asks a store about one key, each time for at most storeTimeout.
+type asker struct {
+	store     Store
+	key       string
+	immediate bool
+}
+
+// taken is what the store's Take returned.
+type taken struct {
+	slot string
+	wait time.Duration
+	err  error
+}
+
+func (a asker) take(ctx context.Context, hold time.Duration) (t taken) {
+	ctx, cancel := a.bound(ctx)
+	defer cancel()
+	t.slot, t.wait, t.err = a.store.Take(ctx, a.key, Limit, hold)
+	return t
+}
+
+func (a asker) settle(ctx context.Context, slot string, keep time.Duration) error {
+	ctx, cancel := a.bound(ctx)
+	defer cancel()
+	return a.store.Settle(ctx, a.key, slot, keep)
+}
+
+func (a asker) close(ctx context.Context, d time.Duration) error {
+	ctx, cancel := a.bound(ctx)
+	defer cancel()
+	return a.store.Close(ctx, a.key, d)
+}
+
+// Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError].
+func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
+	ctx, cancel := a.bound(ctx)
+	defer cancel()
+	frees, err := a.store.Peek(ctx, a.key, Limit)
+	switch {
+	case err != nil:
+		return nil, &StoreError{err}
+	case len(frees) != Limit:
+		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(frees), Limit)}
+	}
+	return frees, nil
+}
+
+func (a asker) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.immediate {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, storeTimeout)
+}
+
+// changed returns a channel that closes when the store may answer otherwise than it did, although no time has passed: its
+// clock was moved. A store that can tell has a method for it.
+func (a asker) changed() <-chan struct{} {
+	if s, ok := a.store.(interface{ Changed() <-chan struct{} }); ok {
+		return s.Changed()
+	}
+	return nil
+}
+
+// tell lets do run to its end, and waits for it until endGrace after ctx has ended.
+func (a asker) tell(ctx context.Context, do func(context.Context) error) error {
+	if a.immediate {
+		return do(ctx)
+	}
+	done := make(chan error, 1)
+	go func() { done <- do(context.WithoutCancel(ctx)) }()
+	err, ended := await(ctx, done)
+	if ended != nil {
+		return ended
+	}
+	return err
+}
+
+// await receives from a channel until endGrace after ctx has ended, whose error it then returns.
+func await[T any](ctx context.Context, from <-chan T) (v T, ended error) {
+	select {
+	case v = <-from:
+		return v, nil
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case v = <-from:
+		return v, nil
+	case <-grace.C:
+		return v, ctx.Err()
+	}
+}
+
+// unlessEnded returns ctx's error if it has ended, which then explains err.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }

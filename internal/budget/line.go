@@ -1,8 +1,11 @@
 package budget
 
 import (
+	"context"
+	"math"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Lines holds the callers of a process that want a slot, first come first served, for each store and key: budgets made
@@ -169,4 +172,64 @@ func (w *waiter) wakeUp() {
 	case w.wake <- struct{}{}:
 	default: // one is waiting to be seen already
 	}
+}
+
+// waitLimit is how long a caller may wait: what is left of its own limit, and of its context.
+type waitLimit struct {
+	start       time.Time
+	max         time.Duration
+	deadline    time.Time
+	hasDeadline bool
+}
+
+func newWaitLimit(ctx context.Context, start time.Time, maxWait, waited time.Duration) waitLimit {
+	l := waitLimit{start: start, max: maxWait - waited}
+	if maxWait < 0 {
+		l.max = math.MaxInt64
+	}
+	l.deadline, l.hasDeadline = ctx.Deadline()
+	return l
+}
+
+// check returns a *WaitError when wait is longer than what is left.
+func (l waitLimit) check(wait time.Duration) error {
+	switch {
+	case wait <= 0:
+		return nil
+	case l.hasDeadline && wait > time.Until(l.deadline):
+		return &WaitError{Wait: wait, PastDeadline: true}
+	case wait > l.max-time.Since(l.start):
+		return &WaitError{Wait: wait}
+	}
+	return nil
+}
+
+// recheck is how often the first in line asks the store again: other processes give slots back without a word to this one.
+const recheck = 10 * time.Second
+
+// untilNextLook is how long to sleep if nothing wakes the caller. Those behind the first seldom look again by themselves: what
+// makes their wait shorter wakes them.
+func untilNextLook(first bool, wait time.Duration) time.Duration {
+	if wait <= 0 {
+		return recheck
+	}
+	wait = max(wait, time.Millisecond) // a store whose clock ticks coarsely is not asked without end
+	if first {
+		return min(wait, recheck)
+	}
+	return wait
+}
+
+// sleep waits for d, a wake-up, a change of the store or the end of ctx, whose error it returns.
+func sleep(ctx context.Context, d time.Duration, wake, changed <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-changed:
+	case <-timer.C:
+	}
+	return nil
 }

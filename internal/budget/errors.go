@@ -1,0 +1,22 @@
+package budget
+
+import "time"
+
+// A WaitError says that a slot comes later than the caller may wait for it.
+type WaitError struct {
+	Wait time.Duration // until the slot, from now
+	// PastDeadline is true when it is ctx that ends before, and false when it is the caller's own limit.
+	PastDeadline bool
+}
+
+// Error names the wait.
+func (e *WaitError) Error() string { return "the next slot comes in " + e.Wait.String() }
+
+// A StoreError says that the store did not answer, so that no slot was taken that is known.
+type StoreError struct{ Err error }
+
+// Error is what the store said.
+func (e *StoreError) Error() string { return "the store did not answer: " + e.Err.Error() }
+
+// Unwrap returns what the store said.
+func (e *StoreError) Unwrap() error { return e.Err }
