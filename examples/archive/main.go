@@ -1,0 +1,85 @@
+// Archive receives the service's webhooks durably and keeps the finished PDF of every document, form response and send of a
+// template in a folder.
+//
+//	SIGNFORMS_WEBHOOK_SECRETS=new,old archive -hosts files.example.com -db events.db -dir finished
+//
+// A delivery is answered 200 when its events are on disk. Downloads run later, and again where they fail; what failed for
+// good is listed by signforms-queue list -failed. Put TLS in front of it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on")
+	db := flag.String("db", "events.db", "file of the queue")
+	dir := flag.String("dir", "finished", "folder for the PDFs")
+	hosts := flag.String("hosts", "", "hosts that PDFs may come from, separated by commas: those in the links that the service sends")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a, err := newArchive(*dir, strings.Split(*hosts, ","))
+	if err == nil {
+		err = run(ctx, *addr, *db, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ","), a)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run receives and works until ctx ends. Its end has an order: no new deliveries, no new functions, then the store.
+func run(ctx context.Context, addr, db string, secrets []string, a *archive) error {
+	verifier, err := webhook.NewVerifier(secrets, nil)
+	if err != nil {
+		return err
+	}
+	q, err := queue.Open(db, &queue.Options{Timeout: 2 * time.Minute})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return errors.Join(err, q.Close())
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /webhook", q.Handler(verifier))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second}
+	fmt.Printf("receiving at http://%s/webhook\n", listener.Addr())
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { cancel(server.Serve(listener)) }()
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() {
+		err := q.Run(working, a.funcs())
+		cancel(err)
+		ended <- err
+	}()
+
+	<-ctx.Done()
+	shutdown, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	err = server.Shutdown(shutdown)
+	stopWorking()
+	err = errors.Join(err, <-ended, q.Close())
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) && !errors.Is(cause, http.ErrServerClosed) {
+		err = errors.Join(err, cause)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+// Relay publishes the events of a queue to a stream platform that is already there: NATS JetStream, Kafka, or whatever
+// Watermill has a Publisher for that confirms.
+//
+//	relay -db events.db -nats nats://localhost:4222
+//	relay -db events.db -kafka broker1:9092,broker2:9092
+//
+// It works off the queue that a receiving process fills (see docs/receiving.md), and may be that process too. An event is
+// done when the broker has confirmed it. Events of one line arrive in order, each at least once: an event whose
+// confirmation was lost is published again, with the same message id.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"log"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/signforms/signforms-go/queue"
+)
+
+func main() {
+	db := flag.String("db", "events.db", "file of the queue")
+	nats := flag.String("nats", "", "URL of a NATS server with JetStream")
+	kafka := flag.String("kafka", "", "Kafka brokers, host:port separated by commas")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *db, *nats, *kafka); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, db, nats, kafka string) error {
+	publisher, err := newPublisher(ctx, nats, kafka)
+	if err != nil {
+		return err
+	}
+	defer publisher.Close()
+	q, err := queue.Open(db, &queue.Options{Timeout: 10 * time.Second, Retries: patient()})
+	if err != nil {
+		return err
+	}
+	return errors.Join(q.Run(ctx, relay(publisher)), q.Close())
+}
+
+func newPublisher(ctx context.Context, nats, kafka string) (message.Publisher, error) {
+	switch {
+	case (nats == "") == (kafka == ""):
+		return nil, errors.New("want one of -nats and -kafka")
+	case nats != "":
+		return newNATS(ctx, nats)
+	}
+	return newKafka(strings.Split(kafka, ","))
+}
+
+// patient waits for a broker that is down for up to a week. While it is, lines wait, and the queue takes the events.
+func patient() []time.Duration {
+	waits := []time.Duration{time.Second, 5 * time.Second}
+	for total := time.Duration(0); total < 7*24*time.Hour; total += time.Minute {
+		waits = append(waits, time.Minute)
+	}
+	return waits
+}
