@@ -46,6 +46,7 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 // writeWhole sends the answer from a goroutine that is about to exit, so that the server cannot complete the response.
 func (a answer) writeWhole(w http.ResponseWriter, retryAfter time.Duration) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	w.Header()["Connection"] = []string{"close"} // as the server will; the sender must not use it again
 	a.write(w, retryAfter)
 	http.NewResponseController(w).Flush() // an error means that the answer is lost; there is nobody to tell
 }

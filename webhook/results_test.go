@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +23,7 @@ import (
 
 // told collects what a handler tells of events.
 type told struct {
+	mu      sync.Mutex // of errors and results
 	errors  []string
 	results []webhook.EventResult
 	log     bytes.Buffer
@@ -28,15 +31,29 @@ type told struct {
 
 func (r *told) options() *webhook.HandlerOptions {
 	return &webhook.HandlerOptions{
-		OnError: func(_ context.Context, err error) { r.errors = append(r.errors, err.Error()) },
-		OnEvent: func(_ context.Context, res webhook.EventResult) { r.results = append(r.results, res) },
-		Logger:  slog.New(slog.NewTextHandler(&r.log, nil)),
+		OnError: func(_ context.Context, err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.errors = append(r.errors, err.Error())
+		},
+		OnEvent: func(_ context.Context, res webhook.EventResult) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.results = append(r.results, res)
+		},
+		Logger: slog.New(slog.NewTextHandler(&r.log, nil)),
 	}
+}
+
+func (r *told) all() []webhook.EventResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.results)
 }
 
 // outcomes returns the outcome of each event in the order told.
 func (r *told) outcomes() (all []string) {
-	for i, res := range r.results {
+	for i, res := range r.all() {
 		if res.Index != i {
 			all = append(all, "out of order:")
 		}
@@ -208,22 +225,21 @@ func TestOnEvent(t *testing.T) {
 func TestOnEventBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told told
-		running := false
 		opts := told.options()
 		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
 			FormResponse: func(context.Context, *webhook.FormResponse) error {
-				running = true
 				time.Sleep(time.Second)
 				return nil
 			},
 		}, opts)
 		go serve(h, elements[0])
 		synctest.Wait()
-		require.True(t, running)
 		require.Equal(t, 503, serve(h, elements[0]).Code)
 		require.Equal(t, []string{"put_off"}, told.outcomes())
-		require.ErrorIs(t, told.results[0].Err, webhook.ErrEventBusy)
+		require.ErrorIs(t, told.all()[0].Err, webhook.ErrEventBusy)
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Equal(t, webhook.OutcomeProcessed, told.all()[1].Outcome)
 	})
 }
 
@@ -282,6 +298,7 @@ func TestGoexit(t *testing.T) {
 			res.Body.Close()
 			require.Equal(t, want.status, res.StatusCode)
 			require.Equal(t, want.body, string(answer))
+			require.Equal(t, want.status == 500, res.Close, "the connection of a goroutine that has ended must not be used again")
 		}
 		check(t, &told, ran)
 	})
