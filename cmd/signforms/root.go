@@ -21,6 +21,8 @@ var commands = []func() *cobra.Command{
 	newDocuments,
 	newTemplates,
 	newForms,
+	newReceive,
+	newWebhook,
 	newVersion,
 }
 

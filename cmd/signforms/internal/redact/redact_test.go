@@ -1,0 +1,66 @@
+package redact_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+func TestJSON(t *testing.T) {
+	got, err := redact.New().JSON([]byte(`[{"webhookEvent":"new_template_response","documentName":"Lease of Ann","authorEmail":"ann@example.org",
+		"documentId":"0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11","status":"SIGNED","isSigningOrder":true,"signedAt":"2026-11-21T10:00:00.000Z",
+		"signers":[{"name":"Ann","email":"ann@example.org","signerIp":"203.0.113.7","signingOrderNo":2,"phone":491711234567,"none":null,"empty":""}],
+		"url":"https://files.example.org/a?token=1","contact_field(page1)[Ann]":"Lease of Ann","Ann's note <3":"x","id":"66f0aa11bb22cc33dd44ee55"}]`))
+	require.NoError(t, err)
+	require.Equal(t, `[{"webhookEvent":"new_template_response","documentName":"text 1","authorEmail":"person1@example.com",`+
+		`"documentId":"00000000-0000-4000-8000-000000000001","status":"SIGNED","isSigningOrder":true,"signedAt":"2026-11-21T10:00:00.000Z",`+
+		`"signers":[{"name":"text 2","email":"person1@example.com","signerIp":"192.0.2.1","signingOrderNo":2,"phone":1000000,"none":null,"empty":""}],`+
+		`"url":"https://example.com/1","contact_field(page1)[text 2]":"text 1","field 1":"text 3","id":"000000000000000000000001"}]`, string(got))
+}
+
+func TestNotJSON(t *testing.T) {
+	for _, text := range []string{"", "{", "[1", `{"a"}`, "1 2", "name=Ann"} {
+		got, err := redact.New().JSON([]byte(text))
+		require.Error(t, err, text)
+		require.Nil(t, got)
+	}
+}
+
+// Every sample of an event decodes to the same type afterwards, and holds no string of before.
+func TestSamplesStayEvents(t *testing.T) {
+	files, err := filepath.Glob("../../../../testdata/events/new_*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		got, err := redact.New().JSON(text)
+		require.NoError(t, err, file)
+		before, err := webhook.Parse(text)
+		require.NoError(t, err)
+		after, err := webhook.Parse(got)
+		require.NoError(t, err)
+		require.Len(t, after, len(before))
+		for i := range before {
+			require.Equal(t, before[i].EventType(), after[i].EventType(), file)
+		}
+		require.NotContains(t, strings.ReplaceAll(string(got), "@example.com", ""), "@")
+	}
+}
+
+func TestText(t *testing.T) {
+	r := redact.New()
+	r.Hide("api.example.org", "host")
+	r.Hide("hunter2hunter2", "key")
+	_, err := r.JSON([]byte(`{"name":"Ann Lee","documentId":"0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"}`))
+	require.NoError(t, err)
+	require.Equal(t, "Ask text 1 (person1@example.com) about 00000000-0000-4000-8000-000000000001 and 00000000-0000-4000-8000-000000000002 at [host] with [key] or [token 1]; see https://example.com/1, or 192.0.2.1",
+		r.Text("Ask Ann Lee (ann@example.org) about 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 and 1d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 at api.example.org with hunter2hunter2 or sk_live_0123456789abcdef; see https://x.example/y?z=1, or 203.0.113.9"))
+	require.Equal(t, "status must be one of DRAFT, PENDING", r.Text("status must be one of DRAFT, PENDING"))
+}
