@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
 )
@@ -33,6 +35,18 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "where an `operation` is on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
+}
+
+// addFlagsOnce is addFlags for a command that tries nothing again.
+func (c *connection) addFlagsOnce(cmd *cobra.Command) {
+	one := &cobra.Command{}
+	c.addFlags(one)
+	one.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "max-attempts" {
+			cmd.Flags().AddFlag(f)
+		}
+	})
+	c.maxAttempts = 1
 }
 
 // resolve fills in from the environment what no flag has set.
@@ -76,10 +90,12 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
 	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
-	var err error
-	if o.Endpoints, err = parseEndpoints(c.endpoints); err != nil {
+	endpoints, err := parseEndpoints(c.endpoints)
+	if err != nil {
 		return nil, err
 	}
+	maps.Copy(endpoints, o.Endpoints)
+	o.Endpoints = endpoints
 	client, err := signforms.New(c.baseURL, c.apiKey, &o)
 	if err != nil {
 		return nil, usageError("%w", err)

@@ -21,6 +21,7 @@ var commands = []func() *cobra.Command{
 	newDocuments,
 	newTemplates,
 	newForms,
+	newProbe,
 	newReceive,
 	newWebhook,
 	newVersion,

@@ -66,12 +66,7 @@ func plain(s string) string {
 
 // confirm asks on a terminal whether to go on. Without one, or when the answer is not yes, it returns an error.
 func confirm(cmd *cobra.Command, question string) error {
-	_, asks := terminal(cmd.ErrOrStderr())
-	if _, answers := terminal(cmd.InOrStdin()); !asks || !answers {
-		return usageError("there is no terminal to ask on: %s Say so with --yes", question)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s Go on? [y/N] ", question)
-	answer, err := readAnswer(cmd.Context(), cmd.InOrStdin())
+	answer, err := askFor(cmd, question+" Go on? [y/N] ", "--yes; "+question)
 	if err != nil {
 		return err
 	}
@@ -79,6 +74,16 @@ func confirm(cmd *cobra.Command, question string) error {
 		return errors.New("nothing was done")
 	}
 	return nil
+}
+
+// askFor asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
+func askFor(cmd *cobra.Command, question, flag string) (string, error) {
+	_, asks := terminal(cmd.ErrOrStderr())
+	if _, answers := terminal(cmd.InOrStdin()); !asks || !answers {
+		return "", usageError("there is no terminal to ask on: set %s", flag)
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), question)
+	return readAnswer(cmd.Context(), cmd.InOrStdin())
 }
 
 // readAnswer reads a line from a terminal. When ctx ends first, the read goes on until the program ends: no terminal can be told

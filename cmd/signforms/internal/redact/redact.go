@@ -19,6 +19,7 @@ type Replacer struct {
 	made  map[string]string // by the value
 	count map[string]int    // by the kind of value
 	order []string          // values, longest first when Text needs them
+	words bool              // messages are texts to look through, not values
 }
 
 // New returns a Replacer that has seen nothing.
@@ -49,6 +50,13 @@ func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// Error is JSON for the body of an error, whose message is kept as far as Text keeps it.
+func (r *Replacer) Error(text []byte) ([]byte, error) {
+	r.words = true
+	defer func() { r.words = false }()
+	return r.JSON(text)
+}
+
 func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) error {
 	token, err := dec.Token()
 	if err != nil {
@@ -58,7 +66,10 @@ func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) err
 	case json.Delim:
 		return r.list(dec, out, field, v)
 	case string:
-		if !slices.Contains(kept, field) {
+		switch {
+		case r.words && (field == "message" || field == "error"):
+			v = r.Text(v)
+		case !slices.Contains(kept, field):
 			v = r.String(v)
 		}
 		return write(out, v)

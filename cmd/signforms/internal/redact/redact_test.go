@@ -64,3 +64,9 @@ func TestText(t *testing.T) {
 		r.Text("Ask Ann Lee (ann@example.org) about 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 and 1d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 at api.example.org with hunter2hunter2 or sk_live_0123456789abcdef; see https://x.example/y?z=1, or 203.0.113.9"))
 	require.Equal(t, "status must be one of DRAFT, PENDING", r.Text("status must be one of DRAFT, PENDING"))
 }
+
+func TestError(t *testing.T) {
+	got, err := redact.New().Error([]byte(`{"code":"not_found","message":"No document of ann@example.org","data":{"error":"x y"},"trace":"Ann"}`))
+	require.NoError(t, err)
+	require.Equal(t, `{"code":"not_found","message":"No document of person1@example.com","data":{"error":"x y"},"trace":"text 1"}`, string(got))
+}

@@ -1,0 +1,101 @@
+package probe
+
+// Grade is how sure the project's wire format is of a fact before anybody asks.
+type Grade string
+
+// The grades that are asked about: seen live by the author of a client, or assumed. Documented facts are here only where
+// others rest on them.
+const (
+	Documented Grade = "D"
+	Live       Grade = "L"
+	Assumed    Grade = "A"
+)
+
+// Fact is one thing that the wire format says of the service.
+type Fact struct {
+	ID    string
+	Text  string
+	Grade Grade
+	// Never says why probe does not ask about it at all; empty for what it asks.
+	Never string
+	// Mutating is set for what only the requests of Options.Mutating can tell.
+	Mutating bool
+}
+
+const (
+	bySend    = "the send path is never asked"
+	byWebhook = "only a delivery shows it: signforms receive"
+)
+
+// Facts are all facts, in the order of the report.
+var Facts = []Fact{
+	{ID: "list documents", Text: "documents are listed at GET /get-documents", Grade: Documented},
+	{ID: "list respondents", Text: "respondents are listed at GET /get-template-respondent", Grade: Documented},
+	{ID: "list responses", Text: "responses are listed at GET /get-form-responses", Grade: Documented},
+	{ID: "redirects", Text: "lists are not redirected", Grade: Assumed},
+	{ID: "key status", Text: "a wrong key is answered 403", Grade: Live},
+	{ID: "error layout", Text: "an error's body is {\"message\", \"code\"}", Grade: Assumed},
+	{ID: "error codes", Text: "a wrong key has the code forbidden, a malformed id invalid_input", Grade: Assumed},
+
+	{ID: "page size", Text: "without a limit a page of documents has 10", Grade: Assumed},
+	{ID: "limit one", Text: "limit=1 gives one document", Grade: Documented},
+	{ID: "largest limit", Text: "limit=100 is taken, and 101 is refused with 400", Grade: Assumed},
+	{ID: "pages", Text: "pages count from 1", Grade: Documented},
+	{ID: "empty list", Text: "a list without records is an empty array", Grade: Assumed},
+	{ID: "pagination", Text: "lists of documents come with pagination", Grade: Live},
+	{ID: "documents count", Text: "documentsCount counts all documents, not those of the page", Grade: Assumed},
+	{ID: "default order", Text: "without sortOrder documents come newest first", Grade: Documented},
+	{ID: "sort orders", Text: "sortOrder=asc and desc sort by createdAt", Grade: Documented},
+	{ID: "ties", Text: "documents of one time are sorted by documentId", Grade: Assumed},
+	{ID: "archive", Text: "without archive a list holds archived documents too", Grade: Assumed},
+	{ID: "unknown parameters", Text: "unknown parameters are ignored", Grade: Assumed},
+	{ID: "status in progress", Text: "the status in progress is PENDING", Grade: Assumed},
+	{ID: "unknown status", Text: "a status filter that is no status is refused with 400", Grade: Assumed},
+	{ID: "times", Text: "dateFrom and dateTo take RFC 3339 times", Grade: Assumed},
+	{ID: "dates alone", Text: "dateFrom and dateTo take a date without a time", Grade: Assumed},
+	{ID: "dateFrom included", Text: "dateFrom includes its own millisecond, and no earlier one", Grade: Assumed},
+	{ID: "dateTo included", Text: "dateTo includes its own millisecond, and no later one", Grade: Assumed},
+
+	{ID: "id filter", Text: "documentId gives the one document with this id, and none for an unknown id", Grade: Documented},
+	{ID: "malformed id", Text: "an id of another shape is refused with 400", Grade: Assumed},
+	{ID: "ids in any case", Text: "ids are compared without regard to case", Grade: Assumed},
+	{ID: "unknown template", Text: "respondents of an unknown template are answered 404", Grade: Assumed},
+	{ID: "unknown form", Text: "responses of an unknown form are answered 404", Grade: Assumed},
+	{ID: "any form id", Text: "a form's id may have any shape: an unknown one is not malformed", Grade: Assumed},
+	{ID: "one respondent", Text: "a single respondent comes as an array of one", Grade: Live},
+
+	{ID: "spellings", Text: "documents have documentName, signingType, isSigningOrder, not their other spellings", Grade: Live},
+	{ID: "document fields", Text: "documents have the fields that the wire format names", Grade: Live},
+	{ID: "template fields", Text: "templates have roles, totalRespondants and totalSignedRespondants, so spelled", Grade: Live},
+	{ID: "signer statuses", Text: "signers are PENDING, VIEWED or SIGNED", Grade: Live},
+	{ID: "other fields", Text: "lists of documents hold no field that the wire format does not name", Grade: Assumed},
+	{ID: "created format", Text: "createdAt is RFC 3339 in UTC with milliseconds", Grade: Assumed},
+
+	{ID: "void document", Text: "a document is voided by POST /void-document with inputs in query and body", Grade: Assumed, Mutating: true},
+	{ID: "send reminder", Text: "a reminder is sent by POST /send-reminder with inputs in query and body", Grade: Assumed, Mutating: true},
+	{ID: "refusal status", Text: "what the status forbids is answered 409", Grade: Assumed, Never: "it takes a document that may be lost"},
+	{ID: "act answers", Text: "void and reminder answer with documentId and status", Grade: Assumed, Never: "it takes a document that is lost"},
+	{ID: "refused reminders count", Text: "a refused reminder counts towards the limit", Grade: Assumed, Never: "it takes more reminders than probe may send"},
+	{ID: "PDF of a send", Text: "pdfData is a data URL", Grade: Assumed, Never: bySend},
+	{ID: "roles of a send", Text: "a role may have no receiver, or several", Grade: Assumed, Never: bySend},
+	{ID: "send", Text: "templates and forms are sent by POST /pdf-template-lambda", Grade: Documented, Never: bySend},
+	{ID: "webhook timestamps", Text: "x-timestamp is in Unix seconds", Grade: Assumed, Never: byWebhook},
+	{ID: "untyped samples", Text: "samples of the test button have webhookEvent", Grade: Live, Never: byWebhook},
+}
+
+// Outcome is what probe says of a fact.
+type Outcome string
+
+// The outcomes.
+const (
+	Holds      Outcome = "holds"
+	Differs    Outcome = "differs"
+	CannotTell Outcome = "cannot tell"
+)
+
+// Result is the outcome of one fact, with what was seen.
+type Result struct {
+	Fact
+	Outcome Outcome
+	Seen    string
+}

@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// constants are the names of the readings that are numbers in Go.
+var constants = map[reflect.Type][]string{
+	reflect.TypeFor[signformstest.UnknownStatus](): {"UnknownStatusRefused", "UnknownStatusIgnored", "UnknownStatusEmpty"},
+	reflect.TypeFor[signformstest.DateFormat]():    {"DateOrTime", "TimeOnly", "DateOnly"},
+	reflect.TypeFor[signformstest.DateEnd]():       {"EndIncluded", "EndExcluded", "EndAtDayStart", "EndAtDayEnd"},
+	reflect.TypeFor[signformstest.NoneForm]():      {"NoneIsEmpty", "NoneIsMissing", "NoneIsNull"},
+	reflect.TypeFor[signformstest.ErrorLayout]():   {"LayoutMessage", "LayoutError", "LayoutDataMessage", "LayoutDataError", "LayoutText"},
+}
+
+// ProfileLiteral is a Profile as Go source, with the fields that differ from the default; "" when none does.
+func ProfileLiteral(p signformstest.Profile) string {
+	var fields []string
+	v := reflect.ValueOf(p)
+	for f, value := range v.Fields() {
+		if value.IsZero() || f.Name == "Endpoints" {
+			continue
+		}
+		text := fmt.Sprintf("%#v", value.Interface())
+		if names := constants[value.Type()]; names != nil {
+			text = "signformstest." + names[value.Int()]
+		}
+		if f.Name == "Extra" {
+			text = extraLiteral(p.Extra)
+		}
+		fields = append(fields, "\t"+f.Name+": "+text+",\n")
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	return "signformstest.Profile{\n" + strings.Join(fields, "") + "}"
+}
+
+// extraLiteral names the fields alone: their values may be anybody's.
+func extraLiteral(extra map[string]any) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		value := `""`
+		switch extra[name].(type) {
+		case bool, float64:
+			value = fmt.Sprintf("%#v", extra[name])
+		}
+		if fieldName.MatchString(name) {
+			pairs = append(pairs, fmt.Sprintf("%q: %s", name, value))
+		}
+	}
+	return "map[string]any{" + strings.Join(pairs, ", ") + "}"
+}
+
+var inputsNames = map[signforms.Inputs]string{
+	signforms.InputsQuery: "signforms.InputsQuery", signforms.InputsBody: "signforms.InputsBody", both: "signforms.InputsQuery | signforms.InputsBody",
+}
+
+var operationNames = map[signforms.Operation]string{
+	signforms.OpListDocuments: "signforms.OpListDocuments", signforms.OpVoidDocument: "signforms.OpVoidDocument",
+	signforms.OpSendReminder: "signforms.OpSendReminder", signforms.OpSend: "signforms.OpSend",
+	signforms.OpListRespondents: "signforms.OpListRespondents", signforms.OpListResponses: "signforms.OpListResponses",
+}
+
+// EndpointsLiteral is Options.Endpoints as Go source; "" when nothing is to be overridden.
+func EndpointsLiteral(endpoints map[signforms.Operation]signforms.Endpoint) string {
+	if len(endpoints) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("map[signforms.Operation]signforms.Endpoint{\n")
+	for _, op := range slices.Sorted(maps.Keys(endpoints)) {
+		e := endpoints[op]
+		var fields []string
+		if e.Method != "" {
+			fields = append(fields, fmt.Sprintf("Method: %q", e.Method))
+		}
+		if e.Path != "" {
+			fields = append(fields, fmt.Sprintf("Path: %q", e.Path))
+		}
+		if e.Inputs != 0 {
+			fields = append(fields, "Inputs: "+inputsNames[e.Inputs])
+		}
+		fmt.Fprintf(&b, "\t%s: {%s},\n", operationNames[op], strings.Join(fields, ", "))
+	}
+	return b.String() + "}"
+}

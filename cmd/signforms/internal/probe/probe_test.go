@@ -1,0 +1,443 @@
+package probe_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// account starts a service with enough records in it to show every difference that lists can show.
+func account(t *testing.T, p signformstest.Profile) *signformstest.Server {
+	t.Helper()
+	s := signformstest.NewServer(t, &signformstest.Options{Seed: 5, Start: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC), Profile: p})
+	ann := signformstest.Signer{Name: "Ann", Email: "ann@example.org"}
+	for i := range 130 {
+		id := s.AddDocument(signformstest.Document{Name: fmt.Sprint("Lease ", i), Signers: []signformstest.Signer{ann}})
+		if i < 5 {
+			require.NoError(t, s.Archive(id))
+		}
+		if i == 100 {
+			require.NoError(t, s.Signer(id, "ann@example.org").Sign())
+		}
+		if i > 9 && i%25 > 0 { // some have one time
+			s.Advance(time.Minute)
+		}
+	}
+	offer := s.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	receiver := signforms.Receiver{Name: "Ann", Email: "ann@example.org", RoleTitle: "Buyer"}
+	_, err := s.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: offer, Receivers: []signforms.Receiver{receiver}})
+	if p.Endpoints[signforms.OpSend].Path == "" {
+		require.NoError(t, err)
+	}
+	return s
+}
+
+// asked runs probe against a service and returns the report, and how often it waited between requests.
+func asked(t *testing.T, s *signformstest.Server, mutating bool) (rep *probe.Report, waits int) {
+	t.Helper()
+	before := len(s.Requests())
+	o := probe.Options{
+		BaseURL: s.URL, APIKey: s.APIKey, WorkspaceID: s.WorkspaceID, Mutating: mutating, Transport: s.HTTPClient().Transport, Timeout: 10 * time.Second,
+		Sleep: func(_ context.Context, d time.Duration) error {
+			require.Greater(t, d, time.Second-100*time.Millisecond)
+			waits++
+			return nil
+		},
+		Remind: func(ctx context.Context, e signforms.Endpoint) error {
+			client, err := signforms.New(s.URL, s.APIKey, &signforms.Options{WorkspaceID: s.WorkspaceID, HTTPClient: s.HTTPClient(), MaxAttempts: 1,
+				LimitStore: signforms.NewMemoryLimitStore(nil), Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}})
+			require.NoError(t, err)
+			_, err = client.Documents.Remind(ctx, signforms.PDFDocument("0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"))
+			return err
+		},
+	}
+	rep, err := probe.Run(t.Context(), o)
+	require.NoError(t, err)
+	n := map[string]int{}
+	for _, r := range s.Requests()[before:] {
+		n[r.Path+" "+ifGet(r.Method)]++
+	}
+	gets := 0
+	for what, times := range n {
+		if strings.HasSuffix(what, " GET") {
+			gets += times
+		}
+	}
+	require.LessOrEqual(t, gets, probe.MostGets)
+	require.LessOrEqual(t, n["/void-document changes"], probe.MostVoids)
+	require.LessOrEqual(t, n["/send-reminder changes"], probe.MostReminders)
+	require.Zero(t, n["/pdf-template-lambda changes"])
+	require.GreaterOrEqual(t, waits, len(s.Requests())-before-1, "each request but the first waits")
+	return rep, waits
+}
+
+func ifGet(method string) string {
+	if method == http.MethodGet {
+		return method
+	}
+	return "changes"
+}
+
+// told are the facts with this outcome.
+func told(rep *probe.Report, o probe.Outcome) (ids []string) {
+	for _, r := range rep.Results {
+		if r.Outcome == o {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+func show(rep *probe.Report) string {
+	var b strings.Builder
+	for _, r := range rep.Results {
+		fmt.Fprintf(&b, "%-24s %-12s %s\n", r.ID, r.Outcome, r.Seen)
+	}
+	return b.String()
+}
+
+// With the reading that the wire format assumes nothing differs, and what only changes show cannot be told.
+func TestAssumedReading(t *testing.T) {
+	rep, _ := asked(t, account(t, signformstest.Profile{}), false)
+	require.Empty(t, told(rep, probe.Differs), show(rep))
+	var untold []string
+	for _, f := range probe.Facts {
+		if f.Mutating || f.Never != "" {
+			untold = append(untold, f.ID)
+		}
+	}
+	require.Equal(t, untold, told(rep, probe.CannotTell), show(rep))
+	require.Empty(t, probe.ProfileLiteral(rep.Profile))
+	require.Empty(t, rep.Endpoints)
+
+	rep, _ = asked(t, account(t, signformstest.Profile{}), true)
+	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Contains(t, told(rep, probe.Holds), "void document")
+	require.Contains(t, told(rep, probe.Holds), "send reminder")
+}
+
+// reading is a Profile with one field set, and the facts that differ then; none: the field cannot be seen.
+type reading struct {
+	field   string
+	profile signformstest.Profile
+	differ  []string
+	untold  []string // facts that cannot be told then, besides those that never can
+}
+
+var readings = []reading{
+	{field: "PageSize", profile: signformstest.Profile{PageSize: 25}, differ: []string{"page size"}},
+	{field: "MaxLimit", profile: signformstest.Profile{MaxLimit: 50}, differ: []string{"largest limit"}},
+	{field: "MaxLimit", profile: signformstest.Profile{MaxLimit: 240}, differ: []string{"largest limit"}},
+	{field: "CutLimit", profile: signformstest.Profile{CutLimit: true}, differ: []string{"largest limit"}},
+	{field: "CutLimit", profile: signformstest.Profile{CutLimit: true, MaxLimit: 40}, differ: []string{"largest limit"}},
+	{field: "OldestFirst", profile: signformstest.Profile{OldestFirst: true}, differ: []string{"default order"}},
+	{field: "HideArchived", profile: signformstest.Profile{HideArchived: true}, differ: []string{"archive"}},
+	{field: "UnknownStatus", profile: signformstest.Profile{UnknownStatus: signformstest.UnknownStatusIgnored}, differ: []string{"unknown status"}},
+	{field: "UnknownStatus", profile: signformstest.Profile{UnknownStatus: signformstest.UnknownStatusEmpty}, differ: []string{"unknown status"}},
+	{field: "DateFormat", profile: signformstest.Profile{DateFormat: signformstest.TimeOnly}, differ: []string{"dates alone"}},
+	{field: "DateFormat", profile: signformstest.Profile{DateFormat: signformstest.DateOnly}, differ: []string{"times"}, untold: []string{"dateFrom included", "dateTo included"}},
+	{field: "DateFrom", profile: signformstest.Profile{DateFrom: signformstest.EndExcluded}, differ: []string{"dateFrom included"}},
+	{field: "DateFrom", profile: signformstest.Profile{DateFrom: signformstest.EndAtDayStart}, differ: []string{"dateFrom included"}},
+	{field: "DateFrom", profile: signformstest.Profile{DateFrom: signformstest.EndAtDayEnd}, differ: []string{"dateFrom included"}},
+	{field: "DateTo", profile: signformstest.Profile{DateTo: signformstest.EndExcluded}, differ: []string{"dateTo included"}},
+	{field: "DateTo", profile: signformstest.Profile{DateTo: signformstest.EndAtDayStart}, differ: []string{"dateTo included"}},
+	{field: "DateTo", profile: signformstest.Profile{DateTo: signformstest.EndAtDayEnd}, differ: []string{"dateTo included"}},
+	{field: "NoPagination", profile: signformstest.Profile{NoPagination: true}, differ: []string{"pagination"}},
+	{field: "CountPage", profile: signformstest.Profile{CountPage: true}, differ: []string{"documents count"}},
+	{field: "None", profile: signformstest.Profile{None: signformstest.NoneIsMissing}, differ: []string{"empty list"}},
+	{field: "None", profile: signformstest.Profile{None: signformstest.NoneIsNull}, differ: []string{"empty list"}},
+	{field: "UnknownIDEmpty", profile: signformstest.Profile{UnknownIDEmpty: true}, differ: []string{"unknown template", "unknown form"}},
+	{field: "InProgress", profile: signformstest.Profile{InProgress: "IN_PROGRESS"}, differ: []string{"status in progress"}},
+	{field: "Aliases", profile: signformstest.Profile{Aliases: true}, differ: []string{"spellings"}},
+	{field: "RespondentObject", profile: signformstest.Profile{RespondentObject: true}, differ: []string{"one respondent"}},
+	{field: "MessageOnly", profile: signformstest.Profile{MessageOnly: true}},
+	{field: "Extra", profile: signformstest.Profile{Extra: map[string]any{"apiVersion": 3.0}}, differ: []string{"other fields"}},
+	{field: "BarePDF", profile: signformstest.Profile{BarePDF: true}},
+	{field: "StrictRoles", profile: signformstest.Profile{StrictRoles: true}},
+	{field: "RefusalStatus", profile: signformstest.Profile{RefusalStatus: 422}},
+	{field: "KeyStatus", profile: signformstest.Profile{KeyStatus: 401}, differ: []string{"key status"}},
+	{field: "ErrorLayout", profile: signformstest.Profile{ErrorLayout: signformstest.LayoutError}, differ: []string{"error layout"}, untold: []string{"error codes"}},
+	{field: "ErrorLayout", profile: signformstest.Profile{ErrorLayout: signformstest.LayoutDataMessage}, differ: []string{"error layout"}, untold: []string{"error codes"}},
+	{field: "ErrorLayout", profile: signformstest.Profile{ErrorLayout: signformstest.LayoutDataError}, differ: []string{"error layout"}, untold: []string{"error codes"}},
+	{field: "ErrorLayout", profile: signformstest.Profile{ErrorLayout: signformstest.LayoutText}, differ: []string{"error layout"}, untold: []string{"error codes"}},
+	{field: "AnyID", profile: signformstest.Profile{AnyID: true}, differ: []string{"malformed id"}, untold: []string{"error codes"}},
+	{field: "FreeRefusedReminders", profile: signformstest.Profile{FreeRefusedReminders: true}},
+	{field: "IgnoreIDs", profile: signformstest.Profile{IgnoreIDs: true}, differ: []string{"id filter"}, untold: []string{"ids in any case", "archive"}},
+	{field: "Timestamps", profile: signformstest.Profile{Timestamps: signformstest.UnixMilliseconds}},
+	{field: "UntypedSamples", profile: signformstest.Profile{UntypedSamples: true}},
+}
+
+// Each reading is found, and nothing else is claimed. A field of Profile that is not in the table fails the test.
+func TestEveryReading(t *testing.T) {
+	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+		if field.Name != "Endpoints" { // see TestEveryEndpoint
+			require.True(t, slices.ContainsFunc(readings, func(r reading) bool { return r.field == field.Name }),
+				"Profile.%s is new: say in readings what probe makes of it", field.Name)
+		}
+	}
+	usual, _ := asked(t, account(t, signformstest.Profile{}), false)
+	for _, r := range readings {
+		t.Run(fmt.Sprintf("%s %v", r.field, reflect.ValueOf(r.profile).FieldByName(r.field)), func(t *testing.T) {
+			s := account(t, r.profile)
+			before := len(s.Requests())
+			rep, _ := asked(t, s, false)
+			require.Equal(t, sorted(r.differ), sorted(told(rep, probe.Differs)), show(rep))
+			require.Equal(t, sorted(append(told(usual, probe.CannotTell), r.untold...)), sorted(told(rep, probe.CannotTell)), show(rep))
+			want := r.profile
+			if len(r.differ) == 0 {
+				want = signformstest.Profile{}
+			}
+			require.Equal(t, want, rep.Profile)
+			for _, q := range s.Requests()[before:] {
+				require.Equal(t, http.MethodGet, q.Method)
+			}
+		})
+	}
+}
+
+func sorted(ids []string) []string {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// GETs change nothing: no record, no message, no delivery.
+func TestGETsChangeNothing(t *testing.T) {
+	s := account(t, signformstest.Profile{})
+	messages := s.Messages()
+	documents := everyDocument(t, s)
+	asked(t, s, false)
+	require.Equal(t, messages, s.Messages())
+	require.Equal(t, documents, everyDocument(t, s))
+}
+
+func everyDocument(t *testing.T, s *signformstest.Server) (all []signforms.Document) {
+	t.Helper()
+	for d, err := range s.Client().Documents.All(t.Context(), signforms.DocumentListParams{}) {
+		require.NoError(t, err)
+		all = append(all, *d)
+	}
+	return all
+}
+
+const both = signforms.InputsQuery | signforms.InputsBody
+
+// Each method and place of void and reminder is found as far as it can be, and named in the literal.
+func TestEveryEndpoint(t *testing.T) {
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET"} {
+		for _, place := range []signforms.Inputs{both, signforms.InputsQuery, signforms.InputsBody} {
+			if method == "GET" && place != signforms.InputsQuery {
+				continue
+			}
+			t.Run(fmt.Sprint("void ", method, place), func(t *testing.T) {
+				e := signforms.Endpoint{Method: method, Inputs: place}
+				s := account(t, signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: e}})
+				rep, _ := asked(t, s, true)
+				want := map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: seen(e)}
+				if method == "POST" && place == both {
+					want = map[signforms.Operation]signforms.Endpoint{}
+				}
+				if method == "GET" { // the service itself names it, and where inputs are then is no question
+					want = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Method: "GET"}}
+				}
+				require.Equal(t, want, rep.Endpoints, show(rep))
+				require.Equal(t, len(want) > 0, slices.Contains(told(rep, probe.Differs), "void document"), show(rep))
+				require.LessOrEqual(t, len(told(rep, probe.Differs)), 1, show(rep))
+			})
+		}
+	}
+	for _, e := range []signforms.Endpoint{{Method: "POST", Inputs: both}, {Method: "POST", Inputs: signforms.InputsQuery}, {Method: "POST", Inputs: signforms.InputsBody}, {Method: "PUT"}, {Method: "PATCH"}} {
+		t.Run(fmt.Sprint("remind ", e), func(t *testing.T) {
+			s := account(t, signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}})
+			rep, _ := asked(t, s, true)
+			require.LessOrEqual(t, len(told(rep, probe.Differs)), 1, show(rep))
+			switch {
+			case e.Method == "POST" && e.Inputs == both:
+				require.Contains(t, told(rep, probe.Holds), "send reminder")
+			case e.Method == "PATCH": // neither of the two that are tried
+				require.Contains(t, told(rep, probe.Differs), "send reminder", show(rep))
+				require.Empty(t, rep.Endpoints)
+			default:
+				require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: seen(e)}, rep.Endpoints, show(rep))
+			}
+		})
+	}
+}
+
+// seen is an endpoint without what is assumed anyway.
+func seen(e signforms.Endpoint) signforms.Endpoint {
+	if e.Method == "POST" {
+		e.Method = ""
+	}
+	if e.Inputs == both {
+		e.Inputs = 0
+	}
+	return e
+}
+
+// An operation that is elsewhere is not found, and nothing that rests on it is claimed.
+func TestOperationsElsewhere(t *testing.T) {
+	for op, facts := range map[signforms.Operation][]string{
+		signforms.OpListDocuments:   {"list documents"},
+		signforms.OpListRespondents: {"list respondents"},
+		signforms.OpListResponses:   {"list responses"},
+		signforms.OpVoidDocument:    nil,
+		signforms.OpSendReminder:    nil,
+		signforms.OpSend:            nil,
+	} {
+		for _, e := range []signforms.Endpoint{{Path: "/elsewhere"}, {Method: "PUT"}} {
+			for _, mutating := range []bool{false, true} {
+				if e.Method != "" && (op == signforms.OpVoidDocument || op == signforms.OpSendReminder) {
+					continue // TestEveryEndpoint
+				}
+				t.Run(fmt.Sprint(op, e, mutating), func(t *testing.T) {
+					s := account(t, signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{op: e}})
+					rep, _ := asked(t, s, mutating)
+					require.Equal(t, facts, told(rep, probe.Differs), show(rep))
+				})
+			}
+		}
+	}
+}
+
+// The endpoints that the caller knows of are used.
+func TestKnownEndpoints(t *testing.T) {
+	endpoints := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Path: "/documents"}}
+	s := account(t, signformstest.Profile{Endpoints: endpoints})
+	rep, err := probe.Run(t.Context(), probe.Options{BaseURL: s.URL, APIKey: s.APIKey, Endpoints: endpoints, Transport: s.HTTPClient().Transport,
+		Timeout: time.Second * 10, Sleep: func(context.Context, time.Duration) error { return nil }})
+	require.NoError(t, err)
+	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Equal(t, endpoints, rep.Endpoints)
+}
+
+// A service that acts on any document, whatever the id, loses at most one, and its signers are reminded at most once.
+func TestServiceThatIgnoresIDs(t *testing.T) {
+	s := account(t, signformstest.Profile{IgnoreIDs: true})
+	documents, messages := everyDocument(t, s), len(s.Messages())
+	rep, _ := asked(t, s, true)
+	require.False(t, rep.Accepted)
+	require.Equal(t, documents, everyDocument(t, s), "its lists give it away, so nothing more is asked")
+	require.Len(t, s.Messages(), messages)
+
+	// Its lists look at ids, but what changes documents does not.
+	before := len(s.Requests())
+	lists := account(t, signformstest.Profile{})
+	o := probe.Options{BaseURL: "http://service.test", APIKey: "any key at all", Mutating: true, Timeout: time.Second * 10,
+		Sleep: func(context.Context, time.Duration) error { return nil },
+		Remind: func(context.Context, signforms.Endpoint) error {
+			t.Error("reminded after a document was voided")
+			return nil
+		},
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			to := lists
+			if r.Method != http.MethodGet {
+				to = s
+			}
+			r = r.Clone(r.Context())
+			target, err := url.Parse(to.URL)
+			require.NoError(t, err)
+			r.URL.Host, r.Host = target.Host, target.Host
+			if r.Header.Get("X-Api-Key") == "any key at all" {
+				r.Header.Set("X-Api-Key", to.APIKey)
+			}
+			return to.HTTPClient().Transport.RoundTrip(r)
+		})}
+	rep, err := probe.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.True(t, rep.Accepted, show(rep))
+	require.Len(t, s.Requests()[before:], 1, "the first that is carried out is the last")
+	require.Contains(t, told(rep, probe.Differs), "void document")
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestEmptyAccountClaimsLittle(t *testing.T) {
+	s := signformstest.NewServer(t, nil)
+	rep, _ := asked(t, s, false)
+	require.Empty(t, told(rep, probe.Differs), show(rep))
+	for _, id := range []string{"page size", "default order", "sort orders", "archive", "documents count", "dateFrom included", "spellings", "one respondent"} {
+		require.Contains(t, told(rep, probe.CannotTell), id)
+	}
+}
+
+// An answer that says nothing of what was asked leads to no claim, whichever it is.
+func TestFailedAnswersClaimNothing(t *testing.T) {
+	s := account(t, signformstest.Profile{})
+	before := len(s.Requests())
+	asked(t, s, false)
+	gets := len(s.Requests()) - before
+	for n := range gets {
+		heal := s.Fail(signformstest.Fault{Nth: n + 1, Status: 500})
+		rep, _ := asked(t, s, false)
+		heal()
+		require.Empty(t, told(rep, probe.Differs), "request %d: %s", n+1, show(rep))
+	}
+}
+
+// A service that is away for a moment is asked again, once, after the time that it names.
+func TestUnavailableIsAskedAgain(t *testing.T) {
+	s := account(t, signformstest.Profile{})
+	s.Fail(signformstest.Fault{Nth: 5, Times: 1, Status: 503, RetryAfter: "30"})
+	rep, _ := asked(t, s, false)
+	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Contains(t, told(rep, probe.Holds), "sort orders")
+}
+
+// When the service is gone for good, what was found so far is reported.
+func TestPartialReport(t *testing.T) {
+	s := account(t, signformstest.Profile{})
+	n := 0
+	o := probe.Options{BaseURL: s.URL, APIKey: s.APIKey, Timeout: 10 * time.Second, Sleep: func(context.Context, time.Duration) error { return nil },
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if n++; n > 12 {
+				return nil, fmt.Errorf("connection refused")
+			}
+			return s.HTTPClient().Transport.RoundTrip(r)
+		})}
+	rep, err := probe.Run(t.Context(), o)
+	require.EqualError(t, err, "the service does not answer: connection refused")
+	require.Contains(t, told(rep, probe.Holds), "page size")
+	require.Contains(t, told(rep, probe.CannotTell), "dateFrom included")
+	require.Len(t, rep.Results, len(probe.Facts))
+}
+
+func TestNothingToAsk(t *testing.T) {
+	s := signformstest.NewServer(t, nil)
+	o := probe.Options{BaseURL: s.URL, APIKey: "a wrong key", Transport: s.HTTPClient().Transport, Timeout: time.Second}
+	_, err := probe.Run(t.Context(), o)
+	require.EqualError(t, err, "the service refuses the API key or the workspace (403)")
+	o.BaseURL = "http://127.0.0.1:1"
+	_, err = probe.Run(t.Context(), o)
+	require.ErrorContains(t, err, "the service does not answer")
+}
+
+func TestLiterals(t *testing.T) {
+	require.Equal(t, `signformstest.Profile{
+	PageSize: 25,
+	UnknownStatus: signformstest.UnknownStatusEmpty,
+	DateTo: signformstest.EndAtDayEnd,
+	InProgress: "IN_PROGRESS",
+	Extra: map[string]any{"apiVersion": 3, "owner": ""},
+}`, probe.ProfileLiteral(signformstest.Profile{PageSize: 25, UnknownStatus: signformstest.UnknownStatusEmpty, DateTo: signformstest.EndAtDayEnd,
+		InProgress: "IN_PROGRESS", Extra: map[string]any{"apiVersion": 3.0, "owner": "Ann"}}))
+	require.Equal(t, `map[signforms.Operation]signforms.Endpoint{
+	signforms.OpSendReminder: {Inputs: signforms.InputsQuery},
+	signforms.OpVoidDocument: {Method: "PUT", Path: "/void", Inputs: signforms.InputsQuery | signforms.InputsBody},
+}`, probe.EndpointsLiteral(map[signforms.Operation]signforms.Endpoint{
+		signforms.OpVoidDocument: {Method: "PUT", Path: "/void", Inputs: both}, signforms.OpSendReminder: {Inputs: signforms.InputsQuery}}))
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+)
+
+// probeCommand are the flags of probe.
+type probeCommand struct {
+	conn       connection
+	out        output
+	mutating   bool
+	confirm    string
+	report     string
+	limitStore string
+}
+
+// probeSleep waits between the requests of probe; nil means by the clock. Tests do not wait.
+var probeSleep func(context.Context, time.Duration) error
+
+func newProbe() *cobra.Command {
+	var c probeCommand
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Find out which assumptions about the wire hold for an account",
+		Long: fmt.Sprintf(`Probe asks the service itself about what docs/wire-format.md assumes or has from one witness alone. It prints fact by fact whether it
+holds, differs or cannot be told, with what was seen, and the Go literals of Options.Endpoints and signformstest.Profile that fit.
+
+By default it makes GET requests to the three lists alone, at most %d and less than one a second. They change nothing, but one of them
+has a key that is nobody's, and some have inputs that the service should refuse.
+
+With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d requests with random ids, the latter
+through the limit store. A service that reads its inputs in another place than ours sees no id at all, and some then take the
+first record: one document may be voided, and the signers of one reminded. The first request that is carried out is the last. So
+this is for a workspace that is disposable, and its id must be typed to confirm it. Nothing is ever sent from a template or form.
+
+With --report it writes a page with all that was asked and answered, in which names, ids, addresses, links and keys are replaced, to be
+attached to an issue. Read it before you do.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
+		Example: "  signforms probe --report probe.md",
+		Args:    cobra.NoArgs,
+		RunE:    c.run,
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.mutating, "mutating", false, "ask to void and to remind too; only for a workspace that is disposable")
+	f.StringVar(&c.confirm, "confirm-workspace", "", "`id` of the workspace that is disposable, where there is no terminal to type it on")
+	f.StringVar(&c.report, "report", "", "write what was seen to this `file`, without names, ids, addresses, links and keys")
+	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
+	c.out.addFlags(cmd)
+	c.conn.addFlagsOnce(cmd)
+	return cmd
+}
+
+func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
+	o, closeStore, err := c.options()
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	if _, err := c.conn.client(signforms.Options{}); err != nil { // which checks the settings
+		return err
+	}
+	if err := c.announce(cmd); err != nil {
+		return err
+	}
+	o.Transport = counted(cmd.ErrOrStderr(), o.Transport)
+	rep, err := probe.Run(cmd.Context(), o)
+	if terminalWidth(cmd.ErrOrStderr()) > 0 {
+		fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
+	}
+	if rep == nil {
+		return err
+	}
+	return errors.Join(c.print(cmd, rep), err)
+}
+
+func (c *probeCommand) options() (o probe.Options, closeStore func() error, err error) {
+	if err := c.conn.resolve(); err != nil {
+		return o, nil, err
+	}
+	endpoints, err := parseEndpoints(c.conn.endpoints)
+	if err != nil {
+		return o, nil, err
+	}
+	o = probe.Options{BaseURL: c.conn.baseURL, APIKey: c.conn.apiKey, WorkspaceID: c.conn.workspace, Endpoints: endpoints,
+		Mutating: c.mutating, Transport: transport, Timeout: c.conn.attemptTimeout, Sleep: probeSleep}
+	if !c.mutating {
+		return o, func() error { return nil }, nil
+	}
+	store, closeStore, err := openLimitStore(c.limitStore)
+	if err != nil {
+		return o, nil, err
+	}
+	o.Remind = func(ctx context.Context, e signforms.Endpoint) error {
+		conn := c.conn
+		conn.endpoints = nil
+		client, err := conn.client(signforms.Options{LimitStore: store, Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}})
+		if err != nil {
+			return err
+		}
+		_, err = client.Documents.Remind(ctx, signforms.PDFDocument(probe.RandomID()))
+		return err
+	}
+	return o, closeStore, nil
+}
+
+// announce says what will be asked and, before anything that could change something, has the workspace confirmed.
+func (c *probeCommand) announce(cmd *cobra.Command) error {
+	stderr := cmd.ErrOrStderr()
+	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", plain(c.conn.baseURL), probe.MostGets)
+	if !c.mutating {
+		return nil
+	}
+	if c.conn.workspace == "" {
+		return usageError("--mutating needs the id of a workspace that is disposable: set SIGNFORMS_WORKSPACE_ID or --workspace")
+	}
+	fmt.Fprintf(stderr, `Then asks to void at most %d times and to remind at most %d times, each for a random id that no document should have.
+If the service takes another record instead, one document may be voided and the signers of one reminded; then nothing more is asked.
+`, probe.MostVoids, probe.MostReminders)
+	typed := c.confirm
+	if typed == "" {
+		var err error
+		if typed, err = askFor(cmd, "Type the id of the workspace to confirm that it is disposable: ", "--confirm-workspace to its id"); err != nil {
+			return err
+		}
+	}
+	if typed != c.conn.workspace {
+		return usageError("that is not the id of the workspace: nothing was asked")
+	}
+	return nil
+}
+
+// counted tells on a terminal how many requests were made.
+func counted(w io.Writer, next http.RoundTripper) http.RoundTripper {
+	if terminalWidth(w) == 0 {
+		return next
+	}
+	n := 0
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		n++
+		fmt.Fprintf(w, "\rasking: %d\x1b[K", n)
+		return next.RoundTrip(req)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// probeRecord is a fact as JSON prints it.
+type probeRecord struct {
+	ID      string        `json:"id"`
+	Grade   probe.Grade   `json:"grade"`
+	Outcome probe.Outcome `json:"outcome"`
+	Fact    string        `json:"fact"`
+	Seen    string        `json:"seen"`
+}
+
+var probeColumns = []column[probe.Result]{
+	{name: "id", value: func(r probe.Result) string { return r.ID }, wide: true},
+	{name: "outcome", value: func(r probe.Result) string { return string(r.Outcome) }},
+	{name: "grade", value: func(r probe.Result) string { return string(r.Grade) }},
+	{name: "fact", value: func(r probe.Result) string { return r.Text }},
+	{name: "seen", value: func(r probe.Result) string { return r.Seen }},
+}
+
+func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
+	p := newPrinter(cmd, c.out, probeColumns, func(r probe.Result) any { return probeRecord{r.ID, r.Grade, r.Outcome, r.Text, r.Seen} }, len(rep.Results))
+	for _, r := range rep.Results {
+		if err := p.print(r); err != nil {
+			return err
+		}
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	literals := cmd.OutOrStdout()
+	if c.out.json || c.out.csv {
+		literals = cmd.ErrOrStderr()
+	}
+	if text := probeLiterals(rep); text != "" {
+		fmt.Fprintln(literals, "\n"+text)
+	}
+	if c.report != "" {
+		if err := os.WriteFile(c.report, probeReport(rep, c.conn), 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
+	}
+	if rep.Accepted {
+		return &exitError{exitUnknown, errors.New("a request with a random id was carried out: look which document was voided, or whose signers were reminded")}
+	}
+	return nil
+}
+
+// probeLiterals are the settings that fit, as Go source.
+func probeLiterals(rep *probe.Report) string {
+	var parts []string
+	if text := probe.EndpointsLiteral(rep.Endpoints); text != "" {
+		parts = append(parts, "signforms.Options{Endpoints: "+text+"}")
+	}
+	if text := probe.ProfileLiteral(rep.Profile); text != "" {
+		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// hasty makes probe ask without waiting.
+func hasty(t *testing.T) {
+	probeSleep = func(context.Context, time.Duration) error { return nil }
+	t.Cleanup(func() { probeSleep = nil })
+}
+
+func TestProbe(t *testing.T) {
+	hasty(t)
+	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{
+		KeyStatus: 401, InProgress: "IN_PROGRESS", Extra: map[string]any{"owner": "Zoe Smith"}}})
+	stdout, stderr, code := execute(t, "probe")
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, "Asks "+s.URL+" at most 60 GET requests, less than one a second: about a minute. They change nothing.\n", stderr)
+	for _, line := range []string{
+		"OUTCOME\tGRADE\tFACT\tSEEN\n",
+		"differs\tL\ta wrong key is answered 403\tstatus 401 forbidden\n",
+		"differs\tA\tthe status in progress is PENDING\tdocuments are IN_PROGRESS, and PENDING is refused\n",
+		"holds\tA\tan id of another shape is refused with 400\tstatus 400 invalid_input\n",
+		"cannot tell\tA\twithout a limit a page of documents has 10\tthere are only 3 documents\n",
+		"cannot tell\tA\ta document is voided by POST /void-document with inputs in query and body\tasked with --mutating only\n",
+	} {
+		require.Contains(t, stdout, line)
+	}
+	require.True(t, strings.HasSuffix(stdout, `
+signformstest.Options{Profile: signformstest.Profile{
+	InProgress: "IN_PROGRESS",
+	Extra: map[string]any{"owner": ""},
+	KeyStatus: 401,
+}}
+`), stdout)
+	for _, asked := range s.asked() {
+		require.True(t, strings.HasPrefix(asked, "GET /"), asked)
+	}
+	require.NotContains(t, stdout+stderr, s.APIKey)
+}
+
+func TestProbeFormats(t *testing.T) {
+	hasty(t)
+	newService(t, &signformstest.Options{Profile: signformstest.Profile{OldestFirst: true}})
+	stdout, stderr, code := execute(t, "probe", "--json")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, stderr, "OldestFirst: true")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	require.Len(t, lines, len(probe.Facts))
+	var first probeRecord
+	require.NoError(t, json.Unmarshal([]byte(lines[0]), &first))
+	require.Equal(t, probeRecord{"list documents", "D", "holds", "documents are listed at GET /get-documents", "status 200"}, first)
+	stdout, _, _ = execute(t, "probe", "--csv")
+	require.True(t, strings.HasPrefix(stdout, "id,outcome,grade,fact,seen\nlist documents,holds,D,"), stdout)
+}
+
+// The report holds nothing that names people, records or the service, and all that was asked.
+func TestProbeReport(t *testing.T) {
+	hasty(t)
+	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{Extra: map[string]any{"owner": "Zoe Smith"}}})
+	report := filepath.Join(t.TempDir(), "probe.md")
+	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID, "--report", report)
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stderr, report+" is written: read it before you show it to others\n")
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	for _, personal := range []string{"ann@", "ben@", "Ann", "Ben", "Lease", "Notice", "Zoe", "author@", s.APIKey, s.WorkspaceID, s.WebhookSecret,
+		s.URL, strings.TrimPrefix(s.URL, "http://"), s.lease, s.notice, s.old, s.offer, s.sent, strings.ToUpper(s.notice)} {
+		require.NotContains(t, string(text), personal)
+	}
+	for _, m := range s.Messages() {
+		if m.Link != "" {
+			require.NotContains(t, string(text), m.Link)
+		}
+	}
+	require.Contains(t, string(text), "\nGET /get-documents?limit=101&sortOrder=desc\n→ 400, headers: ")
+	require.Contains(t, string(text), `"message": "limit must be at most 100"`)
+	require.Contains(t, string(text), "POST /void-document")
+	require.Equal(t, len(s.asked()), strings.Count(string(text), "\n→ "))
+	info, err := os.Stat(report)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+}
+
+func TestProbeMutatingIsConfirmed(t *testing.T) {
+	hasty(t)
+	s := newService(t, nil)
+	for _, c := range []struct {
+		typed string
+		args  []string
+		code  int
+		asked bool
+	}{
+		{typed: s.WorkspaceID + "\n", code: exitOK, asked: true},
+		{typed: "yes\n", code: exitUsage},
+		{typed: "\n", code: exitUsage},
+		{args: []string{"--confirm-workspace", s.WorkspaceID}, code: exitOK, asked: true},
+		{args: []string{"--confirm-workspace", "another"}, code: exitUsage},
+	} {
+		before := len(s.asked())
+		shown, code := screen(t, 200, c.typed, append([]string{"probe", "--mutating"}, c.args...)...)
+		require.Equal(t, c.code, code, "%v: %s", c, shown)
+		require.Equal(t, c.asked, len(s.asked()) > before, "%v", c)
+		if c.asked {
+			require.Regexp(t, `holds +A +a document is voided by POST /void-document`, shown)
+			require.Regexp(t, `holds +A +a reminder is sent by POST /send-reminder`, shown)
+			require.Contains(t, shown, "\rasking: 1\x1b[K")
+		}
+	}
+	before := len(s.asked())
+	_, stderr, code := execute(t, "probe", "--mutating")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "there is no terminal to ask on: set --confirm-workspace to its id")
+	require.Contains(t, stderr, "asks to void at most 12 times and to remind at most 2 times")
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
+	_, stderr, code = execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--mutating needs the id of a workspace that is disposable")
+	require.Len(t, s.asked(), before)
+	require.Zero(t, s.reminded())
+}
+
+// The reminders of probe count towards the limit of all runs.
+func TestProbeRemindsWithinTheLimit(t *testing.T) {
+	hasty(t)
+	s := newService(t, nil)
+	for range 4 {
+		_, stderr, code := execute(t, "documents", "remind", s.lease)
+		require.Equal(t, exitOK, code, stderr)
+	}
+	stdout, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, "not sent: the limit of reminders is used up, or its store does not answer")
+	n := 0
+	for _, asked := range s.asked() {
+		if strings.HasSuffix(asked, "/send-reminder") {
+			n++
+		}
+	}
+	require.Equal(t, 5, n)
+}
+
+func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
+	hasty(t)
+	s := newService(t, nil)
+	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
+	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
+	require.Equal(t, exitUnknown, code)
+	require.Contains(t, stderr, "a request with a random id was carried out: look which document was voided")
+	require.Equal(t, 1, strings.Count(strings.Join(s.asked(), "\n"), http.MethodPost))
+}
+
+func TestProbeOfWhatIsNotThere(t *testing.T) {
+	hasty(t)
+	newService(t, nil)
+	t.Setenv("SIGNFORMS_API_KEY", "another key")
+	_, stderr, code := execute(t, "probe")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "signforms: the service refuses the API key or the workspace (403)\n")
+	_, stderr, code = execute(t, "probe", "--base-url", "http://127.0.0.1:1")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "signforms: the service does not answer: ")
+}
