@@ -25,6 +25,7 @@ func openLimitStore(where string) (store signforms.LimitStore, closeStore func()
 		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
 	}
 	if strings.HasPrefix(where, "redis://") || strings.HasPrefix(where, "rediss://") {
+		redisstore.DiscardClientLogs() // what fails is reported here
 		client, err := redisstore.NewClient(where)
 		if err != nil {
 			return nil, nil, usageError("--limit-store: %w", err)

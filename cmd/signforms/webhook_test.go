@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -163,6 +164,8 @@ func TestReceive(t *testing.T) {
 	resp.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 
+	s.Close()
+	http.DefaultClient.CloseIdleConnections()
 	stdout, stderr := end()
 	for _, line := range []string{
 		"new_signature_pdf_individual_signed\tLEASE\t\"Lease, flat 7\" signed by ben@example.com\n",
@@ -199,6 +202,16 @@ func TestReceiveJSON(t *testing.T) {
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	stdout, _ := end()
 	require.Equal(t, `{"type":"something_new","subject":"","event":{"webhookEvent":"something_new","x":1}}`+"\n", stdout)
+}
+
+// A connection on which nothing was asked does not keep it from ending, nor is it an error.
+func TestReceiveEndsWithAnOpenConnection(t *testing.T) {
+	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", testSecret)
+	address, end := receiving(t)
+	conn, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(address, "http:"), "/"))
+	require.NoError(t, err)
+	defer conn.Close()
+	end()
 }
 
 func TestReceiveOnATakenAddress(t *testing.T) {

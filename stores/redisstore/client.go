@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // NewClient returns a client for the Redis at url, such as redis://user:password@localhost:6379/0, or rediss:// for TLS, with
@@ -17,3 +18,7 @@ func NewClient(url string) (*redis.Client, error) {
 	o.ContextTimeoutEnabled = true
 	return redis.NewClient(o), nil
 }
+
+// DiscardClientLogs keeps the Redis clients of this process from printing to standard error that a connection failed. It is for
+// programs that report the stores' errors themselves.
+func DiscardClientLogs() { logging.Disable() }
