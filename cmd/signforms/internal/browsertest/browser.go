@@ -203,7 +203,15 @@ func (p *Page) Set(selector, value string) {
 // Upload chooses a file in a file input.
 func (p *Page) Upload(selector, file string) {
 	p.t.Helper()
-	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+	absolute, err := filepath.Abs(file)
+	require.NoError(p.t, err)
+	p.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{absolute}))
+}
+
+// ClickAt clicks on a point of the window.
+func (p *Page) ClickAt(x, y float64) {
+	p.t.Helper()
+	p.do(chromedp.MouseClickXY(x, y))
 }
 
 // Drag presses the mouse at a point of the window, moves it to another and lets go.

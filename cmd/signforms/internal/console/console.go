@@ -1,0 +1,208 @@
+// Package console is what a developer looks at: the sandbox's records, what was delivered, asked and mailed, and forms for
+// everything that can be done there.
+//
+// Every page is whole without JavaScript. With it, lists follow what happens, by htmx and the stream of the control API.
+package console
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Prefix is where the console is served.
+const Prefix = "/_/"
+
+// maxBody bounds a form that is sent, an uploaded PDF being the largest part.
+const maxBody = 32 << 20
+
+// Options are the settings of New.
+type Options struct {
+	PublicURL string    // that clients, links and payloads use
+	Events    string    // path of the stream of what happens
+	Data      string    // where the state is kept, in words
+	Profile   []Setting // readings of the interface that differ from the default
+	Logger    *slog.Logger
+}
+
+// Setting is a reading of the interface, as --profile has it.
+type Setting struct{ Name, Value string }
+
+//go:embed templates
+var templateFiles embed.FS
+
+//go:embed static/console.css
+var consoleCSS string
+
+//go:embed static/console.js
+var consoleJS string
+
+//go:embed static/place.js
+var placeJS string
+
+var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+
+var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, consoleCSS, consoleJS, placeJS)
+
+type console struct {
+	server  *signformstest.Server
+	options Options
+}
+
+// page is one page of the console.
+type page struct {
+	Title string
+	name  string // of the template
+	Live  string // happenings after which it is fetched again, as htmx triggers
+	Data  any
+}
+
+// frame is what every template gets.
+type frame struct {
+	page
+	Assets, Events, Self, Section string
+	Problem, Done                 string
+}
+
+// show makes a page; act does something and says where to go on.
+type (
+	show func(*console, *http.Request) (page, error)
+	act  func(*console, *http.Request) (next string, err error)
+)
+
+// errNoSuchRecord is what a page of an unknown record fails with.
+var errNoSuchRecord = errors.New("there is no such record: it may have been deleted or reset")
+
+// New returns the handler of everything below Prefix, but for the control API. It is safe for concurrent use.
+func New(server *signformstest.Server, opts Options) http.Handler {
+	c := &console{server: server, options: opts}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+assetPath+"/style.css", look.Static("text/css; charset=utf-8", look.Style+consoleCSS))
+	mux.Handle("GET "+assetPath+"/console.js", look.Static("text/javascript; charset=utf-8", consoleJS))
+	mux.Handle("GET "+assetPath+"/place.js", look.Static("text/javascript; charset=utf-8", placeJS))
+	mux.Handle("GET "+assetPath+"/lib/", http.StripPrefix(assetPath+"/lib", assets.Handler()))
+	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.templatePDF)
+	mux.HandleFunc("GET "+Prefix+"documents/{id}/document.pdf", c.documentPDF)
+	mux.HandleFunc("GET "+Prefix+"documents/{id}/finished.pdf", c.finishedPDF)
+	for pattern, show := range shows {
+		mux.HandleFunc("GET "+Prefix+pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, show, http.StatusOK, "") })
+	}
+	for _, a := range acts {
+		mux.HandleFunc("POST "+Prefix+a.pattern, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a.do, a.show) })
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
+	})
+	return mux
+}
+
+// shows are the pages, by pattern.
+var shows = map[string]show{
+	"{$}":             (*console).overview,
+	"documents":       (*console).documents,
+	"documents/new":   (*console).newDocument,
+	"documents/{id}":  (*console).document,
+	"templates":       (*console).templates,
+	"templates/new":   (*console).newTemplate,
+	"templates/{id}":  (*console).template,
+	"forms":           (*console).forms,
+	"forms/new":       (*console).newForm,
+	"forms/{id}":      (*console).form,
+	"webhooks":        (*console).webhooks,
+	"webhooks/new":    (*console).newWebhook,
+	"webhooks/{id}":   (*console).webhook,
+	"deliveries":      (*console).deliveries,
+	"deliveries/{id}": (*console).delivery,
+	"requests":        (*console).requests,
+	"messages":        (*console).messages,
+	"clock":           (*console).clock,
+	"faults":          (*console).faults,
+	"settings":        (*console).settings,
+}
+
+// acts are what can be done: each with the page that is shown again when it is refused.
+var acts = []struct {
+	pattern string
+	do      act
+	show    show
+}{
+	{"documents/new", (*console).addDocument, (*console).newDocument},
+	{"documents/{id}/act", (*console).actOnDocument, (*console).document},
+	{"templates/new", (*console).addTemplate, (*console).newTemplate},
+	{"templates/{id}/send", (*console).sendTemplate, (*console).template},
+	{"forms/new", (*console).addForm, (*console).newForm},
+	{"forms/{id}/submit", (*console).submitForm, (*console).form},
+	{"webhooks/new", (*console).addWebhook, (*console).newWebhook},
+	{"webhooks/{id}/act", (*console).actOnWebhook, (*console).webhook},
+	{"deliveries/{id}/resend", (*console).resend, (*console).delivery},
+	{"clock", (*console).advance, (*console).clock},
+	{"faults", (*console).addFault, (*console).faults},
+	{"faults/remove", (*console).removeFault, (*console).faults},
+	{"settings/reset", (*console).reset, (*console).settings},
+}
+
+func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	next, err := do(c, r)
+	if err != nil {
+		c.show(w, r, again, http.StatusUnprocessableEntity, sentence(err))
+		return
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// done is the address of a page that says that something was done.
+func done(path, what string) string { return Prefix + path + "?done=" + url.QueryEscape(what) }
+
+// sayings are what a page may say was done. A link cannot make it say anything else.
+var sayings = map[string]string{
+	"added": "It was added.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
+	"declined": "The signer has declined.", "voided": "The document is void.", "reminded": "The pending signers were reminded.",
+	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.",
+	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
+	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.", "rotated": "The webhook has a new secret.",
+	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "reset": "Everything was deleted.",
+}
+
+func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status int, problem string) {
+	p, err := show(c, r)
+	if errors.Is(err, errNoSuchRecord) {
+		p, status, problem, err = page{Title: "Not found", name: "nothing"}, http.StatusNotFound, sentence(err), nil
+	}
+	if err != nil {
+		p, status, problem = page{Title: "This went wrong", name: "nothing"}, http.StatusInternalServerError, sentence(err)
+	}
+	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
+	f := frame{
+		page: p, Assets: assetPath, Events: c.options.Events, Self: r.URL.RequestURI(), Section: section, Problem: problem,
+		Done: sayings[r.URL.Query().Get("done")],
+	}
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, p.name+".html", f); err != nil {
+		c.options.Logger.Error("a page of the console cannot be shown", "page", p.name, "err", err)
+		http.Error(w, "This page cannot be shown. The sandbox's log says why.", http.StatusInternalServerError)
+		return
+	}
+	look.Secure(w.Header(), nil)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = out.WriteTo(w) // whoever asked has gone
+}
+
+// sentence makes the text of an error one.
+func sentence(err error) string {
+	text := strings.TrimSuffix(err.Error(), ".")
+	if text == "" {
+		return "This was refused."
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -1,0 +1,272 @@
+package console_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestMain(m *testing.M) { browsertest.Main(m) }
+
+// hostile stands in every name, question and answer that a test plants.
+const hostile = `<script>alert(1)</script>"'&`
+
+// newConsole starts a service with its console, and a stream of what happens as the control API's.
+func newConsole(t *testing.T) *signformstest.Server {
+	t.Helper()
+	var service *signformstest.Server
+	var pages http.Handler
+	service = signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == "/_/events":
+				stream(w, r, service)
+			case strings.HasPrefix(r.URL.Path, console.Prefix):
+				pages.ServeHTTP(w, r)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	}})
+	pages = console.New(service, console.Options{
+		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []console.Setting{{Name: "page-size", Value: "7"}},
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	return service
+}
+
+func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
+	happenings, stop := service.Watch(100)
+	defer stop()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Write([]byte(": open\n\n"))
+	http.NewResponseController(w).Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case h, open := <-happenings:
+			if !open {
+				return
+			}
+			w.Write([]byte("event: " + string(h.Kind) + "\ndata: {}\n\n"))
+			http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// populate adds records of every kind, with hostile texts.
+func populate(t *testing.T, service *signformstest.Server) (documentID, templateID, formID, webhookID string) {
+	t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		w.Write([]byte(hostile))
+	}))
+	t.Cleanup(receiver.Close)
+	webhookID = service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	templateID = service.AddTemplate(signformstest.Template{
+		Name: "Offer " + hostile, Roles: []signformstest.Role{{Title: "Buyer " + hostile}}, SigningOrder: true,
+		Fields: []signformstest.TemplateField{{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: signformstest.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}},
+	})
+	formID = service.AddForm(signformstest.Form{Title: "Survey " + hostile, Fields: []signformstest.Field{
+		{Question: "Why? " + hostile}, {Question: "Colour?", Kind: signformstest.ChoiceQuestion, Choices: []string{"red", "green"}},
+		{Question: "Day?", Kind: signformstest.DateQuestion}, {Question: "More?", Kind: signformstest.LongTextQuestion}, {Question: "Sure?", Kind: signformstest.CheckboxQuestion},
+	}})
+	_, err := service.SubmitForm(formID, signformstest.Submission{RespondentEmail: "zoe@example.com", Answers: map[string]string{"Why? " + hostile: hostile}})
+	require.NoError(t, err)
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Zoë " + hostile, Email: "zoe@example.com", RoleTitle: "Buyer " + hostile}},
+	})
+	require.NoError(t, err)
+	documentID = sent.CreatedDocumentID
+	require.NoError(t, service.Signer(documentID, "zoe@example.com").View())
+	_, err = service.Client().Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
+	require.Error(t, err)
+	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 503, Times: 1})
+	require.NoError(t, service.Settle(t.Context()))
+	return documentID, templateID, formID, webhookID
+}
+
+func TestEveryPageOnEveryScreen(t *testing.T) {
+	for name, screen := range browsertest.Screens {
+		t.Run(name, func(t *testing.T) {
+			service := newConsole(t)
+			p := browsertest.Open(t, screen)
+			visit := func(state string, paths ...string) {
+				for _, path := range paths {
+					p.Go(service.URL + "/_/" + path)
+					require.False(t, browsertest.Eval[bool](p, "document.querySelector('[role=alert]') !== null"), path)
+					p.RequireAccessible()
+					p.Shot(state + "-" + strings.ReplaceAll(path, "?", "-"))
+				}
+			}
+			visit("empty", "", "documents", "templates", "forms", "webhooks", "deliveries", "requests", "messages", "clock", "faults")
+			documentID, templateID, formID, webhookID := populate(t, service)
+			visit("full", "", "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID,
+				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_form_response",
+				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "messages", "clock", "faults", "settings")
+			require.NotContains(t, browsertest.Eval[string](p, "document.documentElement.outerHTML"), "<script>alert")
+		})
+	}
+}
+
+func TestListsFollowWhatHappens(t *testing.T) {
+	service := newConsole(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents")
+	p.WaitText("No documents here.")
+	p.Wait("performance.getEntriesByType('resource').some(e => e.name.endsWith('/_/events')) || document.body.matches('[data-live]')")
+	id := service.AddDocument(signformstest.Document{Name: "Live", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	// The stream may open after the first document: then the next one tells.
+	p.Wait("document.body.innerText.includes('Live')")
+	require.NoError(t, service.Void(id))
+	p.WaitText("VOID")
+}
+
+func TestActsOnADocument(t *testing.T) {
+	service := newConsole(t)
+	documentID, _, _, _ := populate(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents/" + documentID)
+	p.Click("button[value=remind]")
+	p.WaitText("The pending signers were reminded.")
+	p.Click("button[value=sign]")
+	p.WaitText("The signer has signed.")
+	d, _ := service.FindDocument(documentID)
+	require.Equal(t, signforms.StatusSigned, d.Status)
+	require.Equal(t, "Sample", d.Values[0].Value)
+	p.Click("button[value=pay]")
+	p.WaitText("The document is paid.")
+	require.Equal(t, "127.0.0.1", d.Signers[0].IP)
+}
+
+func TestRefusedActSaysWhy(t *testing.T) {
+	service := newConsole(t)
+	documentID, _, _, _ := populate(t, service)
+	require.NoError(t, service.Void(documentID))
+	resp, err := service.HTTPClient().PostForm(service.URL+"/_/documents/"+documentID+"/act", url.Values{"act": {"expire"}})
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents/unknown")
+	p.WaitText("There is no such record")
+	p.AllowErrors("404")
+}
+
+func TestWebhookInFourSteps(t *testing.T) {
+	service := newConsole(t)
+	_, _, formID, _ := populate(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/webhooks/new")
+	p.Type("#url", "http://127.0.0.1:9/hook")
+	p.Click("[value=new_form_response]")
+	p.Click("button.main")
+	p.WaitText("3. Records")
+	p.Click("[name=record]")
+	p.Click("button.main")
+	p.WaitText("It was added.")
+	hooks := service.Webhooks()
+	hook := hooks[len(hooks)-1]
+	require.Equal(t, []string{formID}, hook.Documents)
+	require.NotContains(t, p.Text(), hook.Secret)
+	p.Click("button[value=secret]")
+	p.WaitText(hook.Secret)
+	p.AllowErrors("422")
+	p.Click("button[value=test]")
+	p.WaitText("A test delivery is on its way.")
+	p.Click("button[value=rotate]")
+	p.WaitText("The webhook has a new secret.")
+	hooks = service.Webhooks()
+	require.NotEqual(t, hook.Secret, hooks[len(hooks)-1].Secret)
+}
+
+func TestClockIsMoved(t *testing.T) {
+	service := newConsole(t)
+	before := service.Now()
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(service.URL + "/_/clock")
+	p.Set("#by", "3d")
+	p.Click("button.main")
+	p.WaitText("The clock was moved.")
+	require.GreaterOrEqual(t, service.Now().Sub(before).Hours(), 72.0)
+}
+
+func TestTemplateWithPlacedFields(t *testing.T) {
+	service := newConsole(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/templates/new")
+	p.Type("#name", "Offer")
+	p.Type("#roles", "Buyer\nSeller")
+	p.Upload("#pdf", "../pdf/testdata/cropped-rotated.pdf")
+	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
+	point := browsertest.Eval[[]float64](p, `(() => { const box = document.querySelector(".page"); box.scrollIntoView();
+		const e = box.getBoundingClientRect(); return [e.left + box.clientLeft + box.clientWidth * 0.25, e.top + box.clientTop + box.clientHeight * 0.5] })()`)
+	p.ClickAt(point[0], point[1])
+	p.Wait("document.querySelectorAll('.placed').length === 1")
+	p.Click("#template-form button.main")
+	p.WaitText("It was added.")
+	template := service.Templates()[0]
+	require.Equal(t, []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}, template.Roles)
+	require.Len(t, template.Fields, 1)
+	field := template.Fields[0]
+	require.Equal(t, signformstest.SignatureField, field.Kind)
+	require.Equal(t, "Buyer", field.Role)
+	require.InDelta(t, 0.25, field.X, 0.003) // the page is 500 points wide: 1.5 points
+	require.InDelta(t, 0.5, field.Y, 0.003)
+}
+
+func TestUploadsAreRefusedInASentence(t *testing.T) {
+	service := newConsole(t)
+	for _, c := range []struct{ file, want string }{
+		{file: "../pdf/testdata/encrypted.pdf", want: "The PDF is encrypted"},
+		{file: "console.go", want: "The file is not a PDF"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+			p.Go(service.URL + "/_/documents/new")
+			p.Type("#name", "Offer")
+			p.Type("#signers", "Ann Buyer <ann@example.com>")
+			p.Upload("#pdf", c.file)
+			p.Click("button.main")
+			p.WaitText(c.want)
+			p.AllowErrors("422")
+		})
+	}
+}
+
+func TestPagesAreWholeWithoutJavaScript(t *testing.T) {
+	service := newConsole(t)
+	documentID, templateID, formID, _ := populate(t, service)
+	for _, c := range []struct{ path, want string }{
+		{path: "", want: "Point a client here"},
+		{path: "documents/" + documentID, want: "Open the link"},
+		{path: "templates/" + templateID, want: "curl -X POST"},
+		{path: "forms/" + formID, want: "zoe@example.com"},
+		{path: "requests", want: "/void-document"},
+		{path: "deliveries", want: "new_template_response_individual_viewed"},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			resp, err := service.HTTPClient().Get(service.URL + "/_/" + c.path)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			page, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.Contains(t, string(page), c.want)
+			require.NotContains(t, string(page), "<script>alert")
+			require.NotContains(t, resp.Header.Get("Content-Security-Policy"), "unsafe")
+			require.Equal(t, "DENY", resp.Header.Get("X-Frame-Options"))
+		})
+	}
+}

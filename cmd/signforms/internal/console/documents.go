@@ -1,0 +1,259 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// pageSize is how many records a list shows at once.
+const pageSize = 50
+
+// documentList is a page of documents.
+type documentList struct {
+	Filter         signformstest.DocumentFilter
+	Documents      []signformstest.DocumentState
+	Total          int
+	First, Last    int // of those shown, from 1
+	Previous, Next int // offsets; -1: none
+	Statuses       []signforms.DocumentStatus
+}
+
+var statuses = []signforms.DocumentStatus{
+	signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusExpired,
+	signforms.StatusVoid, signforms.StatusDeleted, signforms.StatusDraft,
+}
+
+func (c *console) documents(r *http.Request) (page, error) {
+	q := r.URL.Query()
+	offset, _ := strconv.Atoi(q.Get("offset")) // anything else is the first page
+	f := signformstest.DocumentFilter{
+		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Query: q.Get("query"),
+		Offset: max(offset, 0), Limit: pageSize,
+	}
+	documents, total := c.server.FindDocuments(f)
+	list := documentList{
+		Filter: f, Documents: documents, Total: total, First: f.Offset + 1, Last: f.Offset + len(documents),
+		Previous: -1, Next: -1, Statuses: statuses,
+	}
+	if f.Offset > 0 {
+		list.Previous = max(f.Offset-pageSize, 0)
+	}
+	if list.Last < total {
+		list.Next = f.Offset + pageSize
+	}
+	return page{Title: "Documents", name: "documents", Live: "document", Data: list}, nil
+}
+
+// documentView is one document with all that happened to it.
+type documentView struct {
+	Document signformstest.DocumentState
+	Audit    []signformstest.AuditEntry
+	Pending  bool
+	Finished bool
+}
+
+func (c *console) document(r *http.Request) (page, error) {
+	d, ok := c.server.FindDocument(r.PathValue("id"))
+	if !ok {
+		return page{}, errNoSuchRecord
+	}
+	view := documentView{
+		Document: d, Audit: c.server.Audit(d.ID), Pending: d.Status == signforms.StatusPending, Finished: d.Finished == signformstest.FileMade,
+	}
+	return page{Title: d.Name, name: "document", Live: "document,audit", Data: view}, nil
+}
+
+// documentActs are the buttons of a document. Those of a signer get the signer's id and what was entered.
+var documentActs = map[string]struct {
+	done string
+	do   func(c *console, r *http.Request, id string) error
+}{
+	"view": {"viewed", func(c *console, r *http.Request, id string) error { return c.signer(r, id).View() }},
+	"sign": {"signed", (*console).sign},
+	"decline": {"declined", func(c *console, r *http.Request, id string) error {
+		return c.signer(r, id).Decline(strings.TrimSpace(r.PostFormValue("reason")))
+	}},
+	"void":    {"voided", func(c *console, _ *http.Request, id string) error { return c.server.Void(id) }},
+	"remind":  {"reminded", (*console).remind},
+	"expire":  {"expired", func(c *console, _ *http.Request, id string) error { return c.server.Expire(id) }},
+	"pay":     {"paid", func(c *console, _ *http.Request, id string) error { return c.server.Pay(id) }},
+	"delete":  {"deleted", func(c *console, _ *http.Request, id string) error { return c.server.Delete(id) }},
+	"archive": {"archived", func(c *console, _ *http.Request, id string) error { return c.server.Archive(id) }},
+	"send":    {"sent", func(c *console, _ *http.Request, id string) error { return c.server.SendDraft(id) }},
+}
+
+func (c *console) actOnDocument(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	a, ok := documentActs[r.PostFormValue("act")]
+	if !ok {
+		return "", errors.New("this page has no such button: reload it")
+	}
+	if err := a.do(c, r, id); err != nil {
+		return "", err
+	}
+	return done("documents/"+id, a.done), nil
+}
+
+func (c *console) signer(r *http.Request, documentID string) signformstest.Actor {
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		ip = r.RemoteAddr
+	}
+	return c.server.Signer(documentID, r.PostFormValue("signer")).From(signformstest.Origin{IP: ip, UserAgent: r.UserAgent()})
+}
+
+// sign signs as a signer, with something in every required field that was left empty.
+func (c *console) sign(r *http.Request, id string) error {
+	d, ok := c.server.FindDocument(id)
+	if !ok {
+		return errNoSuchRecord
+	}
+	var values []signformstest.FieldValue
+	for _, s := range d.Signers {
+		if s.ID != r.PostFormValue("signer") {
+			continue
+		}
+		for _, f := range d.Fields {
+			if f.Required && (f.Role == s.Role || f.Role == s.Email) {
+				values = append(values, signformstest.FieldValue{Name: f.Name, Value: sampleValue(f.Kind, s, c.server.Now())})
+			}
+		}
+	}
+	return c.signer(r, id).Sign(values...)
+}
+
+// sampleValue is what the console enters where a person would enter something.
+func sampleValue(kind signformstest.FieldKind, s signformstest.SignerState, now time.Time) string {
+	switch kind {
+	case signformstest.DateField:
+		return now.UTC().Format(time.DateOnly)
+	case signformstest.CheckboxField:
+		return "true"
+	case signformstest.SignatureField, signformstest.InitialsField:
+		if s.Name != "" {
+			return s.Name
+		}
+		return s.Email
+	}
+	return "Sample"
+}
+
+// remind goes through the API, as a client would, so that it counts towards the reminder limit.
+func (c *console) remind(r *http.Request, id string) error {
+	d, ok := c.server.FindDocument(id)
+	if !ok {
+		return errNoSuchRecord
+	}
+	ref := signforms.PDFDocument(d.ID)
+	if d.TemplateID != "" {
+		ref = signforms.TemplateDocument(d.TemplateID, d.ID)
+	}
+	_, err := c.server.Client().Documents.Remind(r.Context(), ref)
+	return err
+}
+
+func (c *console) newDocument(r *http.Request) (page, error) {
+	return page{Title: "New document", name: "new-document", Data: r.PostForm}, nil
+}
+
+func (c *console) addDocument(r *http.Request) (string, error) {
+	if err := r.ParseMultipartForm(maxBody); err != nil {
+		return "", errors.New("the form could not be read: it may be larger than 32 MB")
+	}
+	d := signformstest.Document{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
+	for line := range strings.Lines(r.PostFormValue("signers")) {
+		name, email, ok := cutPerson(line)
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if !ok {
+			return "", fmt.Errorf("%q is no signer: write a name and an address on each line, as in Ann Buyer <ann@example.com>", strings.TrimSpace(line))
+		}
+		d.Signers = append(d.Signers, signformstest.Signer{Name: name, Email: email})
+	}
+	var err error
+	if d.PDF, err = uploaded(r); err != nil {
+		return "", err
+	}
+	id, err := c.server.CreateDocument(d)
+	if err != nil {
+		return "", err
+	}
+	return done("documents/"+id, "sent"), nil
+}
+
+// cutPerson reads "Ann Buyer <ann@example.com>" or an address alone.
+func cutPerson(line string) (name, email string, ok bool) {
+	line = strings.TrimSpace(line)
+	if before, after, found := strings.Cut(line, "<"); found {
+		name, line = strings.TrimSpace(before), strings.TrimSuffix(strings.TrimSpace(after), ">")
+	}
+	return name, line, strings.Contains(line, "@") && !strings.ContainsAny(line, " <>")
+}
+
+// uploaded returns the PDF in a form, or nil when there is none, and a sentence for a file that cannot be signed.
+func uploaded(r *http.Request) ([]byte, error) {
+	file, header, err := r.FormFile("pdf")
+	if errors.Is(err, http.ErrMissingFile) || err == nil && header.Size == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errors.New("the file did not arrive whole: choose it again")
+	}
+	defer file.Close()
+	if header.Size > pdf.MaxSize {
+		return nil, pdf.ErrTooLarge
+	}
+	data := make([]byte, header.Size)
+	if _, err := file.ReadAt(data, 0); err != nil {
+		return nil, errors.New("the file did not arrive whole: choose it again")
+	}
+	if _, err := pdf.Inspect(data); err != nil {
+		return nil, refusedPDF(err)
+	}
+	return data, nil
+}
+
+// refusedPDF leaves out what the parser said, which is no help to who uploaded the file.
+func refusedPDF(err error) error {
+	for _, reason := range []error{pdf.ErrTooLarge, pdf.ErrNotPDF, pdf.ErrEncrypted, pdf.ErrManyPages} {
+		if errors.Is(err, reason) {
+			return reason
+		}
+	}
+	return pdf.ErrDamaged
+}
+
+func (c *console) documentPDF(w http.ResponseWriter, r *http.Request) {
+	data, err := c.server.DocumentPDF(r.Context(), r.PathValue("id"))
+	c.file(w, r, data, err)
+}
+
+func (c *console) finishedPDF(w http.ResponseWriter, r *http.Request) {
+	data, err := c.server.FinishedPDF(r.Context(), r.PathValue("id"))
+	c.file(w, r, data, err)
+}
+
+// file serves a PDF, or an empty page where there is none.
+func (c *console) file(w http.ResponseWriter, r *http.Request, data []byte, err error) {
+	if err == nil && data == nil {
+		data, err = pdf.Draw("An empty page", nil)
+	}
+	if err != nil {
+		c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
+		return
+	}
+	look.SecureFile(w.Header(), nil)
+	w.Header().Set("Content-Type", "application/pdf")
+	_, _ = w.Write(data) // whoever asked has gone
+}

@@ -1,0 +1,86 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func (c *console) forms(*http.Request) (page, error) {
+	return page{Title: "Forms", name: "forms", Live: "form,response", Data: c.server.Forms()}, nil
+}
+
+type formView struct {
+	Form      signformstest.FormState
+	Responses []signformstest.ResponseState
+}
+
+func (c *console) form(r *http.Request) (page, error) {
+	f, ok := c.server.FindForm(r.PathValue("id"))
+	if !ok {
+		return page{}, errNoSuchRecord
+	}
+	return page{Title: f.Title, name: "form", Data: formView{Form: f, Responses: c.server.Responses(f.ID)}}, nil
+}
+
+func (c *console) newForm(r *http.Request) (page, error) {
+	return page{Title: "New form", name: "new-form", Data: r.PostForm}, nil
+}
+
+// addForm reads one question a line: "Colour? * = red, green" is a required choice.
+func (c *console) addForm(r *http.Request) (string, error) {
+	f := signformstest.Form{Title: strings.TrimSpace(r.PostFormValue("title"))}
+	for line := range strings.Lines(r.PostFormValue("questions")) {
+		if line = strings.TrimSpace(line); line != "" {
+			f.Fields = append(f.Fields, questionOf(line))
+		}
+	}
+	id, err := c.server.CreateForm(f)
+	if err != nil {
+		return "", err
+	}
+	return done("forms/"+id, "added"), nil
+}
+
+// kinds are what may stand in brackets behind a question.
+var kinds = map[string]signformstest.QuestionKind{
+	"[long]": signformstest.LongTextQuestion, "[date]": signformstest.DateQuestion, "[checkbox]": signformstest.CheckboxQuestion,
+}
+
+func questionOf(line string) signformstest.Field {
+	var f signformstest.Field
+	question, choices, isChoice := strings.Cut(line, " = ")
+	if isChoice {
+		f.Kind = signformstest.ChoiceQuestion
+		for choice := range strings.SplitSeq(choices, ",") {
+			f.Choices = append(f.Choices, strings.TrimSpace(choice))
+		}
+	}
+	for mark, kind := range kinds {
+		if rest, ok := strings.CutSuffix(question, " "+mark); ok {
+			question, f.Kind = rest, kind
+		}
+	}
+	question, f.Required = strings.CutSuffix(strings.TrimSpace(question), " *")
+	f.Question = strings.TrimSpace(question)
+	return f
+}
+
+func (c *console) submitForm(r *http.Request) (string, error) {
+	f, ok := c.server.FindForm(r.PathValue("id"))
+	if !ok {
+		return "", errNoSuchRecord
+	}
+	s := signformstest.Submission{RespondentEmail: strings.TrimSpace(r.PostFormValue("email")), Answers: map[string]string{}}
+	for i, q := range f.Fields {
+		if answer := r.PostFormValue(fmt.Sprintf("q%d", i)); answer != "" {
+			s.Answers[q.Question] = answer
+		}
+	}
+	if _, err := c.server.SubmitForm(f.ID, s); err != nil {
+		return "", err
+	}
+	return done("forms/"+f.ID, "submitted"), nil
+}

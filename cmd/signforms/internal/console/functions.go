@@ -1,0 +1,98 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"at":     at,
+	"body":   body,
+	"header": header,
+	"class":  class,
+	"join":   strings.Join,
+	"title":  func(v any) string { return fmt.Sprint(v) },
+	"lower":  func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
+	"add":    func(a, b int) int { return a + b },
+	"dict":   dict,
+}
+
+// dict makes a map of names and values, for a template that needs more than one value.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m
+}
+
+// at shows an instant; the zero time is a dash.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// shownBody is how much of a body a page shows.
+const shownBody = 16 << 10
+
+// body shows bytes as text: JSON indented, anything but text by its size.
+func body(data []byte) string {
+	if len(data) == 0 {
+		return "(empty)"
+	}
+	if !utf8.Valid(data) {
+		return fmt.Sprintf("(%d bytes that are no text)", len(data))
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, data, "", "  ") == nil {
+		data = indented.Bytes()
+	}
+	if len(data) > shownBody {
+		return strings.ToValidUTF8(string(data[:shownBody]), "") + fmt.Sprintf("\n… and %d bytes more", len(data)-shownBody)
+	}
+	return string(data)
+}
+
+// header shows header fields in the order of their names.
+func header(h http.Header) string {
+	var lines []string
+	for name, values := range h {
+		for _, value := range values {
+			lines = append(lines, name+": "+value)
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// class is the colour of a status of any kind of record.
+func class(status any) string {
+	switch strings.ToLower(fmt.Sprint(status)) {
+	case "signed", "paid", "delivered", "enabled", "made":
+		return "good"
+	case "declined", "void", "deleted", "dead", "failed", "expired":
+		return "bad"
+	case "pending", "sending", "viewed", "due":
+		return "warn"
+	}
+	if code, err := strconv.Atoi(fmt.Sprint(status)); err == nil {
+		switch {
+		case code >= 200 && code < 300:
+			return "good"
+		case code == 0 || code >= 400:
+			return "bad"
+		}
+	}
+	return "soft"
+}

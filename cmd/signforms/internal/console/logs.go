@@ -1,0 +1,118 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// newest returns the last hundred of all that match, the last first.
+func newest[T any](all []T, match func(T) bool) []T {
+	var some []T
+	for _, v := range slices.Backward(all) {
+		if match(v) {
+			some = append(some, v)
+		}
+		if len(some) == 2*pageSize {
+			break
+		}
+	}
+	return some
+}
+
+func everything[T any](T) bool { return true }
+
+type deliveryList struct {
+	Status     string
+	Statuses   []signformstest.DeliveryStatus
+	Deliveries []signformstest.Delivery
+}
+
+func (c *console) deliveries(r *http.Request) (page, error) {
+	status := r.URL.Query().Get("status")
+	list := deliveryList{Status: status, Statuses: []signformstest.DeliveryStatus{
+		signformstest.DeliveryPending, signformstest.DeliverySending, signformstest.DeliveryDelivered, signformstest.DeliveryDead, signformstest.DeliveryCancelled,
+	}}
+	list.Deliveries = newest(c.server.Deliveries(), func(d signformstest.Delivery) bool { return status == "" || string(d.Status) == status })
+	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
+}
+
+// attemptView is an attempt with the command that makes it again.
+type attemptView struct {
+	signformstest.Attempt
+	Curl string
+}
+
+type deliveryView struct {
+	Delivery signformstest.Delivery
+	URL      string
+	Attempts []attemptView
+}
+
+func (c *console) delivery(r *http.Request) (page, error) {
+	d, err := c.server.Delivery(r.PathValue("id"))
+	if err != nil {
+		return page{}, errNoSuchRecord
+	}
+	view := deliveryView{Delivery: d}
+	for _, w := range c.server.Webhooks() {
+		if w.ID == d.WebhookID {
+			view.URL = w.URL
+		}
+	}
+	for _, a := range d.Attempts {
+		view.Attempts = append(view.Attempts, attemptView{a, curl(http.MethodPost, view.URL, a.Header, sentBody(a, d))})
+	}
+	return page{Title: "Delivery", name: "delivery", Live: "delivery", Data: view}, nil
+}
+
+// sentBody is what an attempt sent: its own body where a fault changed it, else the delivery's.
+func sentBody(a signformstest.Attempt, d signformstest.Delivery) []byte {
+	if a.Body != nil {
+		return a.Body
+	}
+	return d.Body
+}
+
+// curl writes a request as a command for a shell. Variables of the shell in header values stay variables.
+func curl(method, address string, h http.Header, body []byte) string {
+	lines := []string{"curl -X " + method + " " + shellQuote(address)}
+	names := make([]string, 0, len(h))
+	for name := range h {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name == "Content-Length" || name == "Accept-Encoding" {
+			continue
+		}
+		value := name + ": " + strings.Join(h[name], ", ")
+		if strings.Contains(value, "$SIGNFORMS_") {
+			lines = append(lines, `-H "`+value+`"`)
+			continue
+		}
+		lines = append(lines, "-H "+shellQuote(value))
+	}
+	if len(body) > 0 {
+		lines = append(lines, "--data-raw "+shellQuote(string(body)))
+	}
+	return strings.Join(lines, " \\\n  ")
+}
+
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func (c *console) resend(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	return done("deliveries/"+url.PathEscape(id), "resent"), c.server.Resend(id)
+}
+
+func (c *console) requests(*http.Request) (page, error) {
+	return page{Title: "Requests", name: "requests", Live: "request", Data: newest(c.server.Requests(), everything)}, nil
+}
+
+func (c *console) messages(*http.Request) (page, error) {
+	return page{Title: "Messages", name: "messages", Live: "message", Data: newest(c.server.Messages(), everything)}, nil
+}

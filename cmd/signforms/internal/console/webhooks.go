@@ -1,0 +1,127 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func (c *console) webhooks(*http.Request) (page, error) {
+	return page{Title: "Webhooks", name: "webhooks", Live: "webhook", Data: c.server.Webhooks()}, nil
+}
+
+// webhookView is one webhook. Secret is shown on demand only.
+type webhookView struct {
+	Webhook    signformstest.WebhookState
+	Secret     string
+	Deliveries []signformstest.Delivery
+}
+
+func (c *console) webhook(r *http.Request) (page, error) {
+	all := c.server.Webhooks()
+	i := slices.IndexFunc(all, func(w signformstest.WebhookState) bool { return w.ID == r.PathValue("id") })
+	if i < 0 {
+		return page{}, errNoSuchRecord
+	}
+	view := webhookView{Webhook: all[i], Deliveries: newest(c.server.Deliveries(), func(d signformstest.Delivery) bool { return d.WebhookID == all[i].ID })}
+	if r.Method == http.MethodPost && r.PostFormValue("act") == "secret" {
+		view.Secret = all[i].Secret
+	}
+	return page{Title: "Webhook", name: "webhook", Live: "webhook,delivery", Data: view}, nil
+}
+
+// families are the second step of a new webhook, with what the third asks for.
+var families = []struct {
+	Event   signformstest.EventFamily
+	Title   string
+	Records string
+}{
+	{signformstest.TemplateResponse, "Template Response: documents sent from templates are viewed, signed and completed", "templates"},
+	{signformstest.SignatureCompleted, "Signature Completed: PDF documents are viewed, signed and completed", "PDF documents"},
+	{signformstest.FormResponse, "Form Response: forms are submitted", "forms"},
+}
+
+// newWebhookView is a step of the new webhook: URL, family, records.
+type newWebhookView struct {
+	URL, Event string
+	Families   any
+	Records    []record
+	Kind       string
+}
+
+type record struct{ ID, Name string }
+
+func (c *console) newWebhook(r *http.Request) (page, error) {
+	view := newWebhookView{URL: r.FormValue("url"), Event: r.FormValue("event"), Families: families}
+	for _, f := range families {
+		if string(f.Event) == view.Event {
+			view.Kind, view.Records = f.Records, c.records(f.Event)
+		}
+	}
+	return page{Title: "New webhook", name: "new-webhook", Data: view}, nil
+}
+
+// records are those that a family's webhook can track: the newest hundred.
+func (c *console) records(event signformstest.EventFamily) (all []record) {
+	switch event {
+	case signformstest.TemplateResponse:
+		for _, t := range c.server.Templates() {
+			all = append(all, record{t.ID, t.Name})
+		}
+	case signformstest.FormResponse:
+		for _, f := range c.server.Forms() {
+			all = append(all, record{f.ID, f.Title})
+		}
+	default:
+		documents, _ := c.server.FindDocuments(signformstest.DocumentFilter{Limit: 100})
+		for _, d := range documents {
+			all = append(all, record{d.ID, d.Name})
+		}
+	}
+	return all[:min(len(all), 100)]
+}
+
+func (c *console) addWebhook(r *http.Request) (string, error) {
+	if err := r.ParseForm(); err != nil {
+		return "", errors.New("the form could not be read: try again")
+	}
+	id, err := c.server.CreateWebhook(signformstest.Webhook{
+		URL: strings.TrimSpace(r.PostFormValue("url")), Event: signformstest.EventFamily(r.PostFormValue("event")),
+		Documents: r.PostForm["record"], Object: r.PostFormValue("object") == "true",
+	})
+	if err != nil {
+		return "", err
+	}
+	return done("webhooks/"+id, "added"), nil
+}
+
+// errShown makes the page of a webhook come again, with its secret.
+var errShown = errors.New("The secret is shown below, once. Keep it where your receiver reads it")
+
+func (c *console) actOnWebhook(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	here := func(what string, err error) (string, error) { return done("webhooks/"+id, what), err }
+	switch r.PostFormValue("act") {
+	case "test":
+		_, err := c.server.SendSample(id)
+		return here("tested", err)
+	case "enable":
+		return here("enabled", c.server.EnableWebhook(id))
+	case "disable":
+		return here("disabled", c.server.DisableWebhook(id))
+	case "rotate":
+		_, err := c.server.RotateWebhookSecret(id)
+		return here("rotated", err)
+	case "delete":
+		return done("webhooks", "deleted"), c.server.DeleteWebhook(id)
+	case "resend":
+		_, err := c.server.ResendFailed(id, c.server.Now().AddDate(0, 0, -30))
+		return here("resent", err)
+	case "secret":
+		return "", errShown
+	}
+	return "", errors.New("this page has no such button: reload it")
+}
