@@ -43,7 +43,7 @@ func (c *clock) advanced() time.Duration {
 // resume goes on with a clock that was advanced by offset and has told latest, so that time does not go back.
 func (c *clock) resume(offset time.Duration, latest time.Time) {
 	c.mu.Lock()
-	c.offset = offset
+	c.offset = max(c.offset, offset)
 	c.mu.Unlock()
 	if behind := latest.Sub(c.Now()); behind > 0 {
 		c.advance(behind)

@@ -23,7 +23,7 @@ func (s *Server) open() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopSaving = cancel
-	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger}
+	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger, clock: &s.clock}
 	if err := s.store.Keep(k); err != nil {
 		cancel()
 		return fmt.Errorf("loading the state: %w", err)
@@ -40,7 +40,7 @@ func (s *Server) open() error {
 	case service.WorkspaceID == "":
 		err = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
 	default:
-		err = s.resume(service, k.at)
+		err = s.resume(service)
 	}
 	if err != nil {
 		cancel()
@@ -63,12 +63,11 @@ func (s *Server) begin() error {
 }
 
 // resume goes on with what was loaded. Ids are made from another, random start: those from the same seed were given out before.
-func (s *Server) resume(was store.Service, latest time.Time) error {
+func (s *Server) resume(was store.Service) error {
 	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
 		return fmt.Errorf("Options.WorkspaceID: the storage holds the workspace %q, not %q", was.WorkspaceID, want)
 	}
 	s.ids = signing.NewIDs(0)
-	s.clock.resume(was.Offset, latest)
 	now := was
 	now.APIKey = cmp.Or(s.options.APIKey, was.APIKey)
 	now.WebhookSecret = cmp.Or(s.options.WebhookSecret, was.WebhookSecret)

@@ -1,8 +1,11 @@
 package signformstest_test
 
 import (
+	"fmt"
+	"net/http"
 	"path"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,11 +16,12 @@ import (
 )
 
 // restart closes a server and starts one on what it saved.
-func restart(t *testing.T, srv *signformstest.Server, storage *storagetest.Memory, opts signformstest.Options) *signformstest.Server {
+func restart(t *testing.T, srv *signformstest.Server, storage *storagetest.Memory, opts signformstest.Options) (*signformstest.Server, *storagetest.Memory) {
 	t.Helper()
 	srv.Close()
-	opts.Storage = storage.Copy()
-	return signformstest.NewServer(t, &opts)
+	storage = storage.Copy()
+	opts.Storage = storage
+	return signformstest.NewServer(t, &opts), storage
 }
 
 // state is all that a server tells, but its log of requests.
@@ -84,7 +88,7 @@ func TestARestartChangesNothing(t *testing.T) {
 	before, now := stateOf(srv), srv.Now()
 
 	for range 2 { // the second time on what a server that loaded has saved
-		srv = restart(t, srv, storage, signformstest.Options{Seed: 7, Start: start, PublicURL: publicURL})
+		srv, storage = restart(t, srv, storage, signformstest.Options{Seed: 7, Start: start, PublicURL: publicURL})
 		require.Equal(t, before, stateOf(srv))
 		require.Equal(t, now, srv.Now())
 		require.Equal(t, secret, srv.Webhooks()[0].Secret)
@@ -99,4 +103,169 @@ func TestARestartChangesNothing(t *testing.T) {
 	for _, d := range before.Documents {
 		require.NotEqual(t, d.ID, another, "the same seed gives other ids")
 	}
+}
+
+// TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service: the sixth is too
+// many until the window is over.
+func TestTheReminderLimitOutlivesARestart(t *testing.T) {
+	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
+		storage := &storagetest.Memory{}
+		opts := signformstest.Options{Start: start, Storage: storage, ReminderLimit: signformstest.ReminderLimit{Reading: reading}}
+		srv := signformstest.NewServer(t, &opts)
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		remind := func(id string) int {
+			status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+id, "")
+			return status
+		}
+		for range 2 {
+			require.Equal(t, 200, remind(doc))
+			require.Equal(t, 404, remind("33333333-3333-4333-8333-333333333333"), "it counts too")
+		}
+		srv, storage = restart(t, srv, storage, opts)
+		require.Equal(t, 200, remind(doc))
+		srv, storage = restart(t, srv, storage, opts)
+		require.Equal(t, 429, remind(doc))
+		srv.Advance(15 * time.Minute)
+		srv, _ = restart(t, srv, storage, opts)
+		require.Equal(t, 200, remind(doc))
+	}
+}
+
+func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
+	storage := newFated()
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	storage.becomes(storagetest.Failed)
+	for range 10 {
+		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, 503, status)
+	}
+	require.False(t, srv.Requests()[0].Counted)
+	storage.becomes(storagetest.Saved)
+	for i := range 6 {
+		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, map[bool]int{true: 200, false: 429}[i < 5], status)
+	}
+}
+
+// TestTimeGoesOnAfterARestart restarts with a clock that was set back.
+func TestTimeGoesOnAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where no real time passes
+		network, storage := signformstest.NewNetwork(), &storagetest.Memory{}
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+		srv.Advance(72 * time.Hour)
+		time.Sleep(time.Minute)
+		advanced := srv.Now()
+		srv, storage = restart(t, srv, storage, signformstest.Options{Network: network})
+		require.Equal(t, advanced, srv.Now())
+
+		time.Sleep(time.Hour)
+		srv.AddDocument(signformstest.Document{Name: "Lease", Draft: true}) // its time is saved with it
+		latest := srv.Now()
+		for range 2 {
+			srv, storage = restart(t, srv, storage, signformstest.Options{Network: network, Start: time.Now().Add(-200 * time.Hour)})
+			require.Equal(t, latest, srv.Now())
+			srv.Advance(time.Minute)
+			latest = latest.Add(time.Minute)
+			require.Equal(t, latest, srv.Now())
+		}
+		srv.Close()
+	})
+}
+
+// TestOptionsOverWhatIsSaved starts with another key and secret, and with another workspace, which is refused.
+func TestOptionsOverWhatIsSaved(t *testing.T) {
+	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})
+	hook := srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.SignatureCompleted})
+	rotated := srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.FormResponse})
+	own, err := srv.RotateWebhookSecret(rotated)
+	require.NoError(t, err)
+	old := srv.APIKey
+	_, err = signformstest.Start(&signformstest.Options{Storage: storage.Copy(), WorkspaceID: "another"})
+	require.EqualError(t, err, fmt.Sprintf(`starting the reference service: Options.WorkspaceID: the storage holds the workspace %q, not "another"`, srv.WorkspaceID))
+
+	opts := signformstest.Options{Start: start, APIKey: "another-key", WebhookSecret: "another-secret", WorkspaceID: srv.WorkspaceID}
+	srv, storage = restart(t, srv, storage, opts)
+	srv, _ = restart(t, srv, storage, signformstest.Options{Start: start})
+	require.Equal(t, []string{"another-key", "another-secret"}, []string{srv.APIKey, srv.WebhookSecret})
+	client, err := signforms.New(srv.URL, old, nil)
+	require.NoError(t, err)
+	_, err = client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.ErrorIs(t, err, signforms.ErrForbidden)
+	srv.TestWebhook(hook)
+	srv.TestWebhook(rotated)
+	require.NoError(t, srv.Settle(t.Context()))
+	genuine := map[string]int{}
+	for _, d := range endpoint.all() {
+		for _, secret := range []string{"another-secret", own} {
+			if d.genuine(secret) {
+				genuine[secret]++
+			}
+		}
+	}
+	require.Equal(t, map[string]int{"another-secret": 1, own: 1}, genuine)
+}
+
+func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
+	for want, records := range map[string][]signformstest.Record{
+		`loading the state: a record of the kind "folder", which this version of the program does not know: use a newer one`: {
+			{Kind: "folder", ID: "x", Data: []byte("{}")},
+		},
+		"loading the state: reading form f: it has version 99, and this version of the program knows up to 1: use a newer one": {
+			{Kind: "form", ID: "f", Data: []byte(`{"v":99}`)},
+		},
+		"the storage holds records, but none of the service itself: it is damaged, or it is something else's": {
+			{Kind: "form", ID: "f", Data: []byte(`{"v":1,"at":1,"d":{"ID":"f"}}`)},
+		},
+	} {
+		storage := &storagetest.Memory{}
+		require.NoError(t, storage.Save(t.Context(), records))
+		_, err := signformstest.Start(&signformstest.Options{Storage: storage})
+		require.EqualError(t, err, "starting the reference service: "+want)
+	}
+	broken := newFated()
+	broken.loadFail.Store(true)
+	_, err := signformstest.Start(&signformstest.Options{Storage: broken})
+	require.EqualError(t, err, "starting the reference service: loading the state: no loading")
+}
+
+// TestBoundsAreKept exceeds each bound and restarts: what is old is gone here and in the storage, numbers go on, and what still has to
+// be done is there.
+func TestBoundsAreKept(t *testing.T) {
+	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
+	opts := signformstest.Options{Start: start, Storage: storage, Keep: signformstest.Keep{Requests: 8, Deliveries: 8, Messages: 8, Audit: 8}}
+	srv := signformstest.NewServer(t, &opts)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: endpoint.URL, Event: signformstest.SignatureCompleted})
+	remove := srv.FailWebhooks(signformstest.WebhookFault{Drop: true})
+	pending := srv.TestWebhook(hook)
+	require.NoError(t, srv.Settle(t.Context()))
+	remove()
+	var last string
+	for range 50 {
+		srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		last = srv.TestWebhook(hook)
+		require.NoError(t, srv.Settle(t.Context()))
+		call(t, srv, "GET", "/get-documents?documentType=PDF", "")
+	}
+	check := func() {
+		deliveries, messages := srv.Deliveries(), srv.Messages()
+		require.LessOrEqual(t, len(deliveries), 1+9)
+		require.GreaterOrEqual(t, len(deliveries), 1+8)
+		require.Equal(t, pending, deliveries[0].ID)
+		require.Equal(t, last, deliveries[len(deliveries)-1].ID)
+		require.LessOrEqual(t, len(messages), 9)
+		require.Equal(t, int64(50), messages[len(messages)-1].ID)
+	}
+	check()
+	require.Len(t, srv.Requests(), 8)
+	srv, storage = restart(t, srv, storage, opts)
+	check()
+	require.LessOrEqual(t, storage.Count("delivery"), 1+10)
+	require.LessOrEqual(t, storage.Count("audit"), 10)
+	next := srv.TestWebhook(hook)
+	require.Greater(t, next, last)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	require.Equal(t, int64(101), srv.Audit(doc)[0].ID)
 }

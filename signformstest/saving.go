@@ -19,8 +19,9 @@ type keeper struct {
 	codec   *record.Codec
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	at      time.Time // of the newest record that was loaded
+	clock   *clock    // goes on from what is loaded
 	loaded  int       // records
+	at      time.Time // of the newest of them
 }
 
 // Save makes records of the writes and saves them.
@@ -87,14 +88,22 @@ func (k *keeper) Load(put func(store.Write)) error {
 		close(decoded)
 	})
 	k.loaded = 0
+	var offset time.Duration
 	for writes := range decoded {
 		for _, w := range writes {
+			if service, ok := w.Value.(*store.Service); ok {
+				offset = service.Offset
+			}
 			put(w)
 		}
 		k.loaded += len(writes)
 	}
 	reading.Wait()
-	return context.Cause(ctx)
+	err := context.Cause(ctx)
+	if err == nil && k.loaded > 0 {
+		k.clock.resume(offset, k.at)
+	}
+	return err
 }
 
 // read hands the Storage's records on in batches.

@@ -22,6 +22,7 @@ type fated struct {
 	fate     atomic.Int32 // of every save
 	saves    atomic.Int32
 	loadFail atomic.Bool
+	fails    atomic.Bool // for a test to remember that it made it fail
 }
 
 func newFated() *fated {
@@ -142,7 +143,7 @@ func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
 		srv.AddDocument(signformstest.Document{Name: "Another", Draft: true})
 		d, _ := srv.FindDocument(doc)
 		require.Equal(t, there, d.Status == signforms.StatusSigned, "%s", d.Status)
-		again := restart(t, srv, &storage.Memory, signformstest.Options{Start: start, PublicURL: publicURL})
+		again, _ := restart(t, srv, &storage.Memory, signformstest.Options{Start: start, PublicURL: publicURL})
 		require.Equal(t, stateOf(srv), stateOf(again))
 	}
 }

@@ -19,7 +19,7 @@ func (s *Server) Advance(d time.Duration) {
 }
 
 // AdvanceClock does what [Server.Advance] does, and returns an error in place of failing the test: one that matches [ErrStorage]
-// when the server's state could not be saved, and then the clock may have been moved a part of the way.
+// when the server's state could not be saved, and then the clock was moved a part of the way, or not at all.
 func (s *Server) AdvanceClock(d time.Duration) error {
 	if d < 0 {
 		return &invalid{fmt.Errorf("%v would move the clock back", d)}
@@ -38,30 +38,34 @@ func (s *Server) advance(d time.Duration) error {
 	for {
 		s.sender.Wake()
 		s.finisher.wakeUp()
-		if err := s.settle(context.Background()); err != nil || d <= 0 {
-			return s.keepClock(err)
+		if err := s.settle(context.Background()); err == errClosed || err == nil && d <= 0 {
+			return nil
+		} else if err != nil {
+			return err
 		}
 		step := d
 		if next, ok := s.nextDue(); ok {
 			step = min(step, max(next.Sub(s.Now()), 0))
+		}
+		if err := s.keepClock(step); err != nil {
+			return err
 		}
 		s.clock.advance(step)
 		d -= step
 	}
 }
 
-// keepClock saves by how much the clock was advanced, and returns the first of the two errors.
-func (s *Server) keepClock(first error) error {
-	err := s.store.Update(func(tx *store.Tx) error {
+// keepClock saves that the clock is about to be moved by step: what was seen at a time must not come before it after a restart.
+func (s *Server) keepClock(step time.Duration) error {
+	if step == 0 || !s.store.Durable() {
+		return nil
+	}
+	return s.store.Update(func(tx *store.Tx) error {
 		v := tx.Service()
-		v.Offset = s.clock.advanced()
+		v.Offset = s.clock.advanced() + step
 		tx.PutService(v)
 		return nil
 	})
-	if first == nil || first == errClosed {
-		return err
-	}
-	return first
 }
 
 // nextDue returns when the next delivery or finished file is due.

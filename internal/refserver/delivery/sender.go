@@ -125,7 +125,7 @@ func (s *Sender) busy(before int) (<-chan struct{}, error) {
 	due := false
 	s.Store.View(func(tx *store.Tx) error {
 		at, waiting := tx.NextDeliveryAt()
-		due = waiting && !at.After(tx.Now) || tx.Loads() != s.loads
+		due = waiting && !at.After(tx.Now) || tx.Loads() != s.loads || tx.InDoubt()
 		return nil
 	})
 	switch {

@@ -117,6 +117,7 @@ func (tx *Tx) commit() error {
 	err := s.save(tx.Now, lastOfEach(append(s.unsaved[:len(s.unsaved):len(s.unsaved)], tx.writes...)))
 	if errors.Is(err, ErrUnknown) {
 		s.doubt = err
+		s.wakeSender() // whose next transaction loads everything again
 	}
 	if err != nil {
 		return &Unavailable{err}
@@ -210,6 +211,9 @@ func (s *Store) load() error {
 
 // Loads returns how often the records were loaded: deliveries that are under way may be so in the records alone.
 func (tx *Tx) Loads() int { return tx.s.loads }
+
+// InDoubt reports whether the last save may have been carried out: what is shown is the state before it.
+func (tx *Tx) InDoubt() bool { return tx.s.doubt != nil }
 
 // Durable reports whether changes outlive the process.
 func (s *Store) Durable() bool { return s.keeper != nil }

@@ -1,0 +1,172 @@
+package signformstest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/signformstest/storagetest"
+)
+
+// signedLease adds a document with a webhook that tracks it, and signs it.
+func signedLease(t *testing.T, srv *signformstest.Server, url string) (doc string) {
+	t.Helper()
+	srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+	doc = srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF-lease")})
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	return doc
+}
+
+func finishedURL(t *testing.T, srv *signformstest.Server, doc string) string {
+	t.Helper()
+	d, err := srv.Client().Documents.Get(t.Context(), doc)
+	require.NoError(t, err)
+	return d.FinishedPDFURL
+}
+
+func TestTheCompletedEventWaitsForTheFinishedFile(t *testing.T) {
+	endpoint, storage := newReceiver(t), &storagetest.Memory{}
+	begun, goOn := make(chan signformstest.DocumentState, 1), make(chan struct{})
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Start: start, Storage: storage, Finish: func(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
+			begun <- d
+			<-goOn
+			return []byte("%PDF-finished " + d.Name), nil
+		},
+	})
+	doc := signedLease(t, srv, endpoint.URL)
+	given := <-begun
+	require.Equal(t, "%PDF-lease", string(given.PDF))
+	require.Equal(t, signforms.StatusSigned, given.Status)
+	require.Empty(t, finishedURL(t, srv, doc), "there is no file yet")
+	require.Equal(t, signformstest.DeliveryWaiting, srv.Deliveries()[1].Status)
+	require.ErrorIs(t, srv.Resend(srv.Deliveries()[1].ID), signformstest.ErrRefused)
+
+	close(goOn)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, []string{"new_signature_pdf_individual_signed", "new_signature_pdf_completed"}, endpoint.types(t))
+	require.Contains(t, string(endpoint.all()[1].body), `"finishedPdfUrl":"`+srv.URL+"/finished/"+doc+`.pdf"`)
+	require.NotEmpty(t, finishedURL(t, srv, doc))
+	pdf, err := srv.FinishedPDF(t.Context(), doc)
+	require.NoError(t, err)
+	require.Equal(t, "%PDF-finished Lease", string(pdf))
+	require.Equal(t, 2, storage.Count(signformstest.BlobKind))
+	trail := srv.Audit(doc)
+	require.Equal(t, "finish", trail[len(trail)-1].Action)
+}
+
+// TestAFinishedFileIsMadeAfterARestart closes the server while the file is made, and once more with a server that makes none.
+func TestAFinishedFileIsMadeAfterARestart(t *testing.T) {
+	for _, made := range []bool{true, false} {
+		endpoint, storage := newReceiver(t), &storagetest.Memory{}
+		srv := signformstest.NewServer(t, &signformstest.Options{
+			Start: start, Storage: storage, Finish: func(ctx context.Context, _ signformstest.DocumentState) ([]byte, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		})
+		doc := signedLease(t, srv, endpoint.URL)
+		opts := signformstest.Options{Start: start}
+		if made {
+			opts.Finish = func(context.Context, signformstest.DocumentState) ([]byte, error) {
+				return []byte("%PDF-finished"), nil
+			}
+		}
+		srv, _ = restart(t, srv, storage, opts)
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"))
+		require.NotEmpty(t, finishedURL(t, srv, doc))
+		pdf, err := srv.FinishedPDF(t.Context(), doc)
+		require.NoError(t, err)
+		require.Equal(t, made, pdf != nil)
+	}
+}
+
+func countOf[T comparable](all []T, v T) (n int) {
+	for _, other := range all {
+		if other == v {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWithoutAFinishedFileTheEventGoesOut has every try fail, in each way there is.
+func TestWithoutAFinishedFileTheEventGoesOut(t *testing.T) {
+	for name, fail := range map[string]func() ([]byte, error){
+		"error": func() ([]byte, error) { return []byte("half a file"), errors.New("no paper") },
+		"panic": func() ([]byte, error) { panic("no paper") },
+		"empty": func() ([]byte, error) { return nil, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			endpoint, tries := newReceiver(t), new(atomic.Int32)
+			srv := signformstest.NewServer(t, &signformstest.Options{
+				Start: start, Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+					tries.Add(1)
+					return fail()
+				},
+			})
+			doc := signedLease(t, srv, endpoint.URL)
+			srv.Advance(300 * time.Second)
+			require.NotContains(t, endpoint.types(t), "new_signature_pdf_completed", "the last try is after 340 s")
+			srv.Advance(40 * time.Second)
+			require.Equal(t, 5, int(tries.Load()))
+			require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"))
+			require.NotContains(t, string(endpoint.all()[1].body), "finishedPdfUrl")
+			require.Empty(t, finishedURL(t, srv, doc))
+			d, _ := srv.FindDocument(doc)
+			require.Equal(t, signformstest.FileFailed, d.Finished)
+			trail := srv.Audit(doc)
+			require.Equal(t, "the finished file could not be made, try 5 of 5", trail[len(trail)-1].Note)
+		})
+	}
+}
+
+// TestAFinishedFileThatCannotBeSavedIsMadeAgain has the storage fail when the file is there.
+func TestAFinishedFileThatCannotBeSavedIsMadeAgain(t *testing.T) {
+	storage, endpoint := newFated(), newReceiver(t)
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Start: start, Storage: storage, Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+			if storage.fails.CompareAndSwap(false, true) {
+				storage.becomes(storagetest.Failed)
+			}
+			return []byte("%PDF-finished"), nil
+		},
+	})
+	doc := signedLease(t, srv, endpoint.URL)
+	require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
+	storage.becomes(storagetest.Saved)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"))
+	require.NotEmpty(t, finishedURL(t, srv, doc))
+}
+
+// TestCancelledWhileItWaited disables the webhook of an event that waits for its file, and sends it after all.
+func TestCancelledWhileItWaited(t *testing.T) {
+	endpoint, goOn := newReceiver(t), make(chan struct{})
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Start: start, Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+			<-goOn
+			return []byte("%PDF-finished"), nil
+		},
+	})
+	signedLease(t, srv, endpoint.URL)
+	hook, waiting := srv.Webhooks()[0].ID, srv.Deliveries()[1].ID
+	require.NoError(t, srv.DisableWebhook(hook))
+	d, err := srv.Delivery(waiting)
+	require.NoError(t, err)
+	require.Equal(t, signformstest.DeliveryCancelled, d.Status)
+	require.NoError(t, srv.EnableWebhook(hook))
+	require.NoError(t, srv.Resend(waiting), "it waits again")
+	close(goOn)
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"))
+	require.Contains(t, fmt.Sprintf("%s", endpoint.all()), "finishedPdfUrl")
+}
