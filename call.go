@@ -207,7 +207,7 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 
 // sendOnce sends the request in a form that net/http does not repeat on its own. Otherwise it does, after a lost connection
 // (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would not
-// know. It repeats no request whose body it cannot rewind; an empty body suffices.
+// know. It repeats no request whose body it cannot rewind; an empty body suffices. Over HTTP/2 that costs an empty DATA frame.
 func (r *run) sendOnce(req *http.Request) outcome {
 	req.Header = r.c.header(r)
 	if r.body != nil {

@@ -67,14 +67,6 @@ func docNumber(n int) signforms.DocumentRef {
 	return signforms.PDFDocument(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
 }
 
-func docNumbers(n int) []signforms.DocumentRef {
-	refs := make([]signforms.DocumentRef, n)
-	for i := range refs {
-		refs[i] = docNumber(i)
-	}
-	return refs
-}
-
 // useUp takes the whole budget with reminders that succeed at once.
 func useUp(t *testing.T, documents *signforms.DocumentsService) {
 	t.Helper()
