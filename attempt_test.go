@@ -51,7 +51,7 @@ const testRecord = `{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","docume
 
 // TestMemoryOfAnAnswerIsBounded counts all that is allocated for a call, which is more than what is alive at any time.
 func TestMemoryOfAnAnswerIsBounded(t *testing.T) {
-	for _, size := range []int{64 << 10, 2 << 20} {
+	for _, size := range []int{64 << 10, 512 << 10} {
 		for name, body := range largeAnswers(size) {
 			read := "Documents.List"
 			if strings.HasPrefix(body, `{"respond`) {
@@ -76,7 +76,7 @@ func TestMemoryOfAnAnswerIsBounded(t *testing.T) {
 			}
 		}
 	}
-	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, largeAnswers(2 << 20)["empty records"])))
+	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, largeAnswers(512 << 10)["empty records"])))
 	require.EqualError(t, err, "list documents: 200: unavailable: unreadable answer: it would take too much memory: its records are many and nearly empty")
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,17 +20,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
-	"github.com/stretchr/testify/require"
 )
 
 // programs is the folder that TestMain builds the examples into.
 var programs string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() { // building and running them takes longer than all other tests of the short run
+		os.Exit(0)
+	}
 	os.Exit(func() int {
 		var err error
 		if programs, err = os.MkdirTemp("", "signforms-examples"); err != nil {

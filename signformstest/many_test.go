@@ -17,13 +17,17 @@ import (
 
 // TestAThousandServersLeaveNothingBehind runs 1,000 servers, 100 at any time, each with a client and a webhook.
 func TestAThousandServersLeaveNothingBehind(t *testing.T) {
+	servers := 1000
+	if testing.Short() {
+		servers = 100
+	}
 	r := newReceiver(t)
 	http.DefaultClient.CloseIdleConnections()
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	t.Run("servers", func(t *testing.T) {
 		var running sync.WaitGroup
 		slots := make(chan struct{}, 100)
-		for range 1000 {
+		for range servers {
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()
@@ -32,7 +36,7 @@ func TestAThousandServersLeaveNothingBehind(t *testing.T) {
 		}
 		running.Wait()
 	})
-	require.Len(t, r.all(), 1000)
+	require.Len(t, r.all(), servers)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		assert.LessOrEqual(c, runtime.NumGoroutine(), goroutines+1, "goroutines; the check itself runs in one")
 		assert.LessOrEqual(c, openFiles(t), files, "open files and sockets")

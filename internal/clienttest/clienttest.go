@@ -105,6 +105,14 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return Reply(req, 200, r.Answer), nil
 }
 
+// Long returns all in an ordinary run, and few with -short.
+func Long(all, few int) int {
+	if testing.Short() {
+		return few
+	}
+	return all
+}
+
 // Testdata returns the text of a file in the testdata folder of the module.
 func Testdata(t testing.TB, name string) string {
 	t.Helper()

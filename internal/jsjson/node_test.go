@@ -26,6 +26,9 @@ func TestNormalizeLikeNodeDocuments(t *testing.T) {
 	t.Parallel()
 	node := startNode(t)
 	made := newDocuments(*nodeSeed)
+	if testing.Short() {
+		*nodeDocuments = min(*nodeDocuments, 2_000)
+	}
 	accepted, wanted := 0, *nodeDocuments
 	for done := 0; done < wanted; {
 		batch := make([][]byte, min(1000, wanted-done))
@@ -53,6 +56,9 @@ func TestNormalizeLikeNodeNumbers(t *testing.T) {
 	node := startNode(t)
 	made := newDocuments(*nodeSeed)
 	const perDocument = 500
+	if testing.Short() {
+		*nodeNumbers = min(*nodeNumbers, 10_000)
+	}
 	for done := 0; done < *nodeNumbers; {
 		var batch [][]byte
 		for range 20 {

@@ -48,7 +48,11 @@ func TestRandomActs(t *testing.T) {
 		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
 		tx.PutWebhook(store.Webhook{ID: "t", WorkspaceID: workspace, Family: signing.FamilyTemplate})
 	})
-	for step := range 100_000 {
+	steps := 100_000
+	if testing.Short() {
+		steps = 40_000
+	}
+	for step := range steps {
 		if step%12 == 0 { // old documents finish, so new ones have to come
 			w.create()
 		}
