@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -68,6 +69,11 @@ type Options struct {
 	// it, also over restarts. It is called at least once for each completed document, one call at a time, and may take its time;
 	// ctx ends with the server. It is given the document's PDF, and may be called before Start has returned. When it has failed 5 times, the event goes out without a URL for the file.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
+
+	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does: to refuse
+	// some targets, or to reach them by another way. An attempt whose connection it refuses failed with its error. It is not used
+	// with a Network.
+	DialWebhook func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// Middleware, unless nil, is given the server's handler and returns what takes its place: for pages and interfaces of a
 	// program's own beside the service's, or in front of them.

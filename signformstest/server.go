@@ -144,6 +144,9 @@ func newServer(t reporter, opts Options, url string) *Server {
 	s.store, s.budget = store.New(s.Now), newClockedBudget(s)
 	s.store.SetBounds(store.Bounds{Deliveries: keep.Deliveries, Audit: keep.Audit, Messages: keep.Messages})
 	s.store.SetFinishes(opts.Finish != nil)
+	if opts.DialWebhook != nil {
+		s.outgoing.DialContext = opts.DialWebhook
+	}
 	if opts.Network != nil {
 		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
 	}
