@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -38,6 +39,10 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr)}, f.publicURL)
 	o.Middleware = site.middleware
+	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	if f.denyPrivate {
+		o.DialWebhook = dialPublic
+	}
 	server, err := signformstest.Start(o)
 	if err != nil {
 		return startError(err, f.addr)

@@ -29,8 +29,9 @@ func (f *serveFlags) applySeed(api *control.API, seed *seedfile.File) error {
 // readyLine is what --json prints, on one line, once the sandbox takes requests.
 type readyLine struct {
 	control.Credentials
-	Console string `json:"consoleUrl"`
-	Data    string `json:"data"`
+	Listening string `json:"listening"` // the base URL without --public-url
+	Console   string `json:"consoleUrl"`
+	Data      string `json:"data"`
 }
 
 // tellReady writes the file of variables, the start block, and the line of --json.
@@ -47,8 +48,12 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 		closed = " (closed: other machines can reach it; set --token)"
 	}
 	status := api.Status()
+	base := found.BaseURL
+	if listening := api.Server.URL; listening != found.BaseURL {
+		base += ", listening on " + listening
+	}
 	printRows(stderr,
-		[]string{"API", found.BaseURL},
+		[]string{"API", base},
 		[]string{"API key", found.APIKey},
 		[]string{"workspace", found.WorkspaceID},
 		[]string{"console", console + closed},
@@ -59,5 +64,5 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 	if !f.json {
 		return nil
 	}
-	return json.NewEncoder(stdout).Encode(readyLine{Credentials: found, Console: console, Data: status.Data})
+	return json.NewEncoder(stdout).Encode(readyLine{Credentials: found, Listening: api.Server.URL, Console: console, Data: status.Data})
 }

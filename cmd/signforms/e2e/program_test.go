@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Chmod(folder, 0o755) // for tests that run the program as another user
 	binary = filepath.Join(folder, "signforms")
 	build := exec.Command("go", "build", "-o", binary, "..")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -47,6 +48,8 @@ func TestMain(m *testing.M) {
 // sandbox is a running program.
 type sandbox struct {
 	control.Credentials
+	Listening string // the base URL without --public-url
+
 	client  *control.Client
 	process *os.Process
 	wait    func() error // returns when the process has ended
@@ -84,8 +87,8 @@ func launch(t testing.TB, command *exec.Cmd) (*sandbox, error) {
 	if readErr != nil {
 		return s, fmt.Errorf("%w: %s", s.wait(), s.stderr)
 	}
-	require.NoError(t, json.Unmarshal(line, &s.Credentials))
-	s.client, err = control.NewClient(s.BaseURL, "")
+	require.NoError(t, json.Unmarshal(line, s))
+	s.client, err = control.NewClient(s.Listening, "")
 	require.NoError(t, err)
 	return s, nil
 }

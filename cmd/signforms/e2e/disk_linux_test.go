@@ -1,0 +1,131 @@
+package e2e_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// smallDisk mounts a file system of its own.
+func smallDisk(t *testing.T, options string) (folder string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	folder = t.TempDir()
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, options))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
+	return folder
+}
+
+// On a full disk a change is refused with 503 and nothing of it is done. Reads go on, and changes when there is room; a program
+// that is killed and started again meanwhile has what was acknowledged.
+func TestFullDisk(t *testing.T) {
+	folder := smallDisk(t, "size=2m,mode=0700")
+	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
+	big := lease(strings.Repeat("x", 20_000))
+	acknowledged := 0
+	var refused *control.Error
+	for refused == nil {
+		err := s.client.Post(t.Context(), "/documents", big, nil)
+		if err == nil {
+			acknowledged++
+		} else {
+			require.True(t, errors.As(err, &refused), "%v", err)
+		}
+		require.Less(t, acknowledged, 1000)
+	}
+	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	require.Equal(t, "storage", refused.Code)
+	require.Equal(t, acknowledged, documents(t, s))
+
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=16m"))
+	require.NoError(t, s.client.Post(t.Context(), "/documents", big, nil))
+	s.kill(t)
+	s = start(t, "--data", filepath.Join(folder, "sandbox.db"))
+	require.Equal(t, acknowledged+1, documents(t, s))
+}
+
+func documents(t *testing.T, s *sandbox) int {
+	t.Helper()
+	var status control.Status
+	require.NoError(t, s.client.Get(t.Context(), "/status", nil, &status))
+	return status.Documents
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	folder := smallDisk(t, "size=4m")
+	data := filepath.Join(folder, "sandbox.db")
+	start(t, "--data", data).stop(t)
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
+	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	require.ErrorContains(t, err, "exit status 1")
+	require.ErrorContains(t, err, data)
+	require.ErrorContains(t, err, "read-only file system")
+}
+
+// The image holds the program and nothing else: it runs as the image's user, with the image's variables, in a root that has
+// nothing else and cannot be written but for /data. Its health check is the program too.
+func TestImage(t *testing.T) {
+	root := smallDisk(t, "size=64m,mode=0755")
+	content, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "signforms"), content, 0o755))
+	data := filepath.Join(root, "data")
+	require.NoError(t, os.Mkdir(data, 0o700))
+	require.NoError(t, syscall.Mount("tmpfs", data, "tmpfs", 0, "size=16m,mode=0700,uid=65532,gid=65532"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(data, 0)) })
+	require.NoError(t, syscall.Mount("tmpfs", root, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=64m"))
+
+	image := readDockerfile(t)
+	require.Equal(t, []string{"65532:65532"}, image["USER"])
+	require.Equal(t, []string{`["/signforms"]`}, image["ENTRYPOINT"])
+	require.Equal(t, []string{`["serve"]`}, image["CMD"])
+	require.Contains(t, image["HEALTHCHECK"][0], `CMD ["/signforms", "ready"]`)
+	inside := func(args ...string) *exec.Cmd {
+		return &exec.Cmd{
+			Path: "/signforms", Args: append([]string{"/signforms"}, args...), Dir: "/",
+			Env:         append(strings.Fields(image["ENV"][0]), "SIGNFORMS_SANDBOX_ADDR=0.0.0.0:0", "SIGNFORMS_SANDBOX_JSON=true"),
+			SysProcAttr: &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}},
+		}
+	}
+	s, err := launch(t, inside("serve"))
+	require.NoError(t, err)
+	health := inside("ready")
+	health.Env = append(health.Env, "SIGNFORMS_SANDBOX_URL="+s.Listening)
+	output, err := health.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.Equal(t, http.StatusOK, s.call(t, "GET", "/get-documents", nil, nil))
+	var closed *control.Error
+	require.True(t, errors.As(s.client.Get(t.Context(), "/status", nil, nil), &closed))
+	require.Equal(t, http.StatusForbidden, closed.Status)
+	s.stop(t)
+	left, err := filepath.Glob(filepath.Join(data, "*"))
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(data, "sandbox.db"), filepath.Join(data, "sandbox.db.lock")}, left)
+}
+
+// readDockerfile returns what the last stage says, by instruction.
+func readDockerfile(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../Dockerfile")
+	require.NoError(t, err)
+	said := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		instruction, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if instruction == "FROM" {
+			clear(said)
+		}
+		said[instruction] = append(said[instruction], strings.TrimSpace(rest))
+	}
+	return said
+}

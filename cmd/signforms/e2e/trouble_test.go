@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+func lease(name string) control.Document {
+	return control.Document{Name: name, Signers: []control.Signer{{Name: "Ann", Email: "ann@example.com"}}}
+}
+
+func TestTwoProgramsOnOneFile(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	first := start(t, "--data", data)
+	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	require.ErrorContains(t, err, "exit status 1")
+	require.ErrorContains(t, err, fmt.Sprintf("in use by another process, process %d", first.process.Pid))
+	require.ErrorContains(t, err, "set --data or $SIGNFORMS_SANDBOX_DATA")
+	require.NoError(t, first.client.Post(t.Context(), "/documents", lease("Lease"), nil))
+	first.kill(t)
+	start(t, "--data", data) // a killed program leaves no lock
+}
+
+// Time goes on where it was, although the machine's clock says that it is a day earlier.
+func TestClockSetBack(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	s := start(t, "--data", data)
+	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
+	var before, after control.Clock
+	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(24 * time.Hour)}, &before))
+	s.stop(t)
+	// Without what was advanced, the records are as those of a machine whose clock was a day ahead until now.
+	db, err := sql.Open("sqlite", data)
+	require.NoError(t, err)
+	changed, err := db.ExecContext(t.Context(), `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
+	require.NoError(t, err)
+	rows, err := changed.RowsAffected()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, rows)
+	require.NoError(t, db.Close())
+
+	s = start(t, "--data", data)
+	require.NoError(t, s.client.Get(t.Context(), "/clock", nil, &after))
+	require.False(t, after.Now.Before(before.Now), "%v is before %v", after.Now, before.Now)
+	var made control.ID
+	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Later"), &made))
+	var d control.DocumentRecord
+	require.NoError(t, s.client.Get(t.Context(), "/documents/"+made.ID, nil, &d))
+	require.False(t, d.CreatedAt.Before(before.Now))
+}
+
+// A proxy serves the sandbox as https under another name, and passes that name on or not.
+func TestBehindAProxy(t *testing.T) {
+	for _, keepHost := range []bool{true, false} {
+		t.Run(fmt.Sprintf("keeps the host: %v", keepHost), func(t *testing.T) {
+			var behind *url.URL
+			proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+				r.SetURL(behind)
+				if keepHost {
+					r.Out.Host = r.In.Host
+				}
+			}})
+			defer proxy.Close()
+			public := strings.Replace(proxy.URL, "127.0.0.1", "example.com", 1) // of which the test's certificate tells too
+			s := start(t, "--memory", "--public-url", public)
+			require.Equal(t, public, s.BaseURL)
+			behind = address(t, s)
+			client := proxy.Client()
+			client.Transport.(*http.Transport).DialContext = nil
+			everyLinkIs(t, public, proxy.URL, client, s)
+		})
+	}
+}
+
+// address finds where the program listens: its start block tells the public URL alone.
+func address(t *testing.T, s *sandbox) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s.Listening)
+	require.NoError(t, err)
+	return u
+}
+
+func everyLinkIs(t *testing.T, public, proxy string, client *http.Client, s *sandbox) {
+	t.Helper()
+	var mu sync.Mutex
+	var payloads []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		payloads = append(payloads, string(body))
+	}))
+	defer receiver.Close()
+	call := func(method, path, body string) string {
+		request, err := http.NewRequestWithContext(t.Context(), method, proxy+path, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Host = strings.TrimPrefix(public, "https://")
+		request.Header.Set("Origin", public) // as the console's page does
+		request.Header.Set("x-api-key", s.APIKey)
+		request.Header.Set("workspaceid", s.WorkspaceID)
+		answer, err := client.Do(request)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.Less(t, answer.StatusCode, 300, "%s %s: %s", method, path, text)
+		return string(text)
+	}
+	api := control.Prefix
+	call("POST", api+"/seed", `{"documents":[{"key":"lease","name":"Lease","signers":[{"email":"ann@example.com"}]}],
+		"webhooks":[{"url":"`+receiver.URL+`","event":"new_signature_completed"}]}`)
+	list := call("GET", api+"/documents", "")
+	id, _, _ := strings.Cut(strings.SplitN(list, `"id":"`, 2)[1], `"`)
+	call("POST", api+"/documents/"+id+"/sign", `{"signer":"ann@example.com"}`)
+	call("POST", api+"/clock/settle", "")
+	mu.Lock()
+	defer mu.Unlock()
+	texts := append(payloads, list, call("GET", api+"/messages", ""), call("GET", "/get-documents", ""))
+	require.GreaterOrEqual(t, len(texts), 4)
+	for _, text := range texts {
+		require.Contains(t, text, public+"/")
+		require.Equal(t, strings.Count(text, "://"), strings.Count(text, public), "every link: %s", text)
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPublicAddresses(t *testing.T) {
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "203.0.114.1": true, "2606:4700::1111": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "127.9.9.9": false, "::1": false, "0.0.0.0": false, "::": false, "10.1.2.3": false, "172.16.0.1": false,
+		"192.168.1.1": false, "169.254.169.254": false, "fe80::1": false, "fd00::1": false, "::ffff:127.0.0.1": false,
+		"::ffff:10.0.0.1": false, "100.64.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
+		"0.1.2.3": false, "198.18.0.1": false, "fec0::1": false,
+	} {
+		require.Equal(t, want, public(netip.MustParseAddr(text)), text)
+	}
+}
+
+func TestDenyPrivateTargets(t *testing.T) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))
+	defer receiver.Close()
+	s := serveInProcess(t, "--memory", "--deny-private-targets")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	for _, target := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
+		hook, stderr, code := execute(t, "webhooks", "add", target, "--event", "new_signature_completed")
+		require.Equal(t, exitOK, code, stderr)
+		delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
+		_, stderr, code = execute(t, "clock", "settle")
+		require.Equal(t, exitOK, code, stderr)
+		_, body := s.get(t, "/_/api/v1/deliveries/"+strings.TrimSpace(delivery))
+		require.Contains(t, body, "are denied by --deny-private-targets", target)
+	}
+}
