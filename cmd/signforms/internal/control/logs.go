@@ -107,7 +107,14 @@ func (a *API) listDeliveries(r *http.Request) (any, error) {
 }
 
 func (a *API) getDelivery(r *http.Request) (any, error) {
-	return one(r, "delivery", inList(a.server.Deliveries(), func(d signformstest.Delivery) string { return d.ID }), publicDelivery)
+	if err := readQuery(r).check(); err != nil {
+		return nil, err
+	}
+	d, err := a.server.Delivery(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return publicDelivery(d), nil
 }
 
 // Message is mail that the service would have sent.
