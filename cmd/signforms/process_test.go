@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
 	"github.com/signforms/signforms-go/signformstest"
@@ -37,7 +38,7 @@ var testsBegan = time.Now()
 // TestMain makes the test binary the program itself, for tests that kill it.
 func TestMain(m *testing.M) {
 	if os.Getenv("SIGNFORMS_TEST_PROGRAM") == "" {
-		os.Exit(m.Run())
+		browsertest.Main(m)
 	}
 	began, err := time.Parse(time.RFC3339Nano, os.Getenv("SIGNFORMS_TEST_PROGRAM"))
 	if err != nil {

@@ -65,9 +65,10 @@ func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWr
 	own.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// begin opens the program's own pages. Each handler has its prefix here.
-func (s *site) begin(api *control.API) {
+// begin opens the control API and the pages, each below a prefix of its own.
+func (s *site) begin(api *control.API, pages func(*http.ServeMux)) {
 	own := http.NewServeMux()
 	own.Handle(control.Prefix+"/", api)
+	pages(own)
 	s.own.Store(own)
 }

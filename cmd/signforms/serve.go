@@ -21,6 +21,7 @@ type serveFlags struct {
 	apiKey, workspaceID, webhookSecret string
 	seed, envFile, token               string
 	profile, allowHosts                []string
+	frameAncestors                     []string
 	denyPrivate, json                  bool
 }
 
@@ -60,6 +61,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
 	flags.StringVar(&f.token, "token", "", "what console and control API ask for; without one they are closed off loopback")
 	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
+	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
 }
 
@@ -73,6 +75,9 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	}
 	if err := checkPublicURL(f.publicURL); err != nil {
 		return nil, usageError("--public-url: %w", err)
+	}
+	if err := checkFrameAncestors(f.frameAncestors); err != nil {
+		return nil, err
 	}
 	profile, err := parseProfile(f.profile)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -32,11 +33,17 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	data := "memory"
+	data, file := "memory", ""
 	if store != nil {
-		o.Storage, data = store, store.Path()
+		o.Storage, data, file = store, store.Path(), store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
 	}
+	finisher, err := newFinisher(file)
+	if err != nil {
+		return err
+	}
+	o.Finish = finisher.finish
+	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr)}, f.publicURL)
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
@@ -48,11 +55,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return startError(err, f.addr)
 	}
 	defer server.Close()
+	finisher.begin(server)
 	api := control.New(control.Config{Server: server, Version: version(), Data: data, Seed: seed.Seed})
 	if err := f.applySeed(api, seed); err != nil {
 		return err
 	}
-	site.begin(api)
+	site.begin(api, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
 	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
 		return err
 	}

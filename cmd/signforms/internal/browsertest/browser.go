@@ -151,6 +151,54 @@ func (p *Page) AllowErrors(text string) {
 	p.errors = left
 }
 
+// WaitError waits for an error in the console that contains text, and allows it.
+func (p *Page) WaitError(text string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !p.hasError(text) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			require.Fail(p.t, "no such error in the console", text)
+		}
+	}
+	p.AllowErrors(text)
+}
+
+func (p *Page) hasError(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Contains(strings.Join(p.errors, "\n"), text)
+}
+
+// Frame returns a frame of another site in the page, by a part of its address, once it is there.
+func (p *Page) Frame(address string) *Page {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		targets, err := chromedp.Targets(ctx)
+		for _, target := range targets {
+			if target.Type == "iframe" && strings.Contains(target.URL, address) {
+				frameContext, cancelFrame := chromedp.NewContext(p.ctx, chromedp.WithTargetID(target.TargetID))
+				p.t.Cleanup(cancelFrame)
+				require.NoError(p.t, chromedp.Do(frameContext))
+				return &Page{t: p.t, ctx: frameContext}
+			}
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			require.Fail(p.t, "no such frame", "%s: %v", address, err)
+		}
+	}
+}
+
 func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)

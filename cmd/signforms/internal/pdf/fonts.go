@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 	"unicode"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -159,6 +160,9 @@ func newCanvas() *canvas {
 	f.SetMargins(0, 0, 0)
 	f.SetCellMargin(0)
 	f.SetCompression(true)
+	f.SetCreationDate(time.Unix(0, 0).UTC()) // the same input gives the same bytes
+	f.SetModificationDate(time.Unix(0, 0).UTC())
+	f.SetCatalogSort(true)
 	return &canvas{Fpdf: f, loaded: map[string]bool{}}
 }
 

@@ -100,3 +100,16 @@ func TestFontsAreAsListed(t *testing.T) {
 		require.Contains(t, list, hex.EncodeToString(hash[:]), name)
 	}
 }
+
+// The certificate names the hash of what signers saw, so a drawn page must not differ from call to call.
+func TestDrawIsTheSameEachTime(t *testing.T) {
+	draw := func() []byte {
+		data, err := pdf.Draw("Zoë 田中 한국", []string{"One", "Two Привет"})
+		require.NoError(t, err)
+		return data
+	}
+	first := draw()
+	for range 20 {
+		require.True(t, bytes.Equal(first, draw()))
+	}
+}

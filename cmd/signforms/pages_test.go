@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+)
+
+// client returns a client of the sandbox.
+func (s *served) client(t *testing.T) *signforms.Client {
+	t.Helper()
+	c, err := signforms.New(s.BaseURL, s.APIKey, &signforms.Options{WorkspaceID: s.WorkspaceID})
+	require.NoError(t, err)
+	return c
+}
+
+// addTemplate uploads a PDF in the console, places a signature on it by a click, and returns the template's id.
+func addTemplate(t *testing.T, s *served, p *browsertest.Page, file string, x, y float64) string {
+	t.Helper()
+	p.Go(s.BaseURL + "/_/templates/new")
+	p.Type("#name", "Offer")
+	p.Type("#roles", "Buyer\nSeller")
+	p.Upload("#pdf", file)
+	p.Wait("document.querySelector('#template-form').dataset.shown")
+	for i, role := range []string{"Buyer", "Seller"} {
+		browsertest.Eval[bool](p, `(() => { document.querySelector("#place-role").value = "`+role+`"; return true })()`)
+		point := browsertest.Eval[[]float64](p, `(() => { const box = document.querySelector(".page"); box.scrollIntoView({block: "center"});
+			const e = box.getBoundingClientRect(); return [e.left + box.clientLeft, e.top + box.clientTop, box.clientWidth, box.clientHeight] })()`)
+		p.ClickAt(point[0]+point[2]*x, point[1]+point[3]*(y+0.2*float64(i)))
+	}
+	p.Wait("document.querySelectorAll('.placed').length === 2")
+	p.Click("#template-form button.main")
+	p.WaitText("It was added.")
+	return browsertest.Eval[string](p, "location.pathname.split('/').at(-1)")
+}
+
+// sendOffer sends a template to a buyer and a seller.
+func sendOffer(t *testing.T, s *served, templateID string) *signforms.SendResult {
+	t.Helper()
+	sent, err := s.client(t).Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID,
+		Receivers: []signforms.Receiver{
+			{Name: "Zoë Łukasiewicz", Email: "zoe@example.com", RoleTitle: "Buyer"}, {Name: "田中 太郎", Email: "taro@example.com", RoleTitle: "Seller"},
+		},
+	})
+	require.NoError(t, err)
+	return sent
+}
+
+// drawSignature signs with a drawing that fills the area to draw in.
+func drawSignature(p *browsertest.Page) {
+	p.Click("[data-draw]")
+	box := browsertest.Eval[[]float64](p, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")
+	p.Drag(box[0]+2, box[1]+2, box[0]+box[2]-2, box[1]+box[3]-2)
+	p.Click("#draw-use")
+	p.Click("[name=agree]")
+	p.Click("#sign-form button.main")
+}
+
+// fetch returns a body of the sandbox.
+func (s *served) fetch(t *testing.T, address string) []byte {
+	t.Helper()
+	resp, err := http.Get(address)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode, "%s", body)
+	return body
+}
+
+func poppler(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %v (package poppler-utils): %s", name, args, out)
+	return string(out)
+}
+
+// From the upload to the sealed file: what was placed on the screen stands within two points of that place on the finished PDF,
+// on a page that is cropped and turned.
+func TestFromUploadToSealedPDF(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	const x, y = 0.3, 0.2
+	templateID := addTemplate(t, s, p, "internal/pdf/testdata/cropped-rotated.pdf", x, y)
+	sent := sendOffer(t, s, templateID)
+	for i := range sent.Signers {
+		p.Go(string(sent.Signers[i].SentURL))
+		p.Wait("document.querySelector('main').dataset.shown")
+		if i == 0 {
+			drawSignature(p)
+			p.WaitText("You have signed.")
+			continue
+		}
+		p.Type("[data-field] input", "田中 太郎")
+		p.Click("[name=agree]")
+		p.Click("#sign-form button.main")
+	}
+	p.WaitText("Everybody has signed.")
+	p.Wait("document.querySelector('a[download]')")
+	p.Shot("finished")
+
+	signed, err := s.client(t).Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "finished.pdf")
+	require.NoError(t, os.WriteFile(file, s.fetch(t, signed.FinishedPDFURL), 0o600))
+	seal := poppler(t, "pdfsig", file)
+	require.Contains(t, seal, "Signature is Valid.")
+	require.Contains(t, seal, "Total document signed")
+	text := poppler(t, "pdftotext", file, "-")
+	for _, want := range []string{"Original words", "田中 太郎", "Zoë Łukasiewicz", "zoe@example.com signed", "from 127.0.0.1", "viewed it"} {
+		require.Contains(t, text, want)
+	}
+	left, top := inkOf(t, file)
+	require.InDelta(t, x*500, left, 2+2) // the drawing begins 2 of 600 pixels into its box of 150 points, and its line is wide
+	require.InDelta(t, y*400, top, 2+2)
+	certificate := strings.TrimSuffix(file, ".pdf")
+	poppler(t, "pdftoppm", "-png", "-singlefile", "-f", "2", "-r", "60", file, certificate)
+	keepShot(t, certificate+".png", "certificate")
+}
+
+// keepShot copies a picture to where SIGNFORMS_SHOTS asks for pictures.
+func keepShot(t *testing.T, file, name string) {
+	t.Helper()
+	if folder := os.Getenv("SIGNFORMS_SHOTS"); folder != "" {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), data, 0o600))
+	}
+}
+
+// inkOf returns the top left corner of what was drawn in the colour of signatures on the first page, in points.
+func inkOf(t *testing.T, file string) (left, top float64) {
+	t.Helper()
+	prefix := filepath.Join(t.TempDir(), "page")
+	poppler(t, "pdftoppm", "-cropbox", "-png", "-singlefile", "-r", "144", file, prefix)
+	data, err := os.ReadFile(prefix + ".png")
+	require.NoError(t, err)
+	page, err := png.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	left, top = 1e9, 1e9
+	for y := range page.Bounds().Dy() / 2 { // the other signature is typed, further down
+		for x := range page.Bounds().Dx() {
+			r, g, b, _ := page.At(x, y).RGBA()
+			if b > r+0x1000 && b > g+0x1000 {
+				left, top = min(left, float64(x)/2), min(top, float64(y)/2)
+			}
+		}
+	}
+	return left, top
+}
+
+// Two signers press Sign at the same time: both signatures count, and the document is completed once.
+func TestTwoSignersRaceForTheLastSignature(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	templateID := addTemplate(t, s, p, "internal/pdf/testdata/pdftex.pdf", 0.2, 0.2)
+	sent := sendOffer(t, s, templateID)
+	pages := make([]*browsertest.Page, 2)
+	for i := range pages {
+		pages[i] = browsertest.Open(t, browsertest.Screen{Width: 1280})
+		pages[i].Go(string(sent.Signers[i].SentURL))
+		pages[i].Type("[data-field] input", "Me")
+		pages[i].Click("[name=agree]")
+	}
+	var both sync.WaitGroup
+	for _, page := range pages {
+		both.Go(func() { page.Click("#sign-form button.main") })
+	}
+	both.Wait()
+	for i, page := range pages {
+		page.Wait("!document.querySelector('#sign-form')")
+		page.Go(string(sent.Signers[i].SentURL))
+		page.WaitText("Everybody has signed.")
+	}
+}
+
+func TestSealOutlivesTheProgram(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sandbox.db")
+	first, err := newFinisher(file)
+	require.NoError(t, err)
+	again, err := newFinisher(file)
+	require.NoError(t, err)
+	one, err := first.sealer.MarshalText()
+	require.NoError(t, err)
+	other, err := again.sealer.MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, one, other)
+	info, err := os.Stat(file + ".seal.pem")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, os.WriteFile(file+".seal.pem", []byte("damaged"), 0o600))
+	_, err = newFinisher(file)
+	require.ErrorContains(t, err, "move the file away")
+}
+
+func TestFrameAncestorsMustBeOrigins(t *testing.T) {
+	for _, c := range []struct {
+		origin string
+		ok     bool
+	}{
+		{origin: "https://app.example.com", ok: true},
+		{origin: "http://localhost:3000", ok: true},
+		{origin: "https://app.example.com/path"},
+		{origin: "*"},
+		{origin: "app.example.com"},
+		{origin: "https://a.example; script-src *"},
+	} {
+		t.Run(c.origin, func(t *testing.T) { require.Equal(t, c.ok, checkFrameAncestors([]string{c.origin}) == nil) })
+	}
+}
+
+// newOtherSite serves the example of examples/embedding under another site's name and returns its origin.
+func newOtherSite(t *testing.T, baseURL *string) (origin string) {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if name == "" {
+			name = "index.html"
+		}
+		data, err := os.ReadFile("../../examples/embedding/" + filepath.Base(name))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", mime.TypeByExtension(filepath.Ext(name)))
+		w.Write(bytes.ReplaceAll(data, []byte("http://127.0.0.1:4874"), []byte(*baseURL)))
+	}))
+	t.Cleanup(site.Close)
+	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+}
+
+// The link opens in a page of another site that was allowed, and tells that page what happens. It opens in no other.
+func TestEmbeddedSigning(t *testing.T) {
+	var baseURL string
+	allowed, stranger := newOtherSite(t, &baseURL), newOtherSite(t, &baseURL)
+	s := serveInProcess(t, "--memory", "--frame-ancestor", allowed)
+	baseURL = s.BaseURL
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	templateID := addTemplate(t, s, p, "internal/pdf/testdata/pdftex.pdf", 0.2, 0.2)
+	sent := sendOffer(t, s, templateID)
+
+	p.Go(allowed + "/#" + string(sent.Signers[0].SentURL))
+	p.WaitText("viewed")
+	p.Shot("embedded")
+	require.Contains(t, p.Text(), "ready")
+	frame := p.Frame("/sign/")
+	frame.Set("[data-field] input", "Zoë")
+	browsertest.Eval[bool](frame, "document.querySelector('[name=agree]').click() ?? true")
+	browsertest.Eval[bool](frame, "document.querySelector('#sign-form button.main').click() ?? true")
+	p.WaitText("signed")
+	require.Equal(t, "null", browsertest.Eval[string](p, "JSON.stringify(document.cookie || null)"))
+
+	other := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	other.Go(stranger + "/#" + string(sent.Signers[1].SentURL))
+	other.Wait("document.querySelector('iframe')")
+	other.WaitError("frame-ancestors")
+	require.NotContains(t, other.Text(), "ready")
+}
