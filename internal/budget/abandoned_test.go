@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // grace is how long a call waits for its store once its context has ended, at most twice.
@@ -20,27 +21,29 @@ const grace = 100 * time.Millisecond
 // A call that gives up while the store takes its time has sent nothing, and leaves no slot taken.
 func TestAbandonedTakesLeaveTheBudgetUnchanged(t *testing.T) {
 	for _, delay := range []time.Duration{80 * time.Millisecond, time.Second, 2900 * time.Millisecond} {
-		for name, slow := range map[string]func(*oddStore){
-			"before": func(s *oddStore) { s.beforeTake = func(context.Context) error { time.Sleep(delay); return nil } },
-			"after":  func(s *oddStore) { s.afterTake = func() { time.Sleep(delay) } },
+		for name, slow := range map[string]func(*clienttest.OddStore){
+			"before": func(s *clienttest.OddStore) {
+				s.BeforeTake = func(context.Context) error { time.Sleep(delay); return nil }
+			},
+			"after": func(s *clienttest.OddStore) { s.AfterTake = func() { time.Sleep(delay) } },
 		} {
 			t.Run(fmt.Sprintf("%v %s", delay, name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					service, store := &trips{}, newOddStore()
+					service, store := &clienttest.Trips{}, clienttest.NewOddStore()
 					slow(store)
-					documents := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+					documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 					for range 5 {
 						ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 						start := time.Now()
-						_, err := documents.Remind(ctx, docNumber(0))
+						_, err := documents.Remind(ctx, clienttest.DocNumber(0))
 						require.ErrorIs(t, err, context.DeadlineExceeded)
-						requireLocal(t, err, context.DeadlineExceeded, 0)
+						clienttest.RequireLocal(t, err, context.DeadlineExceeded, 0)
 						require.LessOrEqual(t, time.Since(start), 50*time.Millisecond+2*grace)
 						cancel()
 					}
 					time.Sleep(5 * delay)
-					requireBudget(t, documents, signforms.Budget{Remaining: 5})
-					require.Zero(t, service.count())
+					clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+					require.Zero(t, service.Count())
 				})
 			})
 		}
@@ -72,34 +75,34 @@ func (s *farStore) Take(ctx context.Context, key string, limit int, hold time.Du
 
 func TestAbandonedTakesOfAStoreBehindANetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{}
-		documents := budgetClient(t, service, signforms.Options{LimitStore: &farStore{signforms.NewMemoryLimitStore(nil), 80 * time.Millisecond}})
+		service := &clienttest.Trips{}
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: &farStore{signforms.NewMemoryLimitStore(nil), 80 * time.Millisecond}})
 		for range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			_, err := documents.Remind(ctx, docNumber(0))
+			_, err := documents.Remind(ctx, clienttest.DocNumber(0))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			cancel()
 		}
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
-		require.Zero(t, service.count())
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+		require.Zero(t, service.Count())
 	})
 }
 
 // Those behind a call that gave up are not refused because of the slot that it is about to give back.
 func TestAbandonedTakeIsNotInTheWayOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newOddStore()
-		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		store := clienttest.NewOddStore()
+		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
 		for range 4 {
-			_, err := hasty.Remind(t.Context(), docNumber(0))
+			_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
 			require.NoError(t, err)
 		}
-		store.afterTake = func() { time.Sleep(2 * time.Second); store.afterTake = func() {} }
+		store.AfterTake = func() { time.Sleep(2 * time.Second); store.AfterTake = func() {} }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := hasty.Remind(ctx, docNumber(1))
+		_, err := hasty.Remind(ctx, clienttest.DocNumber(1))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		_, err = hasty.Remind(t.Context(), docNumber(2))
+		_, err = hasty.Remind(t.Context(), clienttest.DocNumber(2))
 		require.NoError(t, err, "the fifth slot was given back")
 	})
 }
@@ -115,13 +118,13 @@ func (s *lossyStore) Take(ctx context.Context, key string, limit int, hold time.
 // A slot of which nobody knows is held as long as a process that died would hold it.
 func TestSlotWhoseAnswerIsLostIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
-		_, err := documents.Remind(t.Context(), docNumber(0))
-		requireLocal(t, err, signforms.ErrUnavailable, 0)
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
 		time.Sleep(16*time.Minute + 31*time.Second - 1)
-		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 		time.Sleep(time.Nanosecond)
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 	})
 }
 
@@ -131,18 +134,18 @@ func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
 	for _, delay := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			service, store := &trips{answer: func(_ int, req *http.Request) (*http.Response, error) {
+			service, store := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
 				cancel()
 				return nil, req.Context().Err()
-			}}, newOddStore()
-			store.beforeSettle = func(context.Context) error { time.Sleep(delay); return nil }
-			documents := budgetClient(t, service, signforms.Options{LimitStore: store})
+			}}, clienttest.NewOddStore()
+			store.BeforeSettle = func(context.Context) error { time.Sleep(delay); return nil }
+			documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 			start := time.Now()
-			_, err := documents.Remind(ctx, docNumber(0))
+			_, err := documents.Remind(ctx, clienttest.DocNumber(0))
 			require.ErrorIs(t, err, context.Canceled)
 			require.Equal(t, min(delay, grace), time.Since(start))
-			time.Sleep(cycle + time.Minute + delay)
-			requireBudget(t, documents, signforms.Budget{Remaining: 5})
+			time.Sleep(clienttest.Cycle + time.Minute + delay)
+			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 		})
 	}
 }

@@ -15,40 +15,41 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 func TestSlotFreesAfterTheAnswerNotAfterSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(20 * time.Second)
 			return httpmock.NewStringResponse(http.StatusOK, `{"message":"ok"}`), nil
 		}}
-		documents := budgetClient(t, service, signforms.Options{})
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		documents := clienttest.BudgetClient(t, service, signforms.Options{})
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.NoError(t, err)
-		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 		time.Sleep(15*time.Minute + time.Second - 1)
-		requireBudget(t, documents, signforms.Budget{Remaining: 4})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 		time.Sleep(time.Nanosecond)
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 	})
 }
 
 func TestBudgetTellsWhenTheNextSlotFrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := budgetClient(t, &trips{}, signforms.Options{})
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 		for left := 4; left > 0; left-- {
-			_, err := documents.Remind(t.Context(), docNumber(0))
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 			require.NoError(t, err)
-			requireBudget(t, documents, signforms.Budget{Remaining: left})
+			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: left})
 			time.Sleep(time.Minute)
 		}
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.NoError(t, err)
-		requireBudget(t, documents, signforms.Budget{NextIn: 11*time.Minute + time.Second})
+		clienttest.RequireBudget(t, documents, signforms.Budget{NextIn: 11*time.Minute + time.Second})
 		time.Sleep(12*time.Minute + time.Second)
-		requireBudget(t, documents, signforms.Budget{Remaining: 2})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 2})
 	})
 }
 
@@ -60,14 +61,14 @@ func TestWithoutTraceEventsNothingIsGivenBackOrRepeated(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			service := httpmock.NewMockTransport()
 			service.RegisterNoResponder(httpmock.NewErrorResponder(failure))
-			documents := budgetClient(t, service, signforms.Options{})
+			documents := clienttest.BudgetClient(t, service, signforms.Options{})
 			for n := range 5 {
-				_, err := documents.Remind(t.Context(), docNumber(n))
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(n))
 				require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
 				require.Equal(t, n+1, service.GetTotalCallCount(), "requests after %d calls that failed with %v", n+1, failure)
 			}
-			_, err := documents.Remind(t.Context(), docNumber(5))
-			requireLocal(t, err, signforms.ErrRateLimited, 16*time.Minute+time.Second)
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(5))
+			clienttest.RequireLocal(t, err, signforms.ErrRateLimited, 16*time.Minute+time.Second)
 			require.Equal(t, 5, service.GetTotalCallCount())
 		})
 	}
@@ -80,20 +81,20 @@ func TestRefusedDialGivesTheSlotBack(t *testing.T) {
 			dials++
 			return nil, errors.New("connection refused")
 		}}
-		documents := budgetClient(t, transport, signforms.Options{MaxAttempts: 8, RetryWaitMax: time.Second})
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		documents := clienttest.BudgetClient(t, transport, signforms.Options{MaxAttempts: 8, RetryWaitMax: time.Second})
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.ErrorIs(t, err, signforms.ErrUnavailable)
 		require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
 		require.Equal(t, 8, dials, "more attempts than slots")
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 	})
 }
 
 func TestEachAttemptTakesASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429("1"), nil }}
-		documents := budgetClient(t, service, signforms.Options{MaxAttempts: 9, ReminderMaxWait: 5 * time.Minute})
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429("1"), nil }}
+		documents := clienttest.BudgetClient(t, service, signforms.Options{MaxAttempts: 9, ReminderMaxWait: 5 * time.Minute})
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		var e *signforms.Error
 		require.ErrorAs(t, err, &e)
 		require.ErrorIs(t, err, signforms.ErrRateLimited)
@@ -101,56 +102,56 @@ func TestEachAttemptTakesASlot(t *testing.T) {
 		require.Equal(t, http.StatusTooManyRequests, e.StatusCode)
 		require.False(t, e.Local)
 		require.Equal(t, 15*time.Minute+time.Second-4*time.Second, e.RetryAfter, "from when the first of five was answered")
-		require.Equal(t, 5, service.count())
+		require.Equal(t, 5, service.Count())
 	})
 }
 
 func TestWaitsBeyondWhatIsAllowedFailAtOnce(t *testing.T) {
 	const full = 15*time.Minute + time.Second
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, signforms.NewMemoryLimitStore(nil)
-		impatient := budgetClient(t, service, signforms.Options{LimitStore: store})
-		patient := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		middling := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: 10 * time.Minute})
-		useUp(t, impatient)
+		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
+		impatient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+		patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		middling := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: 10 * time.Minute})
+		clienttest.UseUp(t, impatient)
 		start := time.Now()
 
-		_, err := impatient.Remind(t.Context(), docNumber(0))
-		requireLocal(t, err, signforms.ErrRateLimited, full)
+		_, err := impatient.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrRateLimited, full)
 		require.ErrorContains(t, err, "ReminderMaxWait")
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
 
 		soon, cancel := context.WithTimeout(t.Context(), full-1)
 		defer cancel()
-		_, err = patient.Remind(soon, docNumber(0))
-		requireLocal(t, err, signforms.ErrRateLimited, full)
+		_, err = patient.Remind(soon, clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrRateLimited, full)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Zero(t, time.Since(start), "time that failing at once took")
 
 		time.Sleep(5 * time.Minute)
-		_, err = middling.Remind(t.Context(), docNumber(0))
-		requireLocal(t, err, signforms.ErrRateLimited, full-5*time.Minute)
+		_, err = middling.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrRateLimited, full-5*time.Minute)
 		time.Sleep(time.Second)
-		_, err = middling.Remind(t.Context(), docNumber(0))
+		_, err = middling.Remind(t.Context(), clienttest.DocNumber(0))
 		require.NoError(t, err)
 		require.Equal(t, full, time.Since(start))
-		require.Equal(t, 6, service.count())
+		require.Equal(t, 6, service.Count())
 	})
 }
 
 // The allowance is one for the call: what it waited before its first attempt is gone before its second.
 func TestMaxWaitIsForAllAttemptsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 5 {
-				return answers429("600"), nil
+				return clienttest.Answers429("600"), nil
 			}
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
-		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: 20 * time.Minute})
-		useUp(t, documents)
+		documents := clienttest.BudgetClient(t, service, signforms.Options{ReminderMaxWait: 20 * time.Minute})
+		clienttest.UseUp(t, documents)
 		start := time.Now()
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.ErrorIs(t, err, signforms.ErrRateLimited)
 		require.Equal(t, 15*time.Minute+time.Second, time.Since(start), "10 minutes more were not left")
 	})
@@ -163,15 +164,15 @@ func TestFiveAtOnceNeedNoWait(t *testing.T) {
 }
 
 func fiveAtOnceNeedNoWait(t *testing.T) {
-	service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+	service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 		time.Sleep(time.Second)
 		return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 	}}
-	documents := budgetClient(t, service, signforms.Options{})
+	documents := clienttest.BudgetClient(t, service, signforms.Options{})
 	errs := make(chan error, 20)
 	for range cap(errs) {
 		go func() {
-			_, err := documents.Remind(t.Context(), docNumber(0))
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 			errs <- err
 		}()
 	}
@@ -185,7 +186,7 @@ func fiveAtOnceNeedNoWait(t *testing.T) {
 		var e *signforms.Error
 		require.ErrorAs(t, err, &e)
 		require.True(t, e.Local)
-		require.GreaterOrEqual(t, e.RetryAfter, cycle) // more when the five before it are under way already
+		require.GreaterOrEqual(t, e.RetryAfter, clienttest.Cycle) // more when the five before it are under way already
 	}
 	require.Equal(t, 5, sent)
 	require.Equal(t, time.Second, time.Since(start))
@@ -210,17 +211,17 @@ func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+				service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 					time.Sleep(time.Duration(n+1) * time.Second)
 					if value := []string{c.first, c.second}[n]; value != "-" {
-						return answers429(value), nil
+						return clienttest.Answers429(value), nil
 					}
 					return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 				}}
-				documents := budgetClient(t, service, signforms.Options{MaxAttempts: 1})
+				documents := clienttest.BudgetClient(t, service, signforms.Options{MaxAttempts: 1})
 				var both sync.WaitGroup
 				for range 2 {
-					both.Go(func() { documents.Remind(t.Context(), docNumber(0)) })
+					both.Go(func() { documents.Remind(t.Context(), clienttest.DocNumber(0)) })
 				}
 				both.Wait()
 				got, err := documents.ReminderBudget(t.Context())
@@ -234,25 +235,25 @@ func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
 
 func Test429DoesNotFreeSlotsThatOurLogHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
-				return answers429("60"), nil
+				return clienttest.Answers429("60"), nil
 			}
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
-		documents := budgetClient(t, service, signforms.Options{MaxAttempts: 1})
+		documents := clienttest.BudgetClient(t, service, signforms.Options{MaxAttempts: 1})
 		for range 5 {
-			documents.Remind(t.Context(), docNumber(0))
+			documents.Remind(t.Context(), clienttest.DocNumber(0))
 		}
-		requireBudget(t, documents, signforms.Budget{NextIn: 15*time.Minute + time.Second})
+		clienttest.RequireBudget(t, documents, signforms.Budget{NextIn: 15*time.Minute + time.Second})
 	})
 }
 
 func TestErrorTextOfTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := budgetClient(t, &trips{}, signforms.Options{})
-		useUp(t, documents)
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
+		clienttest.UseUp(t, documents)
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait (retry after 15m1s)")
 	})
 }

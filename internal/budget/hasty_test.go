@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // Calls that cannot wait and calls that can, before a store that takes its time: who cannot wait is refused soon, and never
@@ -35,25 +36,25 @@ func hastyCalls(t *testing.T, seed uint64) {
 		return time.Duration(random.Int64N(int64(d)))
 	}
 	pause := func(context.Context) error { time.Sleep(upTo(300 * time.Millisecond)); return nil }
-	store := newOddStore()
+	store := clienttest.NewOddStore()
 	unreachable := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("connection refused")
 	}}
-	service := &trips{}
-	hasty := budgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1})
-	patient := budgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: -1})
+	service := &clienttest.Trips{}
+	hasty := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1})
+	patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: -1})
 	used, callers := int(upTo(6)), 1+int(upTo(12))
 	for range used {
-		hasty.Remind(t.Context(), docNumber(0))
+		hasty.Remind(t.Context(), clienttest.DocNumber(0))
 	}
-	service.answer = func(_ int, req *http.Request) (*http.Response, error) {
+	service.Answer = func(_ int, req *http.Request) (*http.Response, error) {
 		time.Sleep(upTo(4 * time.Second))
 		if upTo(2) == 0 { // gives the slot back
 			return unreachable.RoundTrip(req)
 		}
 		return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 	}
-	store.beforeTake, store.beforePeek, store.afterTake = pause, pause, func() { pause(t.Context()) }
+	store.BeforeTake, store.BeforePeek, store.AfterTake = pause, pause, func() { pause(t.Context()) }
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(time.Minute, cancel).Stop()
@@ -67,7 +68,7 @@ func hastyCalls(t *testing.T, seed uint64) {
 		calls.Go(func() {
 			time.Sleep(upTo(3 * time.Second))
 			start := time.Now()
-			_, err := documents.Remind(ctx, docNumber(n))
+			_, err := documents.Remind(ctx, clienttest.DocNumber(n))
 			if errors.Is(err, signforms.ErrRateLimited) {
 				refused.Add(1)
 				require.Less(t, time.Since(start), 8*time.Second, "seed %d: refused when it was known long before", seed)

@@ -15,28 +15,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 func TestFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		clients := []*signforms.DocumentsService{
-			budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
-			budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
+			clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
+			clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
 		}
 		start := time.Now()
 		var calls sync.WaitGroup
 		for n := range 28 {
 			calls.Go(func() {
-				_, err := clients[n%2].Remind(t.Context(), docNumber(n))
+				_, err := clients[n%2].Remind(t.Context(), clienttest.DocNumber(n))
 				require.NoError(t, err)
 			})
 			time.Sleep(time.Second) // so that slots free one by one
 		}
 		calls.Wait()
 		for n := range 28 {
-			require.Equal(t, docNumber(n), signforms.PDFDocument(service.docs[n]), "request %d", n)
-			require.Equal(t, time.Duration(n/5)*cycle+time.Duration(n%5)*time.Second, service.at[n].Sub(start), "request %d", n)
+			require.Equal(t, clienttest.DocNumber(n), signforms.PDFDocument(service.Docs[n]), "request %d", n)
+			require.Equal(t, time.Duration(n/5)*clienttest.Cycle+time.Duration(n%5)*time.Second, service.At[n].Sub(start), "request %d", n)
 		}
 	})
 }
@@ -44,11 +45,11 @@ func TestFirstComeFirstServed(t *testing.T) {
 // Five slots that free at one moment are used at that moment: nobody waits for the answer of the one before.
 func TestEachInLineIsWokenByTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(int, *http.Request) (*http.Response, error) {
+		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(9 * time.Second)
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
-		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
@@ -58,23 +59,23 @@ func TestEachInLineIsWokenByTheOneBefore(t *testing.T) {
 				if n < 5 || n >= 10 {
 					ctx = t.Context()
 				}
-				documents.Remind(ctx, docNumber(n))
+				documents.Remind(ctx, clienttest.DocNumber(n))
 			})
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
-		cancel() // of the next five, so that those behind come a whole cycle earlier than it seemed
+		cancel() // of the next five, so that those behind come a whole clienttest.Cycle earlier than it seemed
 		calls.Wait()
 		for n := range 15 {
-			require.Equal(t, time.Duration(n/5)*(cycle+9*time.Second), service.at[n].Sub(start), "request %d", n)
+			require.Equal(t, time.Duration(n/5)*(clienttest.Cycle+9*time.Second), service.At[n].Sub(start), "request %d", n)
 		}
 	})
 }
 
 func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{}
-		documents := budgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
+		service := &clienttest.Trips{}
+		documents := clienttest.BudgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
 		start := time.Now()
 		cancels := make([]context.CancelFunc, 17)
 		var calls sync.WaitGroup
@@ -82,7 +83,7 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 			var ctx context.Context
 			ctx, cancels[n] = context.WithCancel(t.Context())
 			calls.Go(func() {
-				_, err := documents.Remind(ctx, docNumber(n))
+				_, err := documents.Remind(ctx, clienttest.DocNumber(n))
 				require.Equal(t, n == 5 || n == 6 || n == 11, errors.Is(err, context.Canceled), "call %d: %v", n, err)
 				require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
 			})
@@ -93,10 +94,10 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 			synctest.Wait()
 		}
 		calls.Wait()
-		require.Equal(t, 14, service.count())
+		require.Equal(t, 14, service.Count())
 		for i, n := range []int{0, 1, 2, 3, 4, 7, 8, 9, 10, 12, 13, 14, 15, 16} {
-			require.Equal(t, docNumber(n), signforms.PDFDocument(service.docs[i]))
-			require.Equal(t, time.Duration(i/5)*cycle+time.Duration(i%5)*time.Second, service.at[i].Sub(start), "request %d", i)
+			require.Equal(t, clienttest.DocNumber(n), signforms.PDFDocument(service.Docs[i]))
+			require.Equal(t, time.Duration(i/5)*clienttest.Cycle+time.Duration(i%5)*time.Second, service.At[i].Sub(start), "request %d", i)
 			cancels[n]()
 		}
 	})
@@ -115,11 +116,11 @@ func TestSlotGivenBackWakesTheNext(t *testing.T) {
 			time.Sleep(17 * time.Second)
 			return nil, errors.New("connection refused")
 		}}
-		documents := budgetClient(t, transport, signforms.Options{MaxAttempts: 1, ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, transport, signforms.Options{MaxAttempts: 1, ReminderMaxWait: -1})
 		var calls sync.WaitGroup
 		for range 13 {
 			calls.Go(func() {
-				_, err := documents.Remind(t.Context(), docNumber(0))
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 				require.ErrorIs(t, err, signforms.ErrUnavailable)
 			})
 			synctest.Wait()
@@ -135,29 +136,29 @@ func TestSlotGivenBackWakesTheNext(t *testing.T) {
 
 func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &trips{answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
 				time.Sleep(20 * time.Second)
-				return answers429("7200"), nil
+				return clienttest.Answers429("7200"), nil
 			}
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
 		store := signforms.NewMemoryLimitStore(nil)
-		documents := budgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: time.Hour})
-		unhurried := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: time.Hour})
+		unhurried := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		start := time.Now()
 		for range 4 {
-			documents.Remind(t.Context(), docNumber(0))
+			documents.Remind(t.Context(), clienttest.DocNumber(0))
 		}
 		var calls sync.WaitGroup
-		calls.Go(func() { documents.Remind(t.Context(), docNumber(0)) })
+		calls.Go(func() { documents.Remind(t.Context(), clienttest.DocNumber(0)) })
 		synctest.Wait()
 		patient, cancel := context.WithCancel(t.Context())
-		calls.Go(func() { unhurried.Remind(patient, docNumber(0)) }) // stays the first in line
+		calls.Go(func() { unhurried.Remind(patient, clienttest.DocNumber(0)) }) // stays the first in line
 		synctest.Wait()
 		for range 7 {
 			calls.Go(func() {
-				_, err := documents.Remind(t.Context(), docNumber(0))
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 				require.Equal(t, 20*time.Second, time.Since(start))
 				var e *signforms.Error
 				require.ErrorAs(t, err, &e)
@@ -168,23 +169,23 @@ func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 		time.Sleep(time.Minute)
 		cancel()
 		calls.Wait()
-		require.Equal(t, 5, service.count())
+		require.Equal(t, 5, service.Count())
 	})
 }
 
 // Another process gives a slot back without a word to this one.
 func TestWaiterLooksAgainForSlotsOfOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		taker := &takenKeys{LimitStore: store}
-		documents := budgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
-		useUp(t, documents)
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
+		clienttest.UseUp(t, documents)
 		start := time.Now()
 		go func() {
 			time.Sleep(time.Minute + time.Second)
 			store.Settle(t.Context(), taker.key, taker.slot, 0)
 		}()
-		_, err := documents.Remind(t.Context(), docNumber(1))
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(1))
 		require.NoError(t, err)
 		require.LessOrEqual(t, time.Since(start), time.Minute+11*time.Second)
 	})
@@ -193,17 +194,17 @@ func TestWaiterLooksAgainForSlotsOfOtherProcesses(t *testing.T) {
 // One that comes and sees a slot which another process gave back tells the first, which sleeps.
 func TestOneThatComesWakesTheFirstForASlotOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		taker := &takenKeys{LimitStore: store}
-		patient := budgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
-		hasty := budgetClient(t, service, signforms.Options{LimitStore: taker})
-		useUp(t, patient)
+		patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
+		hasty := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker})
+		clienttest.UseUp(t, patient)
 		start := time.Now()
 		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(t.Context(), docNumber(0)) })
+		calls.Go(func() { patient.Remind(t.Context(), clienttest.DocNumber(0)) })
 		time.Sleep(time.Second)
 		store.Settle(t.Context(), taker.key, taker.slot, 0)
-		_, err := hasty.Remind(t.Context(), docNumber(1))
+		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(1))
 		require.ErrorIs(t, err, signforms.ErrRateLimited, "the slot is for the first")
 		calls.Wait()
 		require.Equal(t, time.Second, time.Since(start))
@@ -226,27 +227,27 @@ func (s *takenKeys) Take(ctx context.Context, key string, limit int, hold time.D
 
 func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, newOddStore()
-		documents := budgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		store.beforeTake = func(context.Context) error { return errors.New("dial tcp 10.0.0.7:6379: connection refused") }
-		_, err := documents.Remind(t.Context(), docNumber(0))
-		requireLocal(t, err, signforms.ErrUnavailable, 0)
+		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		store.BeforeTake = func(context.Context) error { return errors.New("dial tcp 10.0.0.7:6379: connection refused") }
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
 		require.ErrorContains(t, err, "the limit store did not answer, so nothing was sent")
 
-		store.beforeTake, store.beforePeek = hangs, hangs
+		store.BeforeTake, store.BeforePeek = clienttest.Hangs, clienttest.Hangs
 		start := time.Now()
-		_, err = documents.Remind(t.Context(), docNumber(0))
-		requireLocal(t, err, signforms.ErrUnavailable, 0)
-		require.Equal(t, 3*time.Second, time.Since(start), "a store that hangs")
+		_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		require.Equal(t, 3*time.Second, time.Since(start), "a store that clienttest.Hangs")
 		_, err = documents.ReminderBudget(t.Context())
-		requireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = documents.Remind(ctx, docNumber(0))
+		_, err = documents.Remind(ctx, clienttest.DocNumber(0))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 7*time.Second+grace, time.Since(start), "the context ends first")
-		require.Zero(t, service.count())
+		require.Zero(t, service.Count())
 		time.Sleep(2 * time.Second) // until the store was given up
 	})
 }
@@ -255,29 +256,29 @@ func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 // stragglers, the window and the margin.
 func TestSlotThatIsNeverSettledIsHeldLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newOddStore()
-		store.beforeSettle = hangs
-		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, AttemptTimeout: time.Minute})
+		store := clienttest.NewOddStore()
+		store.BeforeSettle = clienttest.Hangs
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, AttemptTimeout: time.Minute})
 		for range 5 {
-			_, err := documents.Remind(t.Context(), docNumber(0))
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 			require.NoError(t, err)
 		}
-		requireBudget(t, documents, signforms.Budget{NextIn: 17*time.Minute + time.Second - 5*3*time.Second})
+		clienttest.RequireBudget(t, documents, signforms.Budget{NextIn: 17*time.Minute + time.Second - 5*3*time.Second})
 	})
 }
 
 // An attempt ends with the time that its slot was taken for, however slow the store was.
 func TestSlowStoreShortensTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newOddStore()
-		store.afterTake = func() { time.Sleep(2 * time.Second) }
-		service := &trips{answer: func(_ int, req *http.Request) (*http.Response, error) {
+		store := clienttest.NewOddStore()
+		store.AfterTake = func() { time.Sleep(2 * time.Second) }
+		service := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
 			return nil, req.Context().Err()
 		}}
-		documents := budgetClient(t, service, signforms.Options{LimitStore: store})
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 		start := time.Now()
-		_, err := documents.Remind(t.Context(), docNumber(0))
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
 		require.Equal(t, 30*time.Second, time.Since(start))
 	})
@@ -285,41 +286,41 @@ func TestSlowStoreShortensTheAttempt(t *testing.T) {
 
 func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, newOddStore()
+		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
 		ctx, cancel := context.WithCancel(t.Context())
-		store.afterTake = cancel
-		documents := budgetClient(t, service, signforms.Options{LimitStore: store})
-		_, err := documents.Remind(ctx, docNumber(0))
-		requireLocal(t, err, context.Canceled, 0)
+		store.AfterTake = cancel
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+		_, err := documents.Remind(ctx, clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, context.Canceled, 0)
 		require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
-		require.Zero(t, service.count())
-		requireBudget(t, documents, signforms.Budget{Remaining: 5})
+		require.Zero(t, service.Count())
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 	})
 }
 
 // The one before may take its slot before, while or after the store is asked for one behind: it must not count twice.
 func TestOneAheadIsNotCountedTwice(t *testing.T) {
 	second := func(context.Context) error { time.Sleep(time.Second); return nil }
-	for name, slow := range map[string]func(*oddStore){
-		"before": func(s *oddStore) { s.afterTake = func() { time.Sleep(time.Second) } },
-		"while": func(s *oddStore) {
-			s.beforeTake = second
-			s.beforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+	for name, slow := range map[string]func(*clienttest.OddStore){
+		"before": func(s *clienttest.OddStore) { s.AfterTake = func() { time.Sleep(time.Second) } },
+		"while": func(s *clienttest.OddStore) {
+			s.BeforeTake = second
+			s.BeforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
 		},
-		"after": func(s *oddStore) { s.beforeTake = second },
+		"after": func(s *clienttest.OddStore) { s.BeforeTake = second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := newOddStore()
-				documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+				store := clienttest.NewOddStore()
+				documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
 				for range 3 {
-					documents.Remind(t.Context(), docNumber(0))
+					documents.Remind(t.Context(), clienttest.DocNumber(0))
 				}
 				slow(store)
 				var calls sync.WaitGroup
 				for range 2 {
 					calls.Go(func() {
-						_, err := documents.Remind(t.Context(), docNumber(0))
+						_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 						require.NoError(t, err, "there were slots for both")
 					})
 					synctest.Wait()
@@ -333,24 +334,24 @@ func TestOneAheadIsNotCountedTwice(t *testing.T) {
 // A slot that the first gets after it had to wait does not count twice either.
 func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, start := newOddStore(), time.Now()
-		store.afterTake = func() {
-			if time.Since(start) >= cycle {
+		store, start := clienttest.NewOddStore(), time.Now()
+		store.AfterTake = func() {
+			if time.Since(start) >= clienttest.Cycle {
 				time.Sleep(2 * time.Second)
 			}
 		}
-		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
+		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
 		for n := range 5 {
 			if n == 2 {
 				time.Sleep(time.Minute)
 			}
-			patient.Remind(t.Context(), docNumber(0))
+			patient.Remind(t.Context(), clienttest.DocNumber(0))
 		}
 		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(t.Context(), docNumber(0)) })
-		time.Sleep(cycle - time.Minute + time.Second) // two slots are free, and the first is about to get one
-		_, err := hasty.Remind(t.Context(), docNumber(0))
+		calls.Go(func() { patient.Remind(t.Context(), clienttest.DocNumber(0)) })
+		time.Sleep(clienttest.Cycle - time.Minute + time.Second) // two slots are free, and the first is about to get one
+		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
 		require.NoError(t, err)
 		calls.Wait()
 	})
@@ -359,19 +360,19 @@ func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
 // One behind the first that comes while the store is being asked is refused at once if even without the first there is no slot.
 func TestOneBehindIsRefusedAsSoonAsThatIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := newOddStore()
-		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
-		useUp(t, patient)
-		store.beforeTake = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
+		store := clienttest.NewOddStore()
+		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		clienttest.UseUp(t, patient)
+		store.BeforeTake = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(ctx, docNumber(0)) })
+		calls.Go(func() { patient.Remind(ctx, clienttest.DocNumber(0)) })
 		synctest.Wait()
 		for range 3 {
 			calls.Go(func() {
-				_, err := hasty.Remind(t.Context(), docNumber(0))
+				_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
 				require.ErrorIs(t, err, signforms.ErrRateLimited)
 				require.Zero(t, time.Since(start))
 			})
@@ -408,19 +409,19 @@ func (s *movedStore) move(by time.Duration) {
 func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMovedStore()
-		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		useUp(t, documents)
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		clienttest.UseUp(t, documents)
 		start := time.Now()
 		var calls sync.WaitGroup
 		for range 6 {
 			calls.Go(func() {
-				_, err := documents.Remind(t.Context(), docNumber(0))
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 				require.NoError(t, err)
 			})
 		}
 		for range 2 {
 			synctest.Wait()
-			store.move(cycle)
+			store.move(clienttest.Cycle)
 		}
 		calls.Wait()
 		require.Zero(t, time.Since(start))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
 // peculiarStore is a store in memory that rounds, fails, takes its time or counts.
@@ -65,14 +66,14 @@ func (s *peculiarStore) Close(ctx context.Context, key string, d time.Duration) 
 func TestHastyCrowdIsRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
-		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
-		useUp(t, hasty)
+		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		clienttest.UseUp(t, hasty)
 		store.delay, store.afterPeek = 2900*time.Millisecond, func() { time.Sleep(time.Millisecond) }
 		start := time.Now()
 		var calls sync.WaitGroup
 		for range 100 {
 			calls.Go(func() {
-				_, err := hasty.Remind(t.Context(), docNumber(0))
+				_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
 				require.ErrorIs(t, err, signforms.ErrRateLimited)
 			})
 		}
@@ -85,15 +86,15 @@ func TestHastyCrowdIsRefusedTogether(t *testing.T) {
 // A store that rounds a wait down to nothing has given no slot.
 func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &trips{}, newPeculiarStore()
+		service, store := &clienttest.Trips{}, newPeculiarStore()
 		store.truncate = time.Millisecond // a store that rounds down: ("", 0, nil) in the last ms
-		documents := budgetClient(t, service, signforms.Options{LimitStore: store})
-		useUp(t, documents)
-		time.Sleep(cycle - time.Microsecond)
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+		clienttest.UseUp(t, documents)
+		time.Sleep(clienttest.Cycle - time.Microsecond)
 		for range 50 {
-			documents.Remind(t.Context(), docNumber(0))
+			documents.Remind(t.Context(), clienttest.DocNumber(0))
 		}
-		require.Equal(t, 5, service.count())
+		require.Equal(t, 5, service.Count())
 	})
 }
 
@@ -101,12 +102,12 @@ func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
 func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
 	for _, retryAfter := range []string{"600", ""} {
 		synctest.Test(t, func(t *testing.T) {
-			service := &trips{answer: func(int, *http.Request) (*http.Response, error) { return answers429(retryAfter), nil }}
+			service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
 			store := newPeculiarStore()
 			store.closeErr = errors.New("READONLY")
-			_, err := budgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), docNumber(0))
+			_, err := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), clienttest.DocNumber(0))
 			require.ErrorIs(t, err, signforms.ErrRateLimited)
-			require.Equal(t, 1, service.count())
+			require.Equal(t, 1, service.Count())
 		})
 	}
 }
@@ -115,11 +116,11 @@ func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
 func TestFirstByNowAsksForItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
-		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		hasty := budgetClient(t, &trips{}, signforms.Options{LimitStore: store})
-		useUp(t, patient)
+		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		clienttest.UseUp(t, patient)
 		ctx, cancel := context.WithCancel(t.Context())
-		go patient.Remind(ctx, docNumber(0))
+		go patient.Remind(ctx, clienttest.DocNumber(0))
 		synctest.Wait()
 		store.afterPeek = func() {
 			store.afterPeek = nil
@@ -127,7 +128,7 @@ func TestFirstByNowAsksForItself(t *testing.T) {
 			synctest.Wait()
 			store.Settle(t.Context(), store.key, store.slot, 0)
 		}
-		_, err := hasty.Remind(t.Context(), docNumber(1))
+		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(1))
 		require.NoError(t, err, "it is the first in line and a slot is free")
 	})
 }
@@ -137,35 +138,35 @@ func TestOneThatLooksAgainIsToldAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		store.delay = time.Millisecond
-		patient := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		middling := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: 13*time.Minute + 30*time.Second})
+		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		middling := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: 13*time.Minute + 30*time.Second})
 		start := time.Now()
 		var once sync.Once
 		store.afterPeek = func() { // while X asks at 17:01, F takes the slot and Y is told to wait
-			if time.Since(start) > cycle+2*time.Minute-time.Second {
+			if time.Since(start) > clienttest.Cycle+2*time.Minute-time.Second {
 				once.Do(func() { time.Sleep(2 * time.Second) })
 			}
 		}
 		for n := range 5 { // free at 15:01, 16:01 … 19:01
 			time.Sleep(time.Until(start.Add(time.Duration(n)*time.Minute - time.Millisecond)))
-			patient.Remind(t.Context(), docNumber(0))
+			patient.Remind(t.Context(), clienttest.DocNumber(0))
 		}
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
 		for range 2 { // F, Y
-			calls.Go(func() { patient.Remind(ctx, docNumber(0)) })
+			calls.Go(func() { patient.Remind(ctx, clienttest.DocNumber(0)) })
 			synctest.Wait()
 		}
 		time.Sleep(time.Second)
 		calls.Go(func() { // X sleeps until 17:01; its allowance ends at 18:31
-			_, err := middling.Remind(t.Context(), docNumber(1))
+			_, err := middling.Remind(t.Context(), clienttest.DocNumber(1))
 			require.ErrorIs(t, err, signforms.ErrRateLimited)
 			require.Less(t, time.Since(start), 17*time.Minute+10*time.Second, "it is known that its slot comes at 19:01")
 		})
 		synctest.Wait()
 		go func() { // another process gets the slots of 15:01 and 16:01
-			time.Sleep(time.Until(start.Add(cycle - time.Second)))
+			time.Sleep(time.Until(start.Add(clienttest.Cycle - time.Second)))
 			store.MemoryLimitStore.Take(ctx, store.key, 6, time.Hour)
 			store.MemoryLimitStore.Take(ctx, store.key, 7, time.Hour)
 		}()
@@ -179,12 +180,12 @@ func TestOneThatLooksAgainIsToldAnew(t *testing.T) {
 func TestNegativeForecastsAreNotAskedForWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
-		documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		useUp(t, documents)
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		clienttest.UseUp(t, documents)
 		store.negative = true
 		var calls sync.WaitGroup
 		for range 20 {
-			calls.Go(func() { _, err := documents.Remind(t.Context(), docNumber(0)); require.NoError(t, err) })
+			calls.Go(func() { _, err := documents.Remind(t.Context(), clienttest.DocNumber(0)); require.NoError(t, err) })
 		}
 		calls.Wait()
 		require.Less(t, store.peeks.Load(), int64(5000))
@@ -195,14 +196,14 @@ func TestTinyWaitsAreNotAskedForWithoutEnd(t *testing.T) {
 	store := newPeculiarStore()
 	var now atomic.Int64
 	store.MemoryLimitStore = signforms.NewMemoryLimitStore(func() time.Time { return time.Unix(0, now.Load()) })
-	documents := budgetClient(t, &trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-	useUp(t, documents)
-	now.Store(int64(cycle - 1)) // a clock that ticks coarsely
+	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+	clienttest.UseUp(t, documents)
+	now.Store(int64(clienttest.Cycle - 1)) // a clock that ticks coarsely
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	var calls sync.WaitGroup
 	for range 2 { // the first in line, and one behind
-		calls.Go(func() { documents.Remind(ctx, docNumber(0)) })
+		calls.Go(func() { documents.Remind(ctx, clienttest.DocNumber(0)) })
 	}
 	calls.Wait()
 	require.Less(t, store.takes.Load(), int64(1000))
