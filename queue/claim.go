@@ -21,8 +21,13 @@ type claim struct {
 	abandoned   chan struct{} // closed when the function returns that was abandoned; nil: none was
 }
 
+const claimTimeout = 5 * time.Second
+
 // claimLines claims up to n lines that are due and not in except.
 func (q *Queue) claimLines(ctx context.Context, n int, except []string) (claims []*claim, err error) {
+	// A claim that is committed must be worked on, so the end of Run does not cut it short.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
+	defer cancel()
 	token := rand.Text()
 	err = q.db.write(ctx, func(t *tx) error {
 		claims = claims[:0]

@@ -101,6 +101,7 @@ func lostInPowerCuts(t *testing.T, role string) (acked, lost int) {
 }
 
 func TestPowerCut(t *testing.T) {
+	long(t)
 	acked, lost := lostInPowerCuts(t, roleReceive)
 	t.Logf("%d power cuts: %d events answered 200, %d lost", *powerCuts, acked, lost)
 	require.Zero(t, lost)
@@ -108,6 +109,7 @@ func TestPowerCut(t *testing.T) {
 
 // Without a sync at each commit events must be lost, or TestPowerCut shows nothing.
 func TestPowerCutWithoutSync(t *testing.T) {
+	long(t)
 	acked, lost := lostInPowerCuts(t, roleUnsynced)
 	t.Logf("%d power cuts: %d events answered 200, %d lost", *powerCuts, acked, lost)
 	require.Positive(t, lost)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrClosed is matched by errors of a [Queue] after Close.
@@ -17,6 +18,8 @@ type operation struct {
 	ctx   context.Context
 	do    func(*tx) error // nil: alone is set
 	alone func() error    // runs between transactions
+	leave bool            // when ctx ends, its caller leaves although it has begun, and reads nothing that it writes
+	begun atomic.Bool     // or given up before it began: whoever sets it decides
 	done  chan error      // has room for one
 }
 
@@ -40,7 +43,8 @@ func newGroup(commit func(do func(*tx) error) error, shared func(error) bool) *g
 	return g
 }
 
-// write returns when op is committed, or has failed, or its ctx has ended: then it is committed later, or not at all.
+// write returns when op is committed, or has failed, or its ctx has ended before it began. With leave it returns when its
+// ctx has ended; then op is committed later, or not at all.
 func (g *group) write(op *operation) error {
 	op.done = make(chan error, 1)
 	select {
@@ -54,14 +58,21 @@ func (g *group) write(op *operation) error {
 	case err := <-op.done:
 		return err
 	case <-op.ctx.Done():
-		return context.Cause(op.ctx)
-	case <-g.ended:
-		select {
-		case err := <-op.done:
-			return err
-		default:
-			return ErrClosed
+		if op.leave || op.begun.CompareAndSwap(false, true) {
+			return context.Cause(op.ctx)
 		}
+	case <-g.ended:
+	}
+	select {
+	case err := <-op.done:
+		return err
+	case <-g.ended:
+	}
+	select {
+	case err := <-op.done:
+		return err
+	default:
+		return ErrClosed
 	}
 }
 
@@ -90,6 +101,7 @@ func (g *group) process(op *operation) {
 		switch {
 		case op.ctx.Err() != nil:
 			op.done <- context.Cause(op.ctx)
+		case !op.begun.CompareAndSwap(false, true): // its caller has left
 		case op.alone != nil:
 			g.flush(batch)
 			batch = nil

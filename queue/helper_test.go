@@ -213,6 +213,13 @@ func failing(text string) webhook.Funcs {
 	}
 }
 
+// long skips a test where -short asks for it.
+func long(t testing.TB) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+}
+
 // settled waits until nothing is pending.
 func (s stage) settled(q *queue.Queue) queue.Stats {
 	s.Helper()

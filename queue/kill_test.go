@@ -118,6 +118,7 @@ func (s stage) requireJournal(path string, acked map[string]int) (runs, repeats 
 }
 
 func TestKilledProcessesLoseNothing(t *testing.T) {
+	long(t)
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
 		d := newSenders(s, 8, 25)
@@ -177,6 +178,7 @@ func (s stage) suspend(c *child, q *queue.Queue) {
 }
 
 func TestSuspendedWorkerChangesNothing(t *testing.T) {
+	long(t)
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
 		q := s.queue(&queue.Options{Timeout: 2 * childTimeout})

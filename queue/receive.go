@@ -66,7 +66,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	}
 	rows := newRows(events)
 	var got receipt
-	err := q.db.write(ctx, func(t *tx) (err error) {
+	err := q.db.submit(ctx, func(t *tx) (err error) {
 		got, err = q.db.receive(t, rows, q.now(), q.maxTries-1)
 		return err
 	})

@@ -25,6 +25,7 @@ import (
 var million = flag.Int("queue.million", 0, "how many events TestManyEvents handles on 100,000 lines, such as 1000000; 0: none")
 
 func TestPoisonFailsAlone(t *testing.T) {
+	long(t)
 	eachStoreVirtually(t, func(s stage) {
 		never := make(chan struct{})
 		defer close(never)
@@ -166,6 +167,23 @@ func TestEndOfRun(t *testing.T) {
 		s.run(q, j.noting(nil))
 		s.settledSlowly(q)
 		require.Len(s, j.all(), 5)
+	})
+}
+
+// However Run is ended, no line stays claimed: it would wait for the end of the lease.
+func TestNothingStaysClaimed(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		var j journal
+		for n := range 60 {
+			s.accept(q, completed(fmt.Sprint(n), 1))
+			ctx, cancel := context.WithTimeout(s.Context(), rand.N(3*time.Millisecond))
+			require.NoError(s, q.Run(ctx, j.noting(nil)))
+			cancel()
+			st, err := q.Stats(s.Context())
+			require.NoError(s, err)
+			require.Zero(s, st.Running)
+		}
 	})
 }
 
@@ -321,6 +339,7 @@ func (m *model) enter(line string) {
 }
 
 func TestLongLine(t *testing.T) {
+	long(t)
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		const all = 10_000

@@ -14,6 +14,10 @@ type store interface {
 	// the first time without effect.
 	write(ctx context.Context, do func(*tx) error) error
 
+	// submit is write for a caller that must not wait longer than ctx. After an error it must not read what do has written:
+	// do may still be running.
+	submit(ctx context.Context, do func(*tx) error) error
+
 	// receive stores deliveries' rows within a transaction.
 	receive(t *tx, rows []row, now int64, lastTry int) (receipt, error)
 

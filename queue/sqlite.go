@@ -175,6 +175,10 @@ func (s *sqliteStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.group.write(&operation{ctx: ctx, do: do})
 }
 
+func (s *sqliteStore) submit(ctx context.Context, do func(*tx) error) error {
+	return s.group.write(&operation{ctx: ctx, do: do, leave: true})
+}
+
 // commit runs one transaction on the group's goroutine. It waits for other processes' transactions for as long as a
 // delivery may wait.
 func (s *sqliteStore) commit(do func(*tx) error) error {
