@@ -110,6 +110,7 @@ func TestLinksAndCommandsOfPages(t *testing.T) {
 // publicPackages are the folders of the packages that users import, by the name under which they do.
 var publicPackages = map[string]string{
 	"signforms": ".", "webhook": "webhook", "webhooktest": "webhook/webhooktest", "signformstest": "signformstest",
+	"queue": "queue",
 }
 
 // What pages and doc comments call by name is there: `Options.Endpoints` in a page, webhook.Sign in a comment.

@@ -65,7 +65,9 @@ func (s *postgresStore) write(ctx context.Context, do func(*tx) error) (err erro
 	return err
 }
 
-func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error { return s.write(ctx, do) }
+func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error {
+	return s.write(ctx, do)
+}
 
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
 	on, err := s.db.BeginTx(ctx, nil)
