@@ -25,17 +25,17 @@ func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
 	for name, list := range listCalls {
 		call := clienttest.CallOf(t, name)
 		for _, c := range []struct{ body, keys string }{
-			{`{}`, "it is empty"},
-			{`{"message":"ok"}`, "it has message"},
-			{`{"data":{"documents":[{}]},"message":"ok"}`, "it has data, message"},
-			{`{"templates":[{}]}`, "it has templates"},
-			{`{"statusCode":200,"body":"{}"}`, "it has statusCode, body"},
-			{`{"` + list + `":null}`, "it has " + list},
-			{`{"` + list + `":null,"pagination":{"totalPages":1}}`, "it has " + list + ", pagination"},
-			{`{"documentsCount":3}`, "it has documentsCount"},
-			{`{"documentsCount":0,"pagination":{"totalDocuments":3}}`, "it has documentsCount, pagination"},
-			{`{"documentsCount":0,"pagination":{"totalPages":3}}`, "it has documentsCount, pagination"},
-			{`{"pagination":{"totalPages":0,"hasNextPage":true}}`, "it has pagination"},
+			{body: `{}`, keys: "it is empty"},
+			{body: `{"message":"ok"}`, keys: "it has message"},
+			{body: `{"data":{"documents":[{}]},"message":"ok"}`, keys: "it has data, message"},
+			{body: `{"templates":[{}]}`, keys: "it has templates"},
+			{body: `{"statusCode":200,"body":"{}"}`, keys: "it has statusCode, body"},
+			{body: `{"` + list + `":null}`, keys: "it has " + list},
+			{body: `{"` + list + `":null,"pagination":{"totalPages":1}}`, keys: "it has " + list + ", pagination"},
+			{body: `{"documentsCount":3}`, keys: "it has documentsCount"},
+			{body: `{"documentsCount":0,"pagination":{"totalDocuments":3}}`, keys: "it has documentsCount, pagination"},
+			{body: `{"documentsCount":0,"pagination":{"totalPages":3}}`, keys: "it has documentsCount, pagination"},
+			{body: `{"pagination":{"totalPages":0,"hasNextPage":true}}`, keys: "it has pagination"},
 		} {
 			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
 			clienttest.RequireUnreadable(t, call, err, 200)
@@ -70,14 +70,14 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 		page int
 		ok   bool
 	}{
-		{`{"message":"none"}`, 2, true},
-		{`{"documents":null}`, 2, true},
-		{`{}`, 2, true},
-		{`{"documentsCount":250}`, 4, true},
-		{`{"pagination":{"currentPage":4,"totalPages":3,"totalDocuments":250}}`, 4, true},
-		{`{"pagination":{"totalPages":4}}`, 4, false},
-		{`{"statusCode":200,"body":"[]"}`, 2, false},
-		{`{"data":{"documents":[]}}`, 2, false},
+		{body: `{"message":"none"}`, page: 2, ok: true},
+		{body: `{"documents":null}`, page: 2, ok: true},
+		{body: `{}`, page: 2, ok: true},
+		{body: `{"documentsCount":250}`, page: 4, ok: true},
+		{body: `{"pagination":{"currentPage":4,"totalPages":3,"totalDocuments":250}}`, page: 4, ok: true},
+		{body: `{"pagination":{"totalPages":4}}`, page: 4},
+		{body: `{"statusCode":200,"body":"[]"}`, page: 2},
+		{body: `{"data":{"documents":[]}}`, page: 2},
 	} {
 		page, err := clienttest.Scripted(t, clienttest.Answers(200, c.body)).Documents.List(t.Context(), signforms.DocumentListParams{Page: c.page})
 		if c.ok {
@@ -96,17 +96,17 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 		body, message string
 		kind          error
 	}{
-		{`{"success":false}`, "the answer says that it failed", signforms.ErrUnavailable},
-		{`{"success":"false","message":"No"}`, "No", signforms.ErrUnavailable},
-		{`{"message":"Voided","error":"but"}`, "Voided", signforms.ErrUnavailable},
-		{`{"error":"boom"}`, "boom", signforms.ErrUnavailable},
-		{` {"code":"x","error":{"why":"boom"}}`, `{"why":"boom"}`, signforms.ErrUnavailable},
-		{`{"error":"` + strings.Repeat("x", 100<<10) + `"}`, strings.Repeat("x", 197) + "…", signforms.ErrUnavailable},
-		{`{"success":false,"error":"No such form","code":"not_found"}`, "No such form", signforms.ErrNotFound},
-		{`{"success":true,"error":true}`, "true", signforms.ErrUnavailable},
-		{`{"statusCode":500,"body":"boom"}`, "the answer says that it failed", signforms.ErrUnavailable},
-		{`{"success":false,"documents":[],"respondents":[],"responses":[]}`, "the answer says that it failed", signforms.ErrUnavailable},
-		{`{"success":false,"documents":7,"respondents":7,"responses":7}`, "the answer says that it failed", signforms.ErrUnavailable},
+		{body: `{"success":false}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
+		{body: `{"success":"false","message":"No"}`, message: "No", kind: signforms.ErrUnavailable},
+		{body: `{"message":"Voided","error":"but"}`, message: "Voided", kind: signforms.ErrUnavailable},
+		{body: `{"error":"boom"}`, message: "boom", kind: signforms.ErrUnavailable},
+		{body: ` {"code":"x","error":{"why":"boom"}}`, message: `{"why":"boom"}`, kind: signforms.ErrUnavailable},
+		{body: `{"error":"` + strings.Repeat("x", 100<<10) + `"}`, message: strings.Repeat("x", 197) + "…", kind: signforms.ErrUnavailable},
+		{body: `{"success":false,"error":"No such form","code":"not_found"}`, message: "No such form", kind: signforms.ErrNotFound},
+		{body: `{"success":true,"error":true}`, message: "true", kind: signforms.ErrUnavailable},
+		{body: `{"statusCode":500,"body":"boom"}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
+		{body: `{"success":false,"documents":[],"respondents":[],"responses":[]}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
+		{body: `{"success":false,"documents":7,"respondents":7,"responses":7}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
 	} {
 		for _, call := range clienttest.Calls {
 			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
@@ -141,7 +141,7 @@ func TestVoidAndRemindNeedNoObject(t *testing.T) {
 		status        int
 		body, message string
 	}{
-		{200, ``, ""}, {204, ``, ""}, {202, ``, ""}, {200, " \r\n", ""}, {200, `"Document is already voided"`, "Document is already voided"},
+		{status: 200, body: ``}, {status: 204, body: ``}, {status: 202, body: ``}, {status: 200, body: " \r\n"}, {status: 200, body: `"Document is already voided"`, message: "Document is already voided"},
 	} {
 		client := clienttest.Scripted(t, clienttest.Answers(c.status, c.body))
 		voided, err := client.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))

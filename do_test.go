@@ -53,12 +53,12 @@ func TestDoRepeatsOnlyAGet(t *testing.T) {
 		attempts int
 		kind     error
 	}{
-		"":       {4, signforms.ErrUnavailable},
-		"GET":    {4, signforms.ErrUnavailable},
-		"POST":   {1, signforms.ErrOutcomeUnknown},
-		"PUT":    {1, signforms.ErrOutcomeUnknown},
-		"PATCH":  {1, signforms.ErrOutcomeUnknown},
-		"DELETE": {1, signforms.ErrOutcomeUnknown},
+		"":       {attempts: 4, kind: signforms.ErrUnavailable},
+		"GET":    {attempts: 4, kind: signforms.ErrUnavailable},
+		"POST":   {attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		"PUT":    {attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		"PATCH":  {attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		"DELETE": {attempts: 1, kind: signforms.ErrOutcomeUnknown},
 	} {
 		_, err := clienttest.Scripted(t, clienttest.Answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
 		clienttest.RequireMatches(t, err, want.kind)
@@ -99,30 +99,30 @@ func TestDoRefuses(t *testing.T) {
 		out     any
 		field   string
 	}{
-		"method":                       {signforms.Request{Method: "HEAD", Path: "/x"}, nil, "Method"},
-		"method in lower case":         {signforms.Request{Method: "get", Path: "/x"}, nil, "Method"},
-		"no path":                      {signforms.Request{}, nil, "Path"},
-		"path without a slash":         {signforms.Request{Path: "x"}, nil, "Path"},
-		"another host":                 {signforms.Request{Path: "https://evil.example.com/x"}, nil, "Path"},
-		"user info":                    {signforms.Request{Path: "@evil.example.com/x"}, nil, "Path"},
-		"query in the path":            {signforms.Request{Path: "/x?y=z"}, nil, "Path"},
-		"fragment":                     {signforms.Request{Path: "/x#y"}, nil, "Path"},
-		"blank":                        {signforms.Request{Path: "/x y"}, nil, "Path"},
-		"line break":                   {signforms.Request{Path: "/x\r\nX-Evil: 1"}, nil, "Path"},
-		"backslash":                    {signforms.Request{Path: `/x\y`}, nil, "Path"},
-		"step up":                      {signforms.Request{Path: "/x/../../y"}, nil, "Path"},
-		"escaped step up":              {signforms.Request{Path: "/x/%2e%2E/y"}, nil, "Path"},
-		"step up behind escaped slash": {signforms.Request{Path: "/x%2f..%2fy"}, nil, "Path"},
-		"step up behind backslash":     {signforms.Request{Path: "/x%5c..%5cy"}, nil, "Path"},
-		"step up escaped twice":        {signforms.Request{Path: "/x/%252e%252e/y"}, nil, "Path"},
-		"not escaped":                  {signforms.Request{Path: "/{x}"}, nil, "Path"},
-		"half an escape":               {signforms.Request{Path: "/x%2"}, nil, "Path"},
-		"query that is no UTF-8":       {signforms.Request{Path: "/x", Query: url.Values{"a": {"b", "\xff"}}}, nil, "Query"},
-		"body of a GET":                {signforms.Request{Path: "/x", Body: 1}, nil, "Body"},
-		"body that is no JSON":         {signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, nil, "Body"},
-		"body that is no UTF-8":        {signforms.Request{Method: "POST", Path: "/x", Body: json.RawMessage("\"\xff\"")}, nil, "Body"},
-		"out by value":                 {signforms.Request{Path: "/x"}, 1, "out"},
-		"nil pointer":                  {signforms.Request{Path: "/x"}, nowhere, "out"},
+		"method":                       {request: signforms.Request{Method: "HEAD", Path: "/x"}, field: "Method"},
+		"method in lower case":         {request: signforms.Request{Method: "get", Path: "/x"}, field: "Method"},
+		"no path":                      {request: signforms.Request{}, field: "Path"},
+		"path without a slash":         {request: signforms.Request{Path: "x"}, field: "Path"},
+		"another host":                 {request: signforms.Request{Path: "https://evil.example.com/x"}, field: "Path"},
+		"user info":                    {request: signforms.Request{Path: "@evil.example.com/x"}, field: "Path"},
+		"query in the path":            {request: signforms.Request{Path: "/x?y=z"}, field: "Path"},
+		"fragment":                     {request: signforms.Request{Path: "/x#y"}, field: "Path"},
+		"blank":                        {request: signforms.Request{Path: "/x y"}, field: "Path"},
+		"line break":                   {request: signforms.Request{Path: "/x\r\nX-Evil: 1"}, field: "Path"},
+		"backslash":                    {request: signforms.Request{Path: `/x\y`}, field: "Path"},
+		"step up":                      {request: signforms.Request{Path: "/x/../../y"}, field: "Path"},
+		"escaped step up":              {request: signforms.Request{Path: "/x/%2e%2E/y"}, field: "Path"},
+		"step up behind escaped slash": {request: signforms.Request{Path: "/x%2f..%2fy"}, field: "Path"},
+		"step up behind backslash":     {request: signforms.Request{Path: "/x%5c..%5cy"}, field: "Path"},
+		"step up escaped twice":        {request: signforms.Request{Path: "/x/%252e%252e/y"}, field: "Path"},
+		"not escaped":                  {request: signforms.Request{Path: "/{x}"}, field: "Path"},
+		"half an escape":               {request: signforms.Request{Path: "/x%2"}, field: "Path"},
+		"query that is no UTF-8":       {request: signforms.Request{Path: "/x", Query: url.Values{"a": {"b", "\xff"}}}, field: "Query"},
+		"body of a GET":                {request: signforms.Request{Path: "/x", Body: 1}, field: "Body"},
+		"body that is no JSON":         {request: signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, field: "Body"},
+		"body that is no UTF-8":        {request: signforms.Request{Method: "POST", Path: "/x", Body: json.RawMessage("\"\xff\"")}, field: "Body"},
+		"out by value":                 {request: signforms.Request{Path: "/x"}, out: 1, field: "out"},
+		"nil pointer":                  {request: signforms.Request{Path: "/x"}, out: nowhere, field: "out"},
 	} {
 		_, err := c.Do(t.Context(), r.request, r.out)
 		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
@@ -141,20 +141,20 @@ func TestDoSendsNoReminder(t *testing.T) {
 		path     string
 		refused  bool
 	}{
-		{signforms.Endpoint{}, "/send-reminder", true},
-		{signforms.Endpoint{}, "/send-reminder/", true},
-		{signforms.Endpoint{}, "//send-reminder", true},
-		{signforms.Endpoint{}, "/Send-Reminder", true},
-		{signforms.Endpoint{}, "/send%2Dreminder", true},
-		{signforms.Endpoint{}, "/send%252Dreminder", true},
-		{signforms.Endpoint{}, "/send-reminder;v=1", true},
-		{signforms.Endpoint{}, "/send-reminder%2F", true},
-		{signforms.Endpoint{}, "/send-reminders", false},
-		{signforms.Endpoint{}, "/send-reminder/settings", false},
-		{overridden, "/documents/" + clienttest.PDFID + "/remind", true},
-		{overridden, "/documents/" + clienttest.PDFID, false},
-		{overridden, "/documents/" + clienttest.PDFID + "/remind/again", false},
-		{overridden, "/send-reminder", false},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminder", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminder/", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "//send-reminder", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/Send-Reminder", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send%2Dreminder", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send%252Dreminder", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminder;v=1", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminder%2F", refused: true},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminders"},
+		{endpoint: signforms.Endpoint{}, path: "/send-reminder/settings"},
+		{endpoint: overridden, path: "/documents/" + clienttest.PDFID + "/remind", refused: true},
+		{endpoint: overridden, path: "/documents/" + clienttest.PDFID},
+		{endpoint: overridden, path: "/documents/" + clienttest.PDFID + "/remind/again"},
+		{endpoint: overridden, path: "/send-reminder"},
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			client := clienttest.Scripted(t, clienttest.Answers(200, `{}`), func(o *signforms.Options) {

@@ -30,30 +30,29 @@ type errorAnswer struct {
 }
 
 var errorAnswers = map[string]errorAnswer{
-	"error_400.json":              {400, "invalid_input", "documentId must be a UUID", signforms.ErrInvalid, false, true},
-	"error_400_error.json":        {400, "", "receiversList is required", signforms.ErrInvalid, false, true},
-	"error_400_data_message.json": {400, "", "limit must be at most 100", signforms.ErrInvalid, false, true},
-	"error_400_data_error.json":   {400, "", "page must be at least 1", signforms.ErrInvalid, false, true},
-	"error_400_order.json":        {400, "", "first: message", signforms.ErrInvalid, false, true},
-	"error_400_refused.json":      {400, "", "Cannot send a reminder for a document that is EXPIRED", signforms.ErrInvalid, false, true},
-	"error_401.json":              {401, "", "Unauthorized", signforms.ErrForbidden, false, false},
-	"error_403.json":              {403, "forbidden", "The API key or the workspace is not valid", signforms.ErrForbidden, false, false},
-	"error_403_gateway.json":      {403, "", "Forbidden", signforms.ErrForbidden, false, false},
-	"error_404.json":              {404, "not_found", "No such document", signforms.ErrNotFound, false, false},
-	"error_405.json":              {405, "method_not_allowed", "Method GET is not allowed here", signforms.ErrInvalid, false, false},
-	"error_409.json":              {409, "invalid_status", "A document that is SIGNED cannot be voided", signforms.ErrRefused, false, false},
-	"error_413.json":              {413, "too_large", "The body is larger than 10 MiB", signforms.ErrInvalid, false, false},
-	"error_415.json":              {415, "unsupported_media_type", "The body must be application/json", signforms.ErrInvalid, false, false},
-	"error_422.json":              {422, "", "A document that is DECLINED cannot be reminded", signforms.ErrRefused, false, false},
-	"error_429.json":              {429, "rate_limited", "At most 5 reminders in 15 minutes", signforms.ErrRateLimited, false, false},
-	"error_500.json":              {500, "", "Internal server error", signforms.ErrUnavailable, true, false},
-	"error_502.html": {502, "", "<html> <head><title>502 Bad Gateway</title></head> <body> <center><h1>502 Bad Gateway</h1></center> </body> </html>",
-		signforms.ErrUnavailable, true, false},
-	"error_503.txt":          {503, "", "upstream connect error or disconnect/reset before headers", signforms.ErrUnavailable, true, false},
-	"error_504_gateway.json": {504, "", "Endpoint request timed out", signforms.ErrUnavailable, true, false},
-	"error_200_error.json":   {200, "", "Template not found", signforms.ErrUnavailable, true, false},
-	"error_400_invalid_status.json": {400, "invalid_status", "A document that is SIGNED cannot be voided", signforms.ErrInvalid,
-		false, true}, // and ErrRefused by its code, whatever the operation
+	"error_400.json":              {status: 400, code: "invalid_input", message: "documentId must be a UUID", kind: signforms.ErrInvalid, refusal: true},
+	"error_400_error.json":        {status: 400, message: "receiversList is required", kind: signforms.ErrInvalid, refusal: true},
+	"error_400_data_message.json": {status: 400, message: "limit must be at most 100", kind: signforms.ErrInvalid, refusal: true},
+	"error_400_data_error.json":   {status: 400, message: "page must be at least 1", kind: signforms.ErrInvalid, refusal: true},
+	"error_400_order.json":        {status: 400, message: "first: message", kind: signforms.ErrInvalid, refusal: true},
+	"error_400_refused.json":      {status: 400, message: "Cannot send a reminder for a document that is EXPIRED", kind: signforms.ErrInvalid, refusal: true},
+	"error_401.json":              {status: 401, message: "Unauthorized", kind: signforms.ErrForbidden},
+	"error_403.json":              {status: 403, code: "forbidden", message: "The API key or the workspace is not valid", kind: signforms.ErrForbidden},
+	"error_403_gateway.json":      {status: 403, message: "Forbidden", kind: signforms.ErrForbidden},
+	"error_404.json":              {status: 404, code: "not_found", message: "No such document", kind: signforms.ErrNotFound},
+	"error_405.json":              {status: 405, code: "method_not_allowed", message: "Method GET is not allowed here", kind: signforms.ErrInvalid},
+	"error_409.json":              {status: 409, code: "invalid_status", message: "A document that is SIGNED cannot be voided", kind: signforms.ErrRefused},
+	"error_413.json":              {status: 413, code: "too_large", message: "The body is larger than 10 MiB", kind: signforms.ErrInvalid},
+	"error_415.json":              {status: 415, code: "unsupported_media_type", message: "The body must be application/json", kind: signforms.ErrInvalid},
+	"error_422.json":              {status: 422, message: "A document that is DECLINED cannot be reminded", kind: signforms.ErrRefused},
+	"error_429.json":              {status: 429, code: "rate_limited", message: "At most 5 reminders in 15 minutes", kind: signforms.ErrRateLimited},
+	"error_500.json":              {status: 500, message: "Internal server error", kind: signforms.ErrUnavailable, open: true},
+	"error_502.html": {status: 502, message: "<html> <head><title>502 Bad Gateway</title></head> <body> <center><h1>502 Bad Gateway</h1></center> </body> </html>",
+		kind: signforms.ErrUnavailable, open: true},
+	"error_503.txt":                 {status: 503, message: "upstream connect error or disconnect/reset before headers", kind: signforms.ErrUnavailable, open: true},
+	"error_504_gateway.json":        {status: 504, message: "Endpoint request timed out", kind: signforms.ErrUnavailable, open: true},
+	"error_200_error.json":          {status: 200, message: "Template not found", kind: signforms.ErrUnavailable, open: true},
+	"error_400_invalid_status.json": {status: 400, code: "invalid_status", message: "A document that is SIGNED cannot be voided", kind: signforms.ErrInvalid, refusal: true}, // and ErrRefused by its code, whatever the operation
 }
 
 func (a errorAnswer) kinds(call clienttest.Call) (kinds []error) {
@@ -114,14 +113,14 @@ func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
 		kind   error // for reads
 		open   bool
 	}{
-		{101, "", signforms.ErrUnavailable, true},
-		{402, `{"message":"Pay first"}`, signforms.ErrRefused, false},
-		{408, "", signforms.ErrUnavailable, true},
-		{418, `{"code":"not_found"}`, signforms.ErrNotFound, false},
-		{499, `{"code":"rate_limited"}`, signforms.ErrRateLimited, false},
-		{501, `{"code":"not_found"}`, signforms.ErrUnavailable, true},
-		{599, "", signforms.ErrUnavailable, true},
-		{200, `{"error":"No such form","code":"not_found"}`, signforms.ErrNotFound, true},
+		{status: 101, kind: signforms.ErrUnavailable, open: true},
+		{status: 402, body: `{"message":"Pay first"}`, kind: signforms.ErrRefused},
+		{status: 408, kind: signforms.ErrUnavailable, open: true},
+		{status: 418, body: `{"code":"not_found"}`, kind: signforms.ErrNotFound},
+		{status: 499, body: `{"code":"rate_limited"}`, kind: signforms.ErrRateLimited},
+		{status: 501, body: `{"code":"not_found"}`, kind: signforms.ErrUnavailable, open: true},
+		{status: 599, kind: signforms.ErrUnavailable, open: true},
+		{status: 200, body: `{"error":"No such form","code":"not_found"}`, kind: signforms.ErrNotFound, open: true},
 	} {
 		for _, call := range clienttest.Calls {
 			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
@@ -140,22 +139,22 @@ func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
 func TestWhereTheMessageComesFrom(t *testing.T) {
 	void := clienttest.CallOf(t, "Documents.Void")
 	for body, want := range map[string]struct{ code, message string }{
-		`{"message":"","error":"second"}`:             {"", "second"},
-		`{"message":null,"data":{"message":"third"}}`: {"", "third"},
-		`{"message":{"text":"nested"}}`:               {"", `{"text":"nested"}`},
-		`{"data":"text","message":"first"}`:           {"", "first"},
-		`{"data":"text"}`:                             {"", "Conflict"},
-		`["first"]`:                                   {"", "Conflict"},
-		`"just text"`:                                 {"", "Conflict"},
-		`{}`:                                          {"", "Conflict"},
-		``:                                            {"", "Conflict"},
-		" \n ":                                        {"", "Conflict"},
-		`{"message":"cut off`:                         {"", `{"message":"cut off`},
-		`plain text`:                                  {"", "plain text"},
-		`{"code":"invalid_status"}`:                   {"invalid_status", "Conflict"},
-		`{"code":409,"message":"m"}`:                  {"409", "m"},
-		`{"code":"not a code: see https://x/","message":"m"}`:      {"", "m"},
-		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {"", "m"},
+		`{"message":"","error":"second"}`:             {code: "", message: "second"},
+		`{"message":null,"data":{"message":"third"}}`: {code: "", message: "third"},
+		`{"message":{"text":"nested"}}`:               {code: "", message: `{"text":"nested"}`},
+		`{"data":"text","message":"first"}`:           {code: "", message: "first"},
+		`{"data":"text"}`:                             {code: "", message: "Conflict"},
+		`["first"]`:                                   {code: "", message: "Conflict"},
+		`"just text"`:                                 {code: "", message: "Conflict"},
+		`{}`:                                          {code: "", message: "Conflict"},
+		``:                                            {code: "", message: "Conflict"},
+		" \n ":                                        {code: "", message: "Conflict"},
+		`{"message":"cut off`:                         {code: "", message: `{"message":"cut off`},
+		`plain text`:                                  {code: "", message: "plain text"},
+		`{"code":"invalid_status"}`:                   {code: "invalid_status", message: "Conflict"},
+		`{"code":409,"message":"m"}`:                  {code: "409", message: "m"},
+		`{"code":"not a code: see https://x/","message":"m"}`:      {code: "", message: "m"},
+		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {code: "", message: "m"},
 	} {
 		err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(409, body)))
 		e := clienttest.AsError(t, err)
@@ -173,18 +172,18 @@ func TestErrorText(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{voiding, 409, clienttest.Testdata(t, "answers/error_409.json"), "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
-		{voiding, 404, "", "void document: 404: Not Found (check the ids, the base URL and Options.Endpoints)"},
-		{voiding, 401, "Who?", "void document: 401: Who? (check the API key and Options.WorkspaceID)"},
-		{sending, 403, clienttest.Testdata(t, "answers/error_403_gateway.json"), "send template: 403: Forbidden (check the API key and Options.WorkspaceID)"},
-		{voiding, 405, "", "void document: 405: Method Not Allowed (check Options.Endpoints)"},
-		{sending, 415, "", "send template: 415: Unsupported Media Type (check Options.Endpoints)"},
-		{voiding, 503, "busy", "void document: 503: busy (after 4 attempts)"},
-		{sending, 504, clienttest.Testdata(t, "answers/error_504_gateway.json"), "send template: 504: outcome unknown: it may have been carried out, " +
+		{call: voiding, status: 409, body: clienttest.Testdata(t, "answers/error_409.json"), want: "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
+		{call: voiding, status: 404, want: "void document: 404: Not Found (check the ids, the base URL and Options.Endpoints)"},
+		{call: voiding, status: 401, body: "Who?", want: "void document: 401: Who? (check the API key and Options.WorkspaceID)"},
+		{call: sending, status: 403, body: clienttest.Testdata(t, "answers/error_403_gateway.json"), want: "send template: 403: Forbidden (check the API key and Options.WorkspaceID)"},
+		{call: voiding, status: 405, want: "void document: 405: Method Not Allowed (check Options.Endpoints)"},
+		{call: sending, status: 415, want: "send template: 415: Unsupported Media Type (check Options.Endpoints)"},
+		{call: voiding, status: 503, body: "busy", want: "void document: 503: busy (after 4 attempts)"},
+		{call: sending, status: 504, body: clienttest.Testdata(t, "answers/error_504_gateway.json"), want: "send template: 504: outcome unknown: it may have been carried out, " +
 			"so look before you repeat it: Endpoint request timed out"},
-		{sending, 200, `{"message":"Sent"}`, "send template: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
+		{call: sending, status: 200, body: `{"message":"Sent"}`, want: "send template: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
 			"unreadable answer: it lacks createdDocumentId"},
-		{voiding, 200, "<html>", "void document: 200: unavailable: unreadable answer: it is not a JSON object: check the base URL"},
+		{call: voiding, status: 200, body: "<html>", want: "void document: 200: unavailable: unreadable answer: it is not a JSON object: check the base URL"},
 	} {
 		err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
 		require.EqualError(t, err, c.want)
@@ -251,15 +250,15 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 		otherDoc = `{"documents":[{"documentId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`
 	)
 	for _, c := range []struct{ method, body, message string }{
-		{"Documents.Get", `{"documents":[]}`, none},
-		{"Documents.Get", `{"documentsCount":0}`, none},
-		{"Documents.Get", otherDoc, another},
-		{"Templates.Get", `{"documents":null,"pagination":{"totalDocuments":0}}`, none},
-		{"Templates.Get", otherDoc, another},
-		{"Templates.Respondent", `{"respondents":[]}`, none},
-		{"Templates.Respondent", `{"respondents":{"respondentDocumentId":"6af5cb15f4f35018c124817b"}}`, another},
-		{"Forms.Response", `{"responses":[]}`, none},
-		{"Forms.Response", `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, another},
+		{method: "Documents.Get", body: `{"documents":[]}`, message: none},
+		{method: "Documents.Get", body: `{"documentsCount":0}`, message: none},
+		{method: "Documents.Get", body: otherDoc, message: another},
+		{method: "Templates.Get", body: `{"documents":null,"pagination":{"totalDocuments":0}}`, message: none},
+		{method: "Templates.Get", body: otherDoc, message: another},
+		{method: "Templates.Respondent", body: `{"respondents":[]}`, message: none},
+		{method: "Templates.Respondent", body: `{"respondents":{"respondentDocumentId":"6af5cb15f4f35018c124817b"}}`, message: another},
+		{method: "Forms.Response", body: `{"responses":[]}`, message: none},
+		{method: "Forms.Response", body: `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, message: another},
 	} {
 		requests := 0
 		err := clienttest.CallOf(t, c.method).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -369,14 +368,14 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 		made *signforms.Error
 		want error
 	}{
-		{&signforms.Error{StatusCode: 404}, signforms.ErrNotFound},
-		{&signforms.Error{StatusCode: 503}, signforms.ErrUnavailable},
-		{&signforms.Error{}, signforms.ErrUnavailable},
-		{&signforms.Error{Operation: signforms.OpSend}, signforms.ErrOutcomeUnknown},
-		{&signforms.Error{Operation: signforms.OpSend, StatusCode: 200}, signforms.ErrOutcomeUnknown},
-		{&signforms.Error{Operation: signforms.OpVoidDocument, StatusCode: 200, Code: "not_found"}, signforms.ErrNotFound},
-		{&signforms.Error{Local: true}, signforms.ErrInvalid},
-		{&signforms.Error{Local: true, RetryAfter: time.Minute}, signforms.ErrRateLimited},
+		{made: &signforms.Error{StatusCode: 404}, want: signforms.ErrNotFound},
+		{made: &signforms.Error{StatusCode: 503}, want: signforms.ErrUnavailable},
+		{made: &signforms.Error{}, want: signforms.ErrUnavailable},
+		{made: &signforms.Error{Operation: signforms.OpSend}, want: signforms.ErrOutcomeUnknown},
+		{made: &signforms.Error{Operation: signforms.OpSend, StatusCode: 200}, want: signforms.ErrOutcomeUnknown},
+		{made: &signforms.Error{Operation: signforms.OpVoidDocument, StatusCode: 200, Code: "not_found"}, want: signforms.ErrNotFound},
+		{made: &signforms.Error{Local: true}, want: signforms.ErrInvalid},
+		{made: &signforms.Error{Local: true, RetryAfter: time.Minute}, want: signforms.ErrRateLimited},
 	} {
 		clienttest.RequireMatches(t, fmt.Errorf("wrapped: %w", c.made), c.want)
 	}

@@ -26,95 +26,95 @@ var wrongInputs = []struct {
 	call   func(context.Context, *signforms.Client) error
 	fields []string
 }{
-	{"Documents.List", func(ctx context.Context, c *signforms.Client) error {
+	{name: "Documents.List", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: 101,
 			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
-	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
-	{"Documents.All", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
+	{name: "Documents.All", call: func(ctx context.Context, c *signforms.Client) error {
 		for _, err := range c.Documents.All(ctx, signforms.DocumentListParams{DocumentID: personal, Limit: -1}) {
 			return err
 		}
 		return nil
-	}, []string{"DocumentID", "Limit"}},
-	{"Templates.List", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentID", "Limit"}},
+	{name: "Templates.List", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: -1,
 			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
-	}, []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
-	{"Documents.Get", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
+	{name: "Documents.Get", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Get(ctx, ""))
-	}, []string{"documentID"}},
-	{"Templates.Get", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"documentID"}},
+	{name: "Templates.Get", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Get(ctx, "{"+clienttest.TemplateID+"}"))
-	}, []string{"templateID"}},
-	{"Void of nothing", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"templateID"}},
+	{name: "Void of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Void(ctx, signforms.DocumentRef{}))
-	}, []string{"DocumentRef"}},
-	{"Void of a PDF", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentRef"}},
+	{name: "Void of a PDF", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(clienttest.CreatedID)))
-	}, []string{"DocumentRef.documentID"}},
-	{"Remind of a template's document", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentRef.documentID"}},
+	{name: "Remind of a template's document", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Remind(ctx, signforms.TemplateDocument(clienttest.CreatedID, clienttest.TemplateID)))
-	}, []string{"DocumentRef.templateID", "DocumentRef.createdDocumentID"}},
-	{"Templates.Send of nothing", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"DocumentRef.templateID", "DocumentRef.createdDocumentID"}},
+	{name: "Templates.Send of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{}))
-	}, []string{"TemplateID", "Receivers"}},
-	{"Templates.Send", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"TemplateID", "Receivers"}},
+	{name: "Templates.Send", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: personal,
 			Receivers: []signforms.Receiver{{}, {Name: personal, Email: " ", RoleTitle: "Client"}},
 			Variables: []signforms.CustomVariable{{Name: "[v1]"}, {Name: personal}, {Name: "[]"}, {Name: "[x"}, {Name: "x]"}, {Name: ""}}}))
-	}, []string{"TemplateID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[1].Email",
+	}, fields: []string{"TemplateID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[1].Email",
 		"Variables[1].Name", "Variables[2].Name", "Variables[3].Name", "Variables[4].Name", "Variables[5].Name"}},
-	{"Forms.Send", func(ctx context.Context, c *signforms.Client) error {
+	{name: "Forms.Send", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: " ", Receivers: []signforms.Receiver{{Name: personal}}}))
-	}, []string{"FormID", "Receivers[0].Email"}},
-	{"Forms.Send with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"FormID", "Receivers[0].Email"}},
+	{name: "Forms.Send with texts that are no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: notUTF8, Mail: signforms.Mail{Subject: notUTF8, Message: notUTF8},
 			Receivers: []signforms.Receiver{{Name: notUTF8, Email: "a@b.c" + notUTF8, RoleTitle: notUTF8, RoleColour: notUTF8,
 				Subject: notUTF8, Message: notUTF8}},
 			Variables: []signforms.CustomVariable{{Name: "[" + notUTF8 + "]", Value: notUTF8}}}))
-	}, []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColour",
+	}, fields: []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColour",
 		"Receivers[0].Subject", "Receivers[0].Message", "Mail.Subject", "Mail.Message", "Variables[0].Name", "Variables[0].Value"}},
-	{"Templates.Send to a role that is no UTF-8, by an address without an @", func(ctx context.Context, c *signforms.Client) error {
+	{name: "Templates.Send to a role that is no UTF-8, by an address without an @", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID,
 			Receivers: []signforms.Receiver{{Name: personal, Email: personal, RoleTitle: notUTF8}}}))
-	}, []string{"Receivers[0].Email", "Receivers[0].RoleTitle"}},
-	{"Documents.List with texts that are no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"Receivers[0].Email", "Receivers[0].RoleTitle"}},
+	{name: "Documents.List with texts that are no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Status: notUTF8, Query: notUTF8}))
-	}, []string{"Status", "Query"}},
-	{"Templates.List with a text that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"Status", "Query"}},
+	{name: "Templates.List with a text that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{Query: notUTF8}))
-	}, []string{"Query"}},
-	{"Forms.Responses of a form that is no UTF-8", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"Query"}},
+	{name: "Forms.Responses of a form that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: notUTF8}))
-	}, []string{"FormID"}},
-	{"Forms.Send to too many", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"FormID"}},
+	{name: "Forms.Send to too many", call: func(ctx context.Context, c *signforms.Client) error {
 		for i := range manyReceivers {
 			manyReceivers[i] = clienttest.OneReceiver[0]
 		}
 		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: manyReceivers}))
-	}, []string{"Receivers"}},
-	{"Templates.Respondents of nothing", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"Receivers"}},
+	{name: "Templates.Respondents of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{}))
-	}, []string{"TemplateID"}},
-	{"Templates.Respondents", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"TemplateID"}},
+	{name: "Templates.Respondents", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
 			TemplateID: personal, RespondentDocumentID: personal, Page: -1, Limit: -1}))
-	}, []string{"TemplateID", "RespondentDocumentID", "Page", "Limit"}},
-	{"Templates.Respondent", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"TemplateID", "RespondentDocumentID", "Page", "Limit"}},
+	{name: "Templates.Respondent", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.TemplateID))
-	}, []string{"createdDocumentID"}},
-	{"Forms.Responses of nothing", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"createdDocumentID"}},
+	{name: "Forms.Responses of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
-	}, []string{"FormID"}},
-	{"Forms.Responses", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"FormID"}},
+	{name: "Forms.Responses", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{ResponseID: personal, Page: 1, Limit: 5}))
-	}, []string{"ResponseID", "Page", "Limit"}},
-	{"Forms.Responses of a form", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"ResponseID", "Page", "Limit"}},
+	{name: "Forms.Responses of a form", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
-	}, []string{"Page", "Limit"}},
-	{"Forms.Response", func(ctx context.Context, c *signforms.Client) error {
+	}, fields: []string{"Page", "Limit"}},
+	{name: "Forms.Response", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
-	}, []string{"responseID"}},
+	}, fields: []string{"responseID"}},
 }
 
 func TestWrongInputsAreNamedAtOnce(t *testing.T) {

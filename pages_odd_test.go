@@ -21,15 +21,15 @@ func TestAllWithOddPagination(t *testing.T) {
 		pagination string // of page %[1]d
 		requests   int    // with the one that asks whether the bound is safe
 	}{
-		"total is of this page":         {`{"currentPage":%[1]d,"totalPages":3,"totalDocuments":100}`, 4},
-		"total is 0":                    {`{"totalDocuments":0}`, 5},
-		"total is negative":             {`{"totalDocuments":-1}`, 5},
-		"one page, yet a larger total":  {`{"totalPages":1,"totalDocuments":250}`, 4},
-		"no page, yet a larger total":   {`{"totalPages":0,"totalDocuments":250}`, 4},
-		"no next page, yet three pages": {`{"totalPages":3,"hasNextPage":false}`, 4},
-		"total only":                    {`{"totalDocuments":250}`, 4},
-		"always page one":               {`{"currentPage":1,"totalPages":3}`, 4},
-		"empty":                         {`{}`, 5},
+		"total is of this page":         {pagination: `{"currentPage":%[1]d,"totalPages":3,"totalDocuments":100}`, requests: 4},
+		"total is 0":                    {pagination: `{"totalDocuments":0}`, requests: 5},
+		"total is negative":             {pagination: `{"totalDocuments":-1}`, requests: 5},
+		"one page, yet a larger total":  {pagination: `{"totalPages":1,"totalDocuments":250}`, requests: 4},
+		"no page, yet a larger total":   {pagination: `{"totalPages":0,"totalDocuments":250}`, requests: 4},
+		"no next page, yet three pages": {pagination: `{"totalPages":3,"hasNextPage":false}`, requests: 4},
+		"total only":                    {pagination: `{"totalDocuments":250}`, requests: 4},
+		"always page one":               {pagination: `{"currentPage":1,"totalPages":3}`, requests: 4},
+		"empty":                         {pagination: `{}`, requests: 5},
 	} {
 		s := &listService{answer: func(_ int, r listRequest) string {
 			pagination := c.pagination
@@ -92,16 +92,16 @@ func TestDateToIsOnlySetForNewestFirst(t *testing.T) {
 		p     signforms.DocumentListParams
 		want  string
 	}{
-		"newest first": {[]string{at(3), at(3), at(2)}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.000Z"},
-		"asked for":    {[]string{at(3), at(2)}, signforms.DocumentListParams{SortOrder: signforms.NewestFirst}, "2026-11-03T10:00:00.000Z"},
-		"oldest first": {[]string{at(2), at(3)}, signforms.DocumentListParams{}, ""},
-		"no order":     {[]string{at(3), at(1), at(4)}, signforms.DocumentListParams{}, ""},
-		"no time":      {[]string{"", at(3)}, signforms.DocumentListParams{}, ""},
-		"set by the caller": {[]string{at(3)}, signforms.DocumentListParams{DateTo: time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC)},
-			"2026-11-05T00:00:00.000Z"},
-		"finer than a ms":         {[]string{"2026-11-03T10:00:00.0001Z"}, signforms.DocumentListParams{}, "2026-11-03T10:00:00.001Z"},
-		"seconds before DateFrom": {[]string{"2026-11-02T10:00:00Z"}, signforms.DocumentListParams{DateFrom: from}, ""},
-		"after DateFrom":          {[]string{at(3)}, signforms.DocumentListParams{DateFrom: from}, "2026-11-03T10:00:00.000Z"},
+		"newest first": {times: []string{at(3), at(3), at(2)}, p: signforms.DocumentListParams{}, want: "2026-11-03T10:00:00.000Z"},
+		"asked for":    {times: []string{at(3), at(2)}, p: signforms.DocumentListParams{SortOrder: signforms.NewestFirst}, want: "2026-11-03T10:00:00.000Z"},
+		"oldest first": {times: []string{at(2), at(3)}, p: signforms.DocumentListParams{}},
+		"no order":     {times: []string{at(3), at(1), at(4)}, p: signforms.DocumentListParams{}},
+		"no time":      {times: []string{"", at(3)}, p: signforms.DocumentListParams{}},
+		"set by the caller": {times: []string{at(3)}, p: signforms.DocumentListParams{DateTo: time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC)},
+			want: "2026-11-05T00:00:00.000Z"},
+		"finer than a ms":         {times: []string{"2026-11-03T10:00:00.0001Z"}, p: signforms.DocumentListParams{}, want: "2026-11-03T10:00:00.001Z"},
+		"seconds before DateFrom": {times: []string{"2026-11-02T10:00:00Z"}, p: signforms.DocumentListParams{DateFrom: from}},
+		"after DateFrom":          {times: []string{at(3)}, p: signforms.DocumentListParams{DateFrom: from}, want: "2026-11-03T10:00:00.000Z"},
 	} {
 		s := &listService{answer: func(n int, r listRequest) string {
 			var docs []string

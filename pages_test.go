@@ -355,21 +355,21 @@ func TestPageNext(t *testing.T) {
 		asked, items     int
 		want             int
 	}{
-		{"no pagination", ``, 2, 3, 3},
-		{"no pagination, empty page", ``, 2, 0, 0},
-		{"more pages", `{"currentPage":2,"totalPages":3}`, 2, 3, 3},
-		{"last page", `{"currentPage":3,"totalPages":3}`, 3, 3, 0},
-		{"without totals", `{"currentPage":1}`, 1, 3, 2},
-		{"contradiction", `{"currentPage":1,"totalPages":0}`, 1, 3, 2},
-		{"hasNextPage", `{"hasNextPage":true}`, 1, 0, 2},
-		{"hasNextPage false", `{"hasNextPage":false}`, 1, 3, 0},
-		{"hasNextPage, yet the last page", `{"totalPages":1,"hasNextPage":true}`, 1, 3, 2},
-		{"no hasNextPage, yet more pages", `{"totalPages":9,"hasNextPage":false}`, 1, 3, 2},
-		{"the same, empty page", `{"totalPages":9,"hasNextPage":false}`, 5, 0, 0},
-		{"they agree", `{"totalPages":9,"hasNextPage":true}`, 1, 0, 2},
-		{"null", `null`, 1, 3, 2},
-		{"the first, unsaid", `{"currentPage":1,"totalPages":3}`, 0, 3, 2},
-		{"the first, unsaid, and the last", `{"currentPage":1,"totalPages":1}`, 0, 3, 0},
+		{name: "no pagination", pagination: ``, asked: 2, items: 3, want: 3},
+		{name: "no pagination, empty page", pagination: ``, asked: 2},
+		{name: "more pages", pagination: `{"currentPage":2,"totalPages":3}`, asked: 2, items: 3, want: 3},
+		{name: "last page", pagination: `{"currentPage":3,"totalPages":3}`, asked: 3, items: 3},
+		{name: "without totals", pagination: `{"currentPage":1}`, asked: 1, items: 3, want: 2},
+		{name: "contradiction", pagination: `{"currentPage":1,"totalPages":0}`, asked: 1, items: 3, want: 2},
+		{name: "hasNextPage", pagination: `{"hasNextPage":true}`, asked: 1, want: 2},
+		{name: "hasNextPage false", pagination: `{"hasNextPage":false}`, asked: 1, items: 3},
+		{name: "hasNextPage, yet the last page", pagination: `{"totalPages":1,"hasNextPage":true}`, asked: 1, items: 3, want: 2},
+		{name: "no hasNextPage, yet more pages", pagination: `{"totalPages":9,"hasNextPage":false}`, asked: 1, items: 3, want: 2},
+		{name: "the same, empty page", pagination: `{"totalPages":9,"hasNextPage":false}`, asked: 5},
+		{name: "they agree", pagination: `{"totalPages":9,"hasNextPage":true}`, asked: 1, want: 2},
+		{name: "null", pagination: `null`, asked: 1, items: 3, want: 2},
+		{name: "the first, unsaid", pagination: `{"currentPage":1,"totalPages":3}`, items: 3, want: 2},
+		{name: "the first, unsaid, and the last", pagination: `{"currentPage":1,"totalPages":1}`, items: 3},
 	} {
 		s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}
 		page, err := s.client(t).Documents.List(t.Context(), signforms.DocumentListParams{Page: tt.asked})

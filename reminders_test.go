@@ -79,19 +79,19 @@ func TestRemindAllYieldsTheContextsErrorOnce(t *testing.T) {
 		after time.Duration
 		sent  int
 	}{
-		{"cancelled while waiting", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		{name: "cancelled while waiting", ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancelCause(ctx)
 			time.AfterFunc(20*time.Minute, func() { cancel(cancelled) })
 			return ctx, func() { cancel(nil) }
-		}, context.Canceled, 20 * time.Minute, 10},
-		{"deadline before the next slot", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		}, kind: context.Canceled, after: 20 * time.Minute, sent: 10},
+		{name: "deadline before the next slot", ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Minute)
-		}, context.DeadlineExceeded, clienttest.Cycle, 10},
-		{"over before it began", func(ctx context.Context) (context.Context, context.CancelFunc) {
+		}, kind: context.DeadlineExceeded, after: clienttest.Cycle, sent: 10},
+		{name: "over before it began", ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			return ctx, cancel
-		}, context.Canceled, 0, 0},
+		}, kind: context.Canceled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -212,10 +212,10 @@ func TestRemindAllEndsWhereTheRestWouldFailToo(t *testing.T) {
 		kind   error
 		sent   int
 	}{
-		{"wrong key", signforms.NewMemoryLimitStore(nil), 401, signforms.ErrForbidden, 1},
-		{"wrong workspace", signforms.NewMemoryLimitStore(nil), 403, signforms.ErrForbidden, 1},
-		{"store away", away, 200, signforms.ErrUnavailable, 0},
-		{"store away before a repeat", awayLater, 429, signforms.ErrRateLimited, 1},
+		{name: "wrong key", store: signforms.NewMemoryLimitStore(nil), status: 401, kind: signforms.ErrForbidden, sent: 1},
+		{name: "wrong workspace", store: signforms.NewMemoryLimitStore(nil), status: 403, kind: signforms.ErrForbidden, sent: 1},
+		{name: "store away", store: away, status: 200, kind: signforms.ErrUnavailable},
+		{name: "store away before a repeat", store: awayLater, status: 429, kind: signforms.ErrRateLimited, sent: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -199,15 +199,15 @@ func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
 		second string // and of one after 2 s; "-" is a success
 		want   time.Duration
 	}{
-		{"seconds", "600", "-", 10*time.Minute - time.Second},
-		{"absent", "", "-", 15*time.Minute - time.Second},
-		{"not understood", "soon", "-", 15*time.Minute - time.Second},
-		{"a date", "Sat, 01 Jan 2000 01:00:00 GMT", "-", time.Hour - 2*time.Second},
-		{"at most a day", "31536000", "-", 24*time.Hour - time.Second},
-		{"a shorter one after a longer", "3600", "1", time.Hour - time.Second},
-		{"a longer one after a shorter", "1", "3600", time.Hour},
-		{"a date gone by after a longer one", "3600", "Fri, 31 Dec 1999 01:00:00 GMT", time.Hour - time.Second},
-		{"zero", "0", "-", 0},
+		{name: "seconds", first: "600", second: "-", want: 10*time.Minute - time.Second},
+		{name: "absent", second: "-", want: 15*time.Minute - time.Second},
+		{name: "not understood", first: "soon", second: "-", want: 15*time.Minute - time.Second},
+		{name: "a date", first: "Sat, 01 Jan 2000 01:00:00 GMT", second: "-", want: time.Hour - 2*time.Second},
+		{name: "at most a day", first: "31536000", second: "-", want: 24*time.Hour - time.Second},
+		{name: "a shorter one after a longer", first: "3600", second: "1", want: time.Hour - time.Second},
+		{name: "a longer one after a shorter", first: "1", second: "3600", want: time.Hour},
+		{name: "a date gone by after a longer one", first: "3600", second: "Fri, 31 Dec 1999 01:00:00 GMT", want: time.Hour - time.Second},
+		{name: "zero", first: "0", second: "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -79,8 +79,8 @@ func TestRetriesOverTCP(t *testing.T) {
 		read         bool
 		reads, sends cell
 	}{
-		"reset after reading": {true, fourTimes, onceUnknown},
-		"dial refused":        {false, neverSeen, neverSeen},
+		"reset after reading": {read: true, reads: fourTimes, sends: onceUnknown},
+		"dial refused":        {read: false, reads: neverSeen, sends: neverSeen},
 	} {
 		for _, method := range []string{"Documents.List", "Documents.Void", "Templates.Send", "Documents.Remind"} {
 			t.Run(name+"/"+method, func(t *testing.T) {

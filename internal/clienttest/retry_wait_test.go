@@ -80,21 +80,21 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		attempts    []time.Duration
 		retryAfter  time.Duration // in the error
 	}{
-		"seconds":                       {"20", "", 0, seconds(0, 20, 40, 60), 20 * time.Second},
-		"as long as RetryWaitMax":       {"30", "", 0, seconds(0, 30, 60, 90), 30 * time.Second},
-		"beyond RetryWaitMax":           {"31", "", 0, seconds(0), 31 * time.Second},
-		"beyond what can be counted":    {"99999999999999999999", "", 0, seconds(0), (1<<31 - 1) * time.Second},
-		"no wait":                       {"0", "", 0, after(0, least, 2*least, 3*least), 0},
-		"within the deadline":           {"20", "", 50 * time.Second, seconds(0, 20, 40), 20 * time.Second},
-		"beyond the deadline":           {"20", "", 20 * time.Second, seconds(0), 20 * time.Second},
-		"date":                          {atTwenty, midnight, 30 * time.Second, seconds(0, 20), 20 * time.Second},
-		"date, by the service's clock":  {inJuneAt20, inJune, 0, seconds(0, 20, 40, 60), 20 * time.Second},
-		"date without a Date":           {atTwenty, "", 0, after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least), 0},
-		"date in the past":              {midnight, inJune, 0, after(0, least, 2*least, 3*least), 0},
-		"date of another form":          {"Thursday, 01-Jun-00 12:00:20 GMT", inJune, 0, seconds(0, 20, 40, 60), 20 * time.Second},
-		"date beyond RetryWaitMax":      {inJuneAt20, midnight, 0, seconds(0), 152*24*time.Hour + 12*time.Hour + 20*time.Second},
-		"date of an unreadable Date":    {atTwenty, "today", 0, after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least), 0},
-		"leading zeros are still a ten": {"0010", "", 0, seconds(0, 10, 20, 30), 10 * time.Second},
+		"seconds":                       {value: "20", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		"as long as RetryWaitMax":       {value: "30", attempts: seconds(0, 30, 60, 90), retryAfter: 30 * time.Second},
+		"beyond RetryWaitMax":           {value: "31", attempts: seconds(0), retryAfter: 31 * time.Second},
+		"beyond what can be counted":    {value: "99999999999999999999", attempts: seconds(0), retryAfter: (1<<31 - 1) * time.Second},
+		"no wait":                       {value: "0", attempts: after(0, least, 2*least, 3*least)},
+		"within the deadline":           {value: "20", deadline: 50 * time.Second, attempts: seconds(0, 20, 40), retryAfter: 20 * time.Second},
+		"beyond the deadline":           {value: "20", deadline: 20 * time.Second, attempts: seconds(0), retryAfter: 20 * time.Second},
+		"date":                          {value: atTwenty, date: midnight, deadline: 30 * time.Second, attempts: seconds(0, 20), retryAfter: 20 * time.Second},
+		"date, by the service's clock":  {value: inJuneAt20, date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		"date without a Date":           {value: atTwenty, attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
+		"date in the past":              {value: midnight, date: inJune, attempts: after(0, least, 2*least, 3*least)},
+		"date of another form":          {value: "Thursday, 01-Jun-00 12:00:20 GMT", date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		"date beyond RetryWaitMax":      {value: inJuneAt20, date: midnight, attempts: seconds(0), retryAfter: 152*24*time.Hour + 12*time.Hour + 20*time.Second},
+		"date of an unreadable Date":    {value: atTwenty, date: "today", attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
+		"leading zeros are still a ten": {value: "0010", attempts: seconds(0, 10, 20, 30), retryAfter: 10 * time.Second},
 	} {
 		for method, status := range map[string]int{"Documents.List": 503, "Documents.Void": 429, "Templates.Send": 429} {
 			attempts, end, err := waits(t, clienttest.CallOf(t, method), c.deadline, retryAfter(status, c.value, c.date))

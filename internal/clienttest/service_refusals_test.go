@@ -17,14 +17,14 @@ var actOnStatus = []struct {
 	status       signforms.DocumentStatus
 	void, remind bool
 }{
-	{signforms.StatusDraft, true, true},
-	{signforms.StatusPending, true, true},
-	{signforms.StatusSigned, false, false},
-	{signforms.StatusPaid, false, true},
-	{signforms.StatusDeclined, false, false},
-	{signforms.StatusExpired, false, false},
-	{signforms.StatusDeleted, false, false},
-	{signforms.StatusVoid, true, false},
+	{status: signforms.StatusDraft, void: true, remind: true},
+	{status: signforms.StatusPending, void: true, remind: true},
+	{status: signforms.StatusSigned},
+	{status: signforms.StatusPaid, remind: true},
+	{status: signforms.StatusDeclined},
+	{status: signforms.StatusExpired},
+	{status: signforms.StatusDeleted},
+	{status: signforms.StatusVoid, void: true},
 }
 
 // bring brings a document in progress, signed by Ann and then Ben, to a status.

@@ -42,21 +42,21 @@ type fault struct {
 
 // faults are the ways. Those from alwaysRepeated on are not repeated even for a list, so lists and voids are spared them.
 var faults = []fault{
-	{"dial refused", func(s *storm, req *http.Request) (*http.Response, error) { return s.refused.RoundTrip(req) }},
-	{"lost without a trace", func(*storm, *http.Request) (*http.Response, error) { return nil, syscall.EPIPE }},
-	{"never answered", func(_ *storm, req *http.Request) (*http.Response, error) {
+	{name: "dial refused", do: func(s *storm, req *http.Request) (*http.Response, error) { return s.refused.RoundTrip(req) }},
+	{name: "lost without a trace", do: func(*storm, *http.Request) (*http.Response, error) { return nil, syscall.EPIPE }},
+	{name: "never answered", do: func(_ *storm, req *http.Request) (*http.Response, error) {
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	}},
-	{"done, answer lost", func(s *storm, req *http.Request) (*http.Response, error) {
+	{name: "done, answer lost", do: func(s *storm, req *http.Request) (*http.Response, error) {
 		return nil, s.drop(req, io.ErrUnexpectedEOF)
 	}},
-	{"done, never answered", func(s *storm, req *http.Request) (*http.Response, error) {
+	{name: "done, never answered", do: func(s *storm, req *http.Request) (*http.Response, error) {
 		err := s.drop(req, nil)
 		<-req.Context().Done()
 		return nil, errors.Join(err, req.Context().Err())
 	}},
-	{"done, answer cut", func(s *storm, req *http.Request) (*http.Response, error) {
+	{name: "done, answer cut", do: func(s *storm, req *http.Request) (*http.Response, error) {
 		resp, err := s.through.RoundTrip(req)
 		if err == nil {
 			resp.Body = struct {
@@ -66,12 +66,12 @@ var faults = []fault{
 		}
 		return resp, err
 	}},
-	{"done, 504 of a gateway", func(s *storm, req *http.Request) (*http.Response, error) {
+	{name: "done, 504 of a gateway", do: func(s *storm, req *http.Request) (*http.Response, error) {
 		return clienttest.Reply(req, 504, `{"message":"Endpoint request timed out"}`), s.drop(req, nil)
 	}},
-	{"500", status(500)}, {"502", status(502)}, {"503", status(503)}, {"429", status(429)},
-	{"408", status(408)}, {"307", status(307)}, {"200 of a proxy", status(200)}, {"404", status(404)},
-	{"done, 200 of a proxy", func(s *storm, req *http.Request) (*http.Response, error) {
+	{name: "500", do: status(500)}, {name: "502", do: status(502)}, {name: "503", do: status(503)}, {name: "429", do: status(429)},
+	{name: "408", do: status(408)}, {name: "307", do: status(307)}, {name: "200 of a proxy", do: status(200)}, {name: "404", do: status(404)},
+	{name: "done, 200 of a proxy", do: func(s *storm, req *http.Request) (*http.Response, error) {
 		return clienttest.Reply(req, 200, "<html>"), s.drop(req, nil)
 	}},
 }

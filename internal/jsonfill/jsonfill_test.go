@@ -79,12 +79,12 @@ func TestObject(t *testing.T) {
 		{doc: `{"sub":{"id":5},"inner":{"id":"b"}}`, want: record{Sub: &sub{"5"}, Inner: sub{"b"}}},
 		{doc: `{"sub":[],"inner":7}`},
 		{doc: `{"subs":[]}`, want: record{Subs: []sub{}}},
-		{doc: `{"subs":[{"id":"a"},{"id":[1]}]}`, want: record{Subs: []sub{{"a"}, {}}}},
-		{doc: `{"subs":{"id":"a"}}`, want: record{Subs: []sub{{"a"}}}},
+		{doc: `{"subs":[{"id":"a"},{"id":[1]}]}`, want: record{Subs: []sub{{ID: "a"}, {}}}},
+		{doc: `{"subs":{"id":"a"}}`, want: record{Subs: []sub{{ID: "a"}}}},
 		{doc: `{"subs":""}`},
 		{doc: `{"subs":false}`},
 		{doc: `{"subs":["a@b.c",null,7,[{"id":"x"}]]}`, want: record{Subs: []sub{}}},
-		{doc: `{"subs":["x",{"id":"a"}]}`, want: record{Subs: []sub{{"a"}}}},
+		{doc: `{"subs":["x",{"id":"a"}]}`, want: record{Subs: []sub{{ID: "a"}}}},
 		{doc: `{"raw": {"a": 1} ,"raws":[1, "x",null]}`, want: record{Raw: json.RawMessage(`{"a": 1}`),
 			Raws: []json.RawMessage{json.RawMessage("1"), json.RawMessage(`"x"`), json.RawMessage("null")}}},
 		{doc: `{"raws":{"event":1}}`, want: record{Raws: []json.RawMessage{json.RawMessage(`{"event":1}`)}}},
@@ -120,7 +120,7 @@ func TestObjectRefuses(t *testing.T) {
 func TestSeveralTargets(t *testing.T) {
 	var a, b record
 	require.EqualError(t, jsonfill.Object([]byte(`{"records":7,"name":"Ann","subs":[{"id":"x"}],"count":3}`), ample, &list{}, &a, &b), "records is not a list")
-	require.Equal(t, record{Name: "Ann", Subs: []sub{{"x"}}, Count: 3}, a)
+	require.Equal(t, record{Name: "Ann", Subs: []sub{{ID: "x"}}, Count: 3}, a)
 	require.Equal(t, a, b)
 }
 
