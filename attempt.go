@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	maxAnswer = 32 << 20 // of a success
-	maxError  = 64 << 10 // of any other body, and of what is read past either to keep the connection
+	maxAnswer = 32 << 20 // bytes of a success's body
+	maxError  = 64 << 10 // bytes of any other body, and of the rest that is read to keep the connection
 )
 
-// Attempt is what [Options.OnAttempt] gets: one request and what came of it. It holds no input and no body, and
-// printing it shows no secret.
+// Attempt describes one request and its result, for [Options.OnAttempt]. It has no inputs and no body, and printing it shows
+// no secret.
 type Attempt struct {
 	Operation Operation
 	// RequestID is the x-request-id, the same for all attempts of a call.
@@ -24,19 +24,19 @@ type Attempt struct {
 	Number int
 	// StatusCode is 0 when there was no answer.
 	StatusCode int
-	// Header is the answer's: it may tell the service's own request id, or what is left of a limit. It is nil when there was
-	// no answer. It is shared with the call and must not be changed.
+	// Header is the answer's header, which may have the service's own request id or the rest of a limit. It is nil when there
+	// was no answer. It is shared with the call and must not be changed.
 	Header RawHeader
-	// Err tells why there was no answer, or why a success could not be read to its end: an [*Error] that matches its cause
-	// and no sentinel. It is nil for any complete answer, also one that the call makes an error of.
+	// Err says why there was no answer, or why a 2xx could not be read to its end. It is an [*Error] that matches its cause
+	// and no sentinel. It is nil after any complete answer, even one for which the call returns an error.
 	Err error
-	// SlotWait is how long the attempt waited for a slot of the reminder budget; only reminders do.
+	// SlotWait is how long a reminder waited for a slot of the reminder budget.
 	SlotWait time.Duration
 	// Duration runs from the start of the attempt, after SlotWait, to the end of its answer.
 	Duration time.Duration
 }
 
-// outcome is what is known after an attempt.
+// outcome is the result of an attempt.
 type outcome struct {
 	status    int
 	header    http.Header

@@ -24,7 +24,7 @@ type Client struct {
 	caller *caller
 }
 
-// Options are the settings of a [Client]. The zero value, like nil, means the documented defaults.
+// Options are the settings of a [Client]. Nil and the zero value mean the defaults.
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
@@ -35,14 +35,14 @@ type Options struct {
 	// guarantees about reminders and sends do not hold. A send or reminder that is about to be written a second time over
 	// HTTP/2 is stopped.
 	HTTPClient *http.Client
-	// UserAgent is put before the SDK's own token, signforms-go/Version.
+	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string
 	// AttemptTimeout bounds each attempt, from looking up the host to the last byte of the answer. The time that the LimitStore
 	// takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24 h: a process
 	// that dies holds its reminder slots that long.
 	AttemptTimeout time.Duration
-	// MaxAttempts is how often one call may be tried in all; 1 means no retries. Default: 4. What is tried again, and after
-	// what, depends on the operation: see the package documentation.
+	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package documentation
+	// says after what an operation is repeated.
 	MaxAttempts int
 	// RetryWaitMin and RetryWaitMax bound the wait before a retry. Before the n-th retry it is random between half of
 	// RetryWaitMin and RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax. A Retry-After of up to RetryWaitMax is obeyed instead, and
@@ -57,11 +57,10 @@ type Options struct {
 	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
 	// goroutine across a bubble's border is fatal.
 	LimitStore LimitStore
-	// Endpoints overrides the method, the path or the place of inputs of operations that differ from what this package
-	// assumes; nil and absent operations keep their defaults.
+	// Endpoints overrides the method, path or place of inputs of operations. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
-	// OnAttempt is called after each attempt, with the call's context: for logs, metrics and traces. It runs in the goroutine
-	// of the call, or in the one in which All fetches ahead. It must be safe for concurrent use and should return quickly.
+	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the goroutine
+	// of the call, or in that in which All fetches the next page. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
 	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
@@ -71,19 +70,19 @@ type Options struct {
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 
-// DocumentsService lists, voids and reminds documents. Its lists hold PDF documents alone: those made from templates come
-// from [TemplatesService.Respondents], and are voided and reminded here by their Ref. Get it from [Client].
+// DocumentsService lists, voids and reminds documents. It is Client.Documents. Its lists contain only PDF documents.
+// [TemplatesService.Respondents] lists documents made from templates; Void and Remind take their Ref.
 type DocumentsService struct{ c *caller }
 
-// TemplatesService lists templates, sends them and reads their respondents, the documents made from them. Get it from
-// [Client].
+// TemplatesService lists and sends templates, and reads the documents made from them, which are called respondents. It is
+// Client.Templates.
 type TemplatesService struct{ c *caller }
 
-// FormsService sends forms and reads their responses. Get it from [Client].
+// FormsService sends forms and reads their responses. It is Client.Forms.
 type FormsService struct{ c *caller }
 
-// New returns a client of the service at baseURL, an absolute http or https URL that may carry a path prefix. It sends
-// nothing. Wrong settings are refused, all in one error.
+// New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix. New sends
+// nothing. For wrong settings it returns an error that matches ErrInvalid and has one line for each mistake.
 func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	var o Options
 	if opts != nil {
@@ -105,7 +104,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
 
-// settingsError makes what is wrong with settings, one line per mistake, match ErrInvalid.
+// settingsError matches ErrInvalid. Its text has one line for each wrong setting.
 type settingsError struct{ error }
 
 func (settingsError) Is(target error) bool { return target == ErrInvalid }
@@ -135,7 +134,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// maxAttemptTimeout keeps the time that a slot is held within what a time.Duration can hold.
+// maxAttemptTimeout keeps the hold of a slot within the range of time.Duration.
 const maxAttemptTimeout = 24 * time.Hour
 
 func (o Options) check() []error {
@@ -165,7 +164,7 @@ func checkHeader(name, value string, required bool) error {
 	return nil
 }
 
-// checkBaseURL returns the base in one spelling, without a trailing slash, so that two clients of one service share a budget.
+// checkBaseURL normalises the base URL, so that two clients of one service share a budget. The result has no trailing slash.
 func checkBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {

@@ -13,8 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// inputs are the flat inputs of an operation: strings, integers and booleans by their wire name. Empty ones are left out
-// where they are collected.
+// inputs are the flat inputs of an operation: strings, integers and booleans by their wire name. Empty ones are not added.
 type inputs []input
 
 type input struct {
@@ -48,7 +47,7 @@ func (in *inputs) flag(name string, value *bool) {
 	}
 }
 
-// wireTime is RFC 3339 in UTC with milliseconds; the format of inputs is not documented by the service, answers use it.
+// wireTime is RFC 3339 in UTC with milliseconds, as in answers. The format of inputs is not documented by the service.
 const wireTime = "2006-01-02T15:04:05.000Z"
 
 func (in *inputs) time(name string, value time.Time) {
@@ -96,7 +95,7 @@ func (in inputs) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// checks collects what is wrong with the inputs of one call. Problems name the rule, never the value: it may be personal.
+// checks collects the wrong inputs of one call. A problem names the rule and never the value, which may be personal data.
 type checks []FieldError
 
 func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, problem}) }
@@ -115,7 +114,7 @@ func (c *checks) text(field, v string) {
 	}
 }
 
-// email refuses what is certainly no mail address. The rest is for the service to judge.
+// email refuses a text without an @ between other characters. Anything else is left to the service.
 func (c *checks) email(field, v string) {
 	c.required(field, v)
 	if strings.TrimSpace(v) != "" && !strings.Contains(v, "@") {
@@ -125,7 +124,7 @@ func (c *checks) email(field, v string) {
 
 func (c *checks) uuid(field, v string) {
 	switch {
-	case isObjectID(v): // an easy mistake: both are called an id of a document
+	case isObjectID(v): // easily confused: both are called a document's id
 		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
 	case !isUUID(v):
 		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")

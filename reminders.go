@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/budget"
 )
 
-// RemindResult is what a reminder did.
+// RemindResult is the answer to Remind.
 type RemindResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
@@ -18,7 +18,7 @@ type RemindResult struct {
 	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say.
 	// Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
-	// Raw is the answer as it came.
+	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
@@ -46,10 +46,10 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 	return &res, nil
 }
 
-// RemindOutcome is what became of one reference given to RemindAll.
+// RemindOutcome is the result for one reference given to RemindAll.
 type RemindOutcome struct {
 	Ref DocumentRef
-	// Result is nil when the error beside the outcome is not.
+	// Result is nil when the reminder failed.
 	Result *RemindResult
 	// Remaining is how many references come after this one.
 	Remaining int
@@ -97,8 +97,8 @@ type Budget struct {
 	NextIn time.Duration
 }
 
-// ReminderBudget tells what is left of the reminder budget, as the [LimitStore] knows it. It sends nothing. Requests by
-// other software with the same key are not known.
+// ReminderBudget returns what is left of the reminder budget according to the [LimitStore]. It sends nothing, and does not
+// know of requests by other software with the same key.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
