@@ -8,8 +8,8 @@ import (
 // Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is what
 // the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp are used.
 //
-// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. The caller may use
-// body again when Receive returns.
+// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. With a status of
+// 503, add a Retry-After header. The caller may use body again when Receive returns.
 func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
 	a := h.receive(ctx, header, body)
 	return a.status, []byte(a.body)
