@@ -41,7 +41,8 @@
 //	500 failed                   a function failed, an event could not be decoded, or the Handler is a zero value
 //	503 unavailable              an event is being processed elsewhere, or the replay store failed; with Retry-After
 //
-// After a 500 or 503 the service may deliver again. Then only those events run that did not succeed.
+// After a 500 or 503 the service may deliver again. Then only those events run that did not succeed. An event that no
+// function is set for is acknowledged and logged, even if it could not be decoded.
 //
 // # What is guaranteed
 //

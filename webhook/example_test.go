@@ -48,7 +48,7 @@ func ExampleNewHandler() {
 func saveAnswers(context.Context, string, []webhook.Answer) error { return nil }
 func fetchPDF(context.Context, string, string) error              { return nil }
 
-// A test of one's own receiver needs neither network nor service.
+// A test of your receiver needs neither network nor service.
 func Example_testing() {
 	const secret = "whsec_of_the_test"
 	clock := webhooktest.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
@@ -79,7 +79,7 @@ func Example_testing() {
 	// 200 {"status":"ok"}
 }
 
-// A handler of one's own behind the middleware, in a chain as routers such as chi put it together.
+// Your own handler behind the middleware, in a chain as routers such as chi build it.
 func ExampleVerifier_Middleware() {
 	const secret = "whsec_of_the_example"
 	verifier, err := webhook.NewVerifier([]string{secret}, nil)

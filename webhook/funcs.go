@@ -8,13 +8,10 @@ import (
 )
 
 // Funcs are the functions of a [Handler]. Each may be nil, but not all. Exactly one runs for each event: the one for its
-// type, else Other. An event that no function is set for is acknowledged and logged.
+// type, else Other. They run concurrently for different deliveries and should be idempotent.
 //
-// The ctx of a function ends after [HandlerOptions.Timeout] or at the request's deadline, not when the sender hangs up. It
-// has the values of the request's context. Functions run concurrently for different deliveries; they should be idempotent.
-//
-// When a function returns an error, panics or calls [runtime.Goexit], the answer is 500, which asks for another delivery.
-// [Permanent] marks errors for which that is of no use.
+// The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline, not
+// when the sender hangs up. An error, a panic and [runtime.Goexit] are answered with 500; see [Permanent].
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error

@@ -73,9 +73,10 @@ type property struct{ key, want string }
 type properties uint16
 
 func (p *properties) set(i int, fits bool) {
-	*p &^= 1 << i
 	if !fits {
 		*p |= 1 << i
+	} else if *p != 0 {
+		*p &^= 1 << i
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 )
 
 // Sign returns the two headers with which the service would deliver body at that time: X-Timestamp in Unix seconds and
-// X-Signature over exactly these bytes. It is meant for tests and for senders of one's own; package webhooktest builds
+// X-Signature over exactly these bytes. It is meant for tests and for your own senders; package webhooktest builds
 // whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
 //
 // No [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In a bubble of testing/synctest

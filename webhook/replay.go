@@ -16,7 +16,7 @@ import (
 // implementation with webhooktest.TestReplayStore.
 type ReplayStore interface {
 	// Begin claims key for the caller and returns [ReplayFresh]. It is atomic: of several calls at the same time only one
-	// may claim. The claim expires after lease, so that a process that died does not hold it for ever. Until then Begin
+	// may claim. The claim expires after lease, so that a process that died does not block it. Until then Begin
 	// returns [ReplayBusy] to others; after Done, until keep is over, [ReplayDone].
 	Begin(ctx context.Context, key ReplayKey, lease time.Duration) (ReplayState, error)
 

@@ -68,9 +68,13 @@ func (d *decoder) loose(dst *string) {
 
 func (d *decoder) boolean(dst *bool) (ok bool) {
 	c := d.scan.Next()
-	d.scan.Skip()
 	*dst = c == 't'
-	return c == 't' || c == 'f' || c == 'n'
+	if c == 't' || c == 'f' || c == 'n' {
+		d.scan.Scalar()
+		return true
+	}
+	d.scan.Skip()
+	return false
 }
 
 func (d *decoder) integer(dst *int) (ok bool) {

@@ -21,8 +21,8 @@ const (
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
 type VerifierOptions struct {
 	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes
-	// ([DefaultTolerance]). A negative Tolerance switches the comparison off: a delivery that someone has caught can then
-	// be repeated for ever.
+	// ([DefaultTolerance]). A negative Tolerance switches the comparison off: then a delivery that someone recorded stays
+	// valid.
 	//
 	// A large Tolerance needs a large replay store. The default one keeps each event for at least twice the Tolerance and
 	// holds 100,000: when more arrive in that time, it is full and deliveries are answered 503.
