@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,11 +16,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
 // connection says which service a command talks to, and how.
 type connection struct {
 	baseURL, workspace, keyFile string
+	sandbox                     string
 	endpoints                   []string
 	attemptTimeout              time.Duration
 	maxAttempts                 int
@@ -32,6 +35,8 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
+	f.StringVar(&c.sandbox, "sandbox", "", "a running sandbox, whose address, key and workspace are asked for (default "+defaultSandbox+")")
+	f.Lookup("sandbox").NoOptDefVal = defaultSandbox
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "where an `operation` is on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
@@ -56,11 +61,14 @@ func (c *connection) resolve() error {
 			*value = os.Getenv(name)
 		}
 	}
+	if c.sandbox != "" {
+		return c.askSandbox()
+	}
 	fill(&c.baseURL, "SIGNFORMS_BASE_URL")
 	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
 	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
 	if c.baseURL == "" {
-		return usageError("no service is named: set SIGNFORMS_BASE_URL or --base-url")
+		return usageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox for a sandbox of your own")
 	}
 	var err error
 	c.apiKey, err = secretFrom(c.keyFile, "SIGNFORMS_API_KEY")
@@ -68,6 +76,28 @@ func (c *connection) resolve() error {
 		err = usageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
 	}
 	return err
+}
+
+// askSandbox takes address, key and workspace from a running sandbox.
+func (c *connection) askSandbox() error {
+	if c.baseURL != "" || c.keyFile != "" {
+		return usageError("--sandbox says where and with which key: leave out --base-url and --api-key-file")
+	}
+	client, err := control.NewClient(c.sandbox, os.Getenv(sandboxEnv+"TOKEN"))
+	if err != nil {
+		return usageError("--sandbox: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var found control.Credentials
+	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
+		return (&sandbox{}).explain(err)
+	}
+	c.baseURL, c.apiKey = c.sandbox, found.APIKey
+	if c.workspace == "" {
+		c.workspace = found.WorkspaceID
+	}
+	return nil
 }
 
 // secretFrom reads a secret from a file or, without one, from a variable. It is empty when there is neither.

@@ -3,16 +3,38 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
 func newForms() *cobra.Command {
-	return newParent("forms", "Send forms and list their responses", newFormsSend(), newFormsResponses())
+	return newParent("forms", "Send forms and list their responses; in a sandbox list forms", newFormsList(), newFormsSend(), newFormsResponses())
+}
+
+func newFormsList() *cobra.Command {
+	return newSandboxCommand(&cobra.Command{
+		Use:   "list",
+		Short: "List the forms of a running sandbox",
+		Long:  "List the forms of a running sandbox. The service itself has no operation that lists forms: their ids are shown where they are made.",
+		Args:  cobra.NoArgs,
+	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+		var all control.Page[control.FormRecord]
+		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
+		return all.Items, func(w io.Writer) {
+			rows := [][]string{{"FORM ID", "TITLE", "RESPONSES", "CREATED AT"}}
+			for _, f := range all.Items {
+				rows = append(rows, []string{f.ID, f.Title, fmt.Sprint(f.Responses), timeText(f.CreatedAt)})
+			}
+			printRows(w, rows...)
+		}, err
+	})
 }
 
 // responseRecord is a response as JSON prints it: without a time that the service did not give.

@@ -22,6 +22,8 @@ var commands = []func() *cobra.Command{
 	newTemplates,
 	newForms,
 	newProbe,
+	newListen,
+	newTrigger,
 	newReceive,
 	newWebhook,
 	newVersion,

@@ -69,6 +69,7 @@ func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWr
 func (s *site) begin(api *control.API, pages func(*http.ServeMux)) {
 	own := http.NewServeMux()
 	own.Handle(control.Prefix+"/", api)
+	own.Handle(control.RelayPrefix, api.Relay())
 	pages(own)
 	s.own.Store(own)
 }

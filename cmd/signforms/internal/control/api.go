@@ -23,11 +23,12 @@ type API struct {
 	Config
 	server *signformstest.Server
 	mux    *http.ServeMux
+	relays *relays
 }
 
 // New returns the interface of a sandbox.
 func New(c Config) *API {
-	a := &API{Config: c, server: c.Server, mux: http.NewServeMux()}
+	a := &API{Config: c, server: c.Server, mux: http.NewServeMux(), relays: newRelays()}
 	for _, route := range routes {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		a.mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, route.handle) })
@@ -50,6 +51,7 @@ func (a *API) streams() map[string]http.HandlerFunc {
 		"GET /templates/{id}/pdf":      a.templatePDF,
 		"GET /documents/{id}/pdf":      a.documentPDF,
 		"GET /documents/{id}/finished": a.finishedPDF,
+		"GET /relays/{id}/attempts":    a.relayStream,
 	}
 }
 

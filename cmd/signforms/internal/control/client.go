@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -51,6 +52,63 @@ func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 // Delete deletes what is under the path.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodDelete, path, nil, nil)
+}
+
+// Stream reads a stream of events and calls each with the data of every one, until it returns an error, ctx ends, or the
+// sandbox has been silent for a minute, in which it says that it is still there. began is called once it answers.
+func (c *Client) Stream(ctx context.Context, path string, began func(), each func(data []byte) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(3*keepAlive, func() { cancel(errSilent) })
+	defer silent.Stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+Prefix+path, nil)
+	if err != nil {
+		return err
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := (&http.Client{CheckRedirect: c.http.CheckRedirect}).Do(request)
+	if err != nil {
+		return fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // what is missing is no JSON
+		return c.read(answer, text, nil)
+	}
+	began()
+	lines := bufio.NewReader(answer.Body)
+	for {
+		line, err := readLine(lines)
+		silent.Reset(3 * keepAlive)
+		if err != nil {
+			return fmt.Errorf("the stream of %s broke off: %w", c.base, errors.Join(context.Cause(ctx), err))
+		}
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			if err := each(data); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+var errSilent = errors.New("nothing came for a minute")
+
+// readLine reads a line of at most maxBody bytes.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return bytes.TrimSpace(line), nil
+		case err != bufio.ErrBufferFull:
+			return nil, err
+		case len(line) > 2*maxBody:
+			return nil, errors.New("a line is too long")
+		}
+	}
 }
 
 // maxAnswer bounds an answer: a page of deliveries with many attempts is the largest.

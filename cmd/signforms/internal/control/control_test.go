@@ -87,7 +87,8 @@ var covered = map[string]string{
 
 func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 	patterns := control.Patterns()
-	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true} // of several methods together
+	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // of several methods together
+		"POST /relays/{id}": true, "DELETE /relays/{id}": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true} // of listen alone
 	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
 		routes, known := covered[method.Name]
 		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)

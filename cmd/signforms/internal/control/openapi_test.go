@@ -132,7 +132,9 @@ func TestAnswersKeepToTheDescription(t *testing.T) {
 	router, err := legacy.NewRouter(doc)
 	require.NoError(t, err)
 	server, api := newAPI(t)
-	rec := &recorder{t: t, base: api.URL, router: router, seen: map[string]bool{"GET /events": true}}
+	rec := &recorder{t: t, base: api.URL, router: router, seen: map[string]bool{
+		"GET /events": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true, // TestRelay
+	}}
 	everyOperation(rec, server)
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
@@ -183,6 +185,8 @@ func everyOperation(rec *recorder, server *signformstest.Server) {
 	}
 	forms(rec, server)
 	webhooks(rec, hook)
+	rec.call("POST", "/relays/abcdefghijklmnopqrst", map[string]any{"events": []string{"new_form_response"}})
+	rec.call("DELETE", "/relays/abcdefghijklmnopqrst", nil)
 	rec.call("GET", "/requests?misses=true", nil)
 	rec.call("GET", "/messages?kind=invitation&to=ann@example.com", nil)
 	rec.call("GET", "/audit?documentId="+document, nil)

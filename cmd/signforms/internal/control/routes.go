@@ -54,6 +54,10 @@ var routes = []struct {
 	{"POST /webhooks/{id}/rotate", (*API).rotateSecret},
 	{"POST /webhooks/{id}/resend", (*API).resendFailed},
 
+	{"POST /relays/{id}", (*API).openRelay},
+	{"DELETE /relays/{id}", (*API).closeRelay},
+	{"POST /relays/{id}/attempts/{attempt}", (*API).reportAttempt},
+
 	{"GET /deliveries", (*API).listDeliveries},
 	{"GET /deliveries/{id}", (*API).getDelivery},
 	{"POST /deliveries/{id}/resend", (*API).resend},

@@ -1,0 +1,369 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// RelayPrefix is where webhooks of relays are delivered to, within the sandbox: a listener takes the attempts from here to
+// where the sandbox itself cannot reach.
+const RelayPrefix = "/relay/"
+
+// RelayInput says what a relay is to get.
+type RelayInput struct {
+	Events    []string `json:"events,omitempty"`    // families; none: all three
+	Documents []string `json:"documents,omitempty"` // ids; none: all
+}
+
+// RelayRecord is an open relay.
+type RelayRecord struct {
+	Webhooks      []string `json:"webhooks"` // ids
+	WebhookSecret string   `json:"webhookSecret"`
+}
+
+// RelayedAttempt is an attempt on its way to a listener.
+type RelayedAttempt struct {
+	ID     int64       `json:"id"`
+	At     time.Time   `json:"at"`
+	Header http.Header `json:"header"` // as it was sent
+	Body   []byte      `json:"body"`   // in base64: exactly the bytes that were sent
+}
+
+// RelayedAnswer is what a listener reports of an attempt.
+type RelayedAnswer struct {
+	Status int         `json:"status"` // 0: there was no answer
+	Header http.Header `json:"header,omitempty"`
+	Body   []byte      `json:"body,omitempty"`  // in base64
+	Error  string      `json:"error,omitempty"` // why there was none
+}
+
+// How long an attempt waits for a listener that may come back, and for its report. Together less than the service waits.
+const (
+	waitListener = 3 * time.Second
+	waitReport   = 6 * time.Second
+	// forgetRelay is after how long without a listener a relay is removed as the next one is opened.
+	forgetRelay = 10 * time.Minute
+)
+
+// relays are the open relays of a sandbox. They are not durable: a listener opens its relay again after a restart.
+type relays struct {
+	mu    sync.Mutex
+	began time.Time
+	byID  map[string]*relay
+	next  int64
+}
+
+type relay struct {
+	waiting   map[int64]*relayedAttempt
+	listening int           // how many listeners are connected
+	left      time.Time     // when the last one went
+	changed   chan struct{} // closed when something of the above changes
+}
+
+type relayedAttempt struct {
+	RelayedAttempt
+	reported chan RelayedAnswer // of one
+}
+
+func newRelays() *relays { return &relays{began: time.Now(), byID: map[string]*relay{}} }
+
+func (r *relay) change() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// get returns a relay, and makes it known when open says so.
+func (rs *relays) get(id string, open bool) *relay {
+	r := rs.byID[id]
+	if r == nil && open {
+		r = &relay{waiting: map[int64]*relayedAttempt{}, changed: make(chan struct{}), left: time.Now()}
+		rs.byID[id] = r
+	}
+	return r
+}
+
+// leastRelayID is how long the id of a relay must be: whoever knows it can deliver to the listener.
+const leastRelayID = 20
+
+func checkRelayID(id string) error {
+	if len(id) < leastRelayID || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return inputError("the id of a relay must be at least %d random lower-case letters and digits", leastRelayID)
+	}
+	return nil
+}
+
+// openRelay makes sure that a relay and its webhooks are there.
+func (a *API) openRelay(r *http.Request) (any, error) {
+	var in RelayInput
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	id := r.PathValue("id")
+	if err := checkRelayID(id); err != nil {
+		return nil, err
+	}
+	if len(in.Events) == 0 {
+		in.Events = EventFamilies()
+	}
+	a.removeAbandoned(id)
+	a.relays.mu.Lock()
+	a.relays.get(id, true)
+	a.relays.mu.Unlock()
+	out := RelayRecord{Webhooks: []string{}, WebhookSecret: a.server.WebhookSecret}
+	for _, event := range in.Events {
+		hook, err := a.relayWebhook(id, signformstest.EventFamily(event), in.Documents)
+		if err != nil {
+			return nil, err
+		}
+		out.Webhooks = append(out.Webhooks, hook)
+	}
+	return out, nil
+}
+
+func (a *API) relayURL(id string) string { return a.server.URL + RelayPrefix + id }
+
+// relayWebhook returns the webhook of a relay for a family, which may be there from before a restart.
+func (a *API) relayWebhook(id string, event signformstest.EventFamily, documents []string) (string, error) {
+	for _, hook := range a.server.Webhooks() {
+		if isRelay(hook.URL, id) && hook.Event == event && !hook.Disabled {
+			return hook.ID, nil
+		}
+	}
+	return a.server.CreateWebhook(signformstest.Webhook{URL: a.relayURL(id), Event: event, Documents: documents})
+}
+
+// isRelay compares the path alone: after a restart the port may be another one.
+func isRelay(url, id string) bool { return strings.HasSuffix(url, RelayPrefix+id) }
+
+// closeRelay removes a relay and its webhooks.
+func (a *API) closeRelay(r *http.Request) (any, error) {
+	id := r.PathValue("id")
+	a.relays.mu.Lock()
+	delete(a.relays.byID, id)
+	a.relays.mu.Unlock()
+	return nil, a.removeWebhooks(id)
+}
+
+func (a *API) removeWebhooks(id string) error {
+	for _, hook := range a.server.Webhooks() {
+		if isRelay(hook.URL, id) {
+			if err := a.server.DeleteWebhook(hook.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeAbandoned removes the webhooks of relays to which nobody has listened for long: their program was killed.
+func (a *API) removeAbandoned(but string) {
+	for _, hook := range a.server.Webhooks() {
+		_, id, found := strings.Cut(hook.URL, RelayPrefix)
+		if !found || id == but || checkRelayID(id) != nil {
+			continue
+		}
+		a.relays.mu.Lock()
+		r := a.relays.byID[id]
+		left := a.relays.began
+		if r != nil {
+			left = r.left
+		}
+		abandoned := (r == nil || r.listening == 0) && time.Since(left) > forgetRelay
+		a.relays.mu.Unlock()
+		if abandoned {
+			_ = a.server.DeleteWebhook(hook.ID) // the next listener tries again
+		}
+	}
+}
+
+// Relay receives the attempts of relays, below [RelayPrefix]. It answers what the listener reports.
+func (a *API) Relay() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil || r.Method != http.MethodPost {
+			http.Error(w, "a relay takes the deliveries of the sandbox alone", http.StatusBadRequest)
+			return
+		}
+		answer := a.relayed(r.Context(), strings.TrimPrefix(r.URL.Path, RelayPrefix), r.Header, body)
+		for name, values := range answer.Header {
+			if !slices.Contains(hopHeaders, name) {
+				w.Header()[name] = values
+			}
+		}
+		w.WriteHeader(answer.Status)
+		w.Write(answer.Body) // the sandbox has given up otherwise
+	})
+}
+
+// hopHeaders belong to the connection between listener and target.
+var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Trailer", "Upgrade"}
+
+// relayed hands an attempt to the listener and waits for its report.
+func (a *API) relayed(ctx context.Context, id string, header http.Header, body []byte) RelayedAnswer {
+	relay, attempt := a.relays.add(id, header, body)
+	if attempt == nil {
+		return relayFailure(http.StatusServiceUnavailable, "nobody listens: signforms listen is not running")
+	}
+	defer a.relays.remove(relay, attempt)
+	if !a.relays.heard(ctx, relay) {
+		return relayFailure(http.StatusServiceUnavailable, "nobody listens: signforms listen is not connected")
+	}
+	timer := time.NewTimer(waitReport)
+	defer timer.Stop()
+	select {
+	case answer := <-attempt.reported:
+		if answer.Status == 0 {
+			return relayFailure(http.StatusBadGateway, answer.Error)
+		}
+		return answer
+	case <-timer.C:
+		return relayFailure(http.StatusGatewayTimeout, "signforms listen has reported no answer in time")
+	case <-ctx.Done():
+		return relayFailure(http.StatusGatewayTimeout, "the attempt was broken off")
+	}
+}
+
+func relayFailure(status int, text string) RelayedAnswer {
+	return RelayedAnswer{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: []byte(text)}
+}
+
+func (rs *relays) add(id string, header http.Header, body []byte) (*relay, *relayedAttempt) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r := rs.get(id, false)
+	if r == nil {
+		return nil, nil
+	}
+	rs.next++
+	attempt := &relayedAttempt{RelayedAttempt{rs.next, time.Now().UTC(), header.Clone(), body}, make(chan RelayedAnswer, 1)}
+	r.waiting[attempt.ID] = attempt
+	r.change()
+	return r, attempt
+}
+
+func (rs *relays) remove(r *relay, attempt *relayedAttempt) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	delete(r.waiting, attempt.ID)
+}
+
+// heard waits a moment for a listener.
+func (rs *relays) heard(ctx context.Context, r *relay) bool {
+	timer := time.NewTimer(waitListener)
+	defer timer.Stop()
+	for {
+		rs.mu.Lock()
+		listening, changed := r.listening > 0, r.changed
+		rs.mu.Unlock()
+		if listening {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// relayStream streams the attempts of a relay to its listener: those that wait for a report, then each as it comes.
+func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
+	a.relays.mu.Lock()
+	relay := a.relays.get(r.PathValue("id"), false)
+	if relay == nil {
+		a.relays.mu.Unlock()
+		WriteError(w, notFound("relay", "…"))
+		return
+	}
+	relay.listening++
+	relay.change()
+	a.relays.mu.Unlock()
+	defer func() {
+		a.relays.mu.Lock()
+		defer a.relays.mu.Unlock()
+		relay.listening--
+		relay.left = time.Now()
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold attempts back
+	a.stream(w, r, relay)
+}
+
+func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
+	out := http.NewResponseController(w)
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
+	fmt.Fprint(w, ": attempts from now on\n\n")
+	for sent := int64(0); ; {
+		if out.Flush() != nil {
+			return // the listener is gone
+		}
+		a.relays.mu.Lock()
+		var fresh []*relayedAttempt
+		for _, attempt := range relay.waiting {
+			if attempt.ID > sent {
+				fresh = append(fresh, attempt)
+			}
+		}
+		changed := relay.changed
+		a.relays.mu.Unlock()
+		slices.SortFunc(fresh, func(x, y *relayedAttempt) int { return int(x.ID - y.ID) })
+		for _, attempt := range fresh {
+			sent = attempt.ID
+			data, err := json.Marshal(attempt.RelayedAttempt)
+			if err != nil {
+				panic(err) // our own type
+			}
+			fmt.Fprintf(w, "event: attempt\ndata: %s\n\n", data)
+		}
+		if len(fresh) > 0 {
+			continue
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-alive.C:
+			fmt.Fprint(w, ": still here\n\n")
+		case <-changed:
+		}
+	}
+}
+
+// reportAttempt takes a listener's report of an attempt.
+func (a *API) reportAttempt(r *http.Request) (any, error) {
+	var in RelayedAnswer
+	if err := decode(r, &in); err != nil {
+		return nil, err
+	}
+	if in.Status != 0 && (in.Status < 200 || in.Status > 599) {
+		return nil, inputError("status %d is neither 200 to 599 nor 0 for no answer", in.Status)
+	}
+	number, err := strconv.ParseInt(r.PathValue("attempt"), 10, 64)
+	if err != nil {
+		return nil, inputError("%q is no number of an attempt", r.PathValue("attempt"))
+	}
+	a.relays.mu.Lock()
+	defer a.relays.mu.Unlock()
+	relay := a.relays.get(r.PathValue("id"), false)
+	if relay == nil || relay.waiting[number] == nil {
+		return nil, notFound("attempt that waits for a report", r.PathValue("attempt"))
+	}
+	select {
+	case relay.waiting[number].reported <- in:
+	default: // it was reported before
+	}
+	return nil, nil
+}

@@ -1,0 +1,90 @@
+package control_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// newRelayed returns a service whose own address takes relayed deliveries, and a client of its interface.
+func newRelayed(t *testing.T) (*signformstest.Server, *control.Client) {
+	t.Helper()
+	var api *control.API
+	server := signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, control.RelayPrefix) {
+				api.Relay().ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}})
+	api = control.New(control.Config{Server: server})
+	l := httptest.NewServer(api)
+	t.Cleanup(l.Close)
+	c, err := control.NewClient(l.URL, "")
+	require.NoError(t, err)
+	return server, c
+}
+
+const relayID = "abcdefghijklmnopqrstuvwxyz"
+
+func TestRelay(t *testing.T) {
+	server, c := newRelayed(t)
+	var relay control.RelayRecord
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, control.RelayInput{Events: []string{"new_signature_completed"}}, &relay))
+	require.Equal(t, server.WebhookSecret, relay.WebhookSecret)
+	var again control.RelayRecord
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, control.RelayInput{Events: []string{"new_signature_completed"}}, &again))
+	require.Equal(t, relay, again, "opening it again changes nothing")
+	require.Len(t, server.Webhooks(), 1)
+
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	id := server.AddDocument(signformstest.Document{Name: "Lease <&>", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	began := func() { require.NoError(t, server.Signer(id, "ann@example.com").View()) }
+	go func() {
+		ended <- c.Stream(ctx, "/relays/"+relayID+"/attempts", began, func(data []byte) error {
+			var a control.RelayedAttempt
+			require.NoError(t, json.Unmarshal(data, &a))
+			require.Contains(t, string(a.Body), "Lease <&>", "the exact bytes")
+			require.NotEmpty(t, a.Header.Get("X-Signature"))
+			answer := control.RelayedAnswer{Status: 418, Header: http.Header{"X-Kind": {"pot"}}, Body: []byte("short")}
+			var refused *control.Error
+			require.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/999", answer, nil), &refused)
+			require.Equal(t, http.StatusNotFound, refused.Status)
+			require.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/1", control.RelayedAnswer{Status: 99}, nil), &refused)
+			require.NoError(t, c.Post(ctx, "/relays/"+relayID+"/attempts/1", answer, nil))
+			return nil
+		})
+	}()
+	require.Eventually(t, func() bool { d := server.Deliveries(); return len(d) == 1 && len(d[0].Attempts) == 1 }, 30*time.Second, 2*time.Millisecond)
+	stop()
+	require.Error(t, <-ended)
+	attempt := server.Deliveries()[0].Attempts[0]
+	require.Equal(t, 418, attempt.StatusCode)
+	require.Equal(t, "short", string(attempt.Answer))
+	require.Equal(t, "pot", attempt.AnswerHeader.Get("X-Kind"))
+
+	require.NoError(t, c.Delete(t.Context(), "/relays/"+relayID))
+	require.Empty(t, server.Webhooks())
+	require.Error(t, c.Stream(t.Context(), "/relays/"+relayID+"/attempts", func() {}, nil))
+}
+
+func TestRelaysThatCannotBe(t *testing.T) {
+	_, c := newRelayed(t)
+	for id, in := range map[string]control.RelayInput{"short": {}, strings.ToUpper(relayID): {}, relayID: {Events: []string{"new_things"}}} {
+		var refused *control.Error
+		require.ErrorAs(t, c.Post(t.Context(), "/relays/"+id, in, nil), &refused, id)
+		require.Equal(t, "input", refused.Code)
+	}
+}

@@ -1,0 +1,456 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// cable is a connection to a sandbox that a test can cut.
+type cable struct {
+	net.Listener
+	target string
+	mu     sync.Mutex
+	cut    bool
+	ends   []net.Conn
+}
+
+func newCable(t *testing.T, url string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := &cable{Listener: l, target: strings.TrimPrefix(url, "http://")}
+	go c.run()
+	t.Cleanup(func() {
+		l.Close()
+		c.set(true)
+	})
+	return c
+}
+
+func (c *cable) url() string { return "http://" + c.Addr().String() }
+
+func (c *cable) run() {
+	for {
+		near, err := c.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", c.target)
+		c.mu.Lock()
+		if c.cut || err != nil {
+			near.Close()
+			if far != nil {
+				far.Close()
+			}
+			c.mu.Unlock()
+			continue
+		}
+		c.ends = append(c.ends, near, far)
+		c.mu.Unlock()
+		go func() { io.Copy(near, far); near.Close() }()
+		go func() { io.Copy(far, near); far.Close() }()
+	}
+}
+
+// set cuts the cable, with all connections, or mends it.
+func (c *cable) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+	for _, end := range c.ends {
+		end.Close()
+	}
+	c.ends = nil
+}
+
+// hook is a program that receives webhooks.
+type hook struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []string
+	status int
+	before func(n int)
+	errs   []error
+}
+
+func newHook(t *testing.T, secret string) *hook {
+	t.Helper()
+	h := &hook{status: 200}
+	v, err := webhook.NewVerifier([]string{secret}, nil)
+	require.NoError(t, err)
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			_, err = v.Events(r.Header, body)
+		}
+		h.mu.Lock()
+		h.bodies = append(h.bodies, string(body))
+		if err != nil {
+			h.errs = append(h.errs, err)
+		}
+		n, before, status := len(h.bodies), h.before, h.status
+		h.mu.Unlock()
+		if before != nil {
+			before(n)
+		}
+		w.Header().Set("X-From", "the hook")
+		w.WriteHeader(status)
+		io.WriteString(w, `{"status":"seen"}`)
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *hook) got() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.bodies...)
+}
+
+// listening is a running signforms listen.
+type listening struct {
+	stdout, stderr *syncBuffer
+	stop           func() int
+}
+
+func listen(t *testing.T, args ...string) *listening {
+	t.Helper()
+	l := &listening{stdout: &syncBuffer{}, stderr: &syncBuffer{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, append([]string{"listen"}, args...), strings.NewReader(""), l.stdout, l.stderr)
+	}()
+	l.stop = sync.OnceValue(func() int {
+		cancel()
+		return <-code
+	})
+	t.Cleanup(func() { l.stop() })
+	until(t, func() bool { return strings.Contains(l.stderr.String(), "connected: deliveries of ") })
+	return l
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	require.Eventually(t, done, 30*time.Second, 2*time.Millisecond)
+}
+
+// sandboxWith starts a sandbox and returns it with a client of its control API, and the secret of its webhooks.
+func sandboxWith(t *testing.T) (s *served, c *control.Client, secret string) {
+	t.Helper()
+	s = serveInProcess(t, "--memory")
+	c, err := control.NewClient(s.BaseURL, "")
+	require.NoError(t, err)
+	var credentials control.Credentials
+	require.NoError(t, c.Get(t.Context(), "/credentials", nil, &credentials))
+	return s, c, credentials.WebhookSecret
+}
+
+// lease adds a document with two signers and returns its id.
+func lease(t *testing.T, c *control.Client) string {
+	t.Helper()
+	var made control.ID
+	require.NoError(t, c.Post(t.Context(), "/documents", control.Document{Name: "Lease", Signers: []control.Signer{
+		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}}}, &made))
+	return made.ID
+}
+
+func signs(t *testing.T, c *control.Client, id, signer string) {
+	t.Helper()
+	require.NoError(t, c.Post(t.Context(), "/documents/"+id+"/sign", control.Signature{Signer: signer}, nil))
+}
+
+func deliveriesOf(t *testing.T, c *control.Client) []control.Delivery {
+	t.Helper()
+	var page control.Page[control.Delivery]
+	require.NoError(t, c.Get(t.Context(), "/deliveries", nil, &page))
+	return page.Items
+}
+
+func webhooksOf(t *testing.T, c *control.Client) []control.WebhookRecord {
+	t.Helper()
+	var page control.Page[control.WebhookRecord]
+	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &page))
+	return page.Items
+}
+
+func TestListenForwards(t *testing.T) {
+	s, c, secret := sandboxWith(t)
+	h := newHook(t, secret)
+	l := listen(t, "--url", s.BaseURL, "--forward-to", h.URL+"/hook")
+	require.Len(t, webhooksOf(t, c), 3)
+	id := lease(t, c)
+	signs(t, c, id, "ann@example.com")
+	require.NoError(t, c.Post(t.Context(), "/clock/settle", control.Wait{}, nil))
+	require.Len(t, h.got(), 1)
+	require.Empty(t, h.errs, "exact bytes and headers: the signature holds")
+	d := deliveriesOf(t, c)[0]
+	require.Equal(t, "delivered", d.Status)
+	require.Equal(t, d.Body, h.got()[0])
+	require.Equal(t, 200, d.Attempts[0].Status)
+	require.Equal(t, `{"status":"seen"}`, string(d.Attempts[0].Answer))
+	require.Equal(t, "the hook", d.Attempts[0].AnswerHeader.Get("X-From"))
+
+	h.mu.Lock()
+	h.status = 500
+	h.mu.Unlock()
+	signs(t, c, id, "ben@example.com")
+	until(t, func() bool { return len(h.got()) >= 3 })
+	require.Equal(t, exitOK, l.stop())
+	require.Contains(t, l.stdout.String(), "  200  new_signature_pdf_individual_signed "+id+"  ")
+	require.Contains(t, l.stdout.String(), "  500  new_signature_pdf_completed "+id+"  ")
+	require.NotContains(t, l.stdout.String(), "again")
+	require.NotContains(t, l.stdout.String()+l.stderr.String(), secret)
+	require.Empty(t, webhooksOf(t, c), "it takes its webhooks with it")
+}
+
+func TestListenJSONAndFamilies(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	l := listen(t, "--url", s.BaseURL, "--json", "--events", "new_signature_completed")
+	require.Len(t, webhooksOf(t, c), 1)
+	id := lease(t, c)
+	signs(t, c, id, "ann@example.com")
+	until(t, func() bool { return l.stdout.String() != "" })
+	var line deliveryLine
+	require.NoError(t, json.Unmarshal([]byte(l.stdout.String()), &line))
+	require.Equal(t, []string{id}, line.Subjects)
+	require.Equal(t, 200, line.Status)
+	require.True(t, line.Genuine)
+	require.Contains(t, l.stderr.String(), "are answered 200")
+}
+
+func TestListenSaysThatNobodyAnswers(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	l := listen(t, "--url", s.BaseURL, "--forward-to", "http://127.0.0.1:1/hook")
+	signs(t, c, lease(t, c), "ann@example.com")
+	until(t, func() bool { return l.stdout.String() != "" })
+	require.Contains(t, l.stdout.String(), "  ---  new_signature_pdf_individual_signed")
+	require.Contains(t, l.stdout.String(), "http://127.0.0.1:1/hook does not answer: ")
+	require.Contains(t, l.stdout.String(), "try host.docker.internal")
+	until(t, func() bool { return len(deliveriesOf(t, c)[0].Attempts) == 1 })
+	attempt := deliveriesOf(t, c)[0].Attempts[0]
+	require.Equal(t, http.StatusBadGateway, attempt.Status)
+	require.Contains(t, string(attempt.Answer), "does not answer")
+}
+
+// While the connection is cut attempts wait or follow the schedule; nothing is lost, and nothing is posted twice.
+func TestListenReconnects(t *testing.T) {
+	s, c, secret := sandboxWith(t)
+	h := newHook(t, secret)
+	line := newCable(t, s.BaseURL)
+	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
+	line.set(true)
+	until(t, func() bool { return strings.Contains(l.stderr.String(), "NOT connected: ") })
+	id := lease(t, c)
+	signs(t, c, id, "ann@example.com")
+	line.set(false)
+	until(t, func() bool { return len(h.got()) == 1 })
+	until(t, func() bool { return strings.Count(l.stderr.String(), "connected: deliveries of ") == 2 })
+	signs(t, c, id, "ben@example.com")
+	until(t, func() bool { return len(h.got()) == 3 })
+	until(t, func() bool { return strings.Count(l.stdout.String(), "\n") == 3 })
+	require.NotContains(t, l.stdout.String(), "again")
+}
+
+// An attempt whose report was lost is reported when the connection is back; it is not posted again.
+func TestListenReportsAgain(t *testing.T) {
+	s, c, secret := sandboxWith(t)
+	h := newHook(t, secret)
+	line := newCable(t, s.BaseURL)
+	h.before = func(n int) {
+		if n == 1 {
+			line.set(true)
+		}
+	}
+	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
+	signs(t, c, lease(t, c), "ann@example.com")
+	until(t, func() bool { return strings.Contains(l.stdout.String(), "its report was lost") })
+	line.set(false)
+	until(t, func() bool { return deliveriesOf(t, c)[0].Status == "delivered" })
+	require.Len(t, h.got(), 1)
+	require.Len(t, deliveriesOf(t, c)[0].Attempts, 1)
+}
+
+// When the report comes too late the sandbox delivers again, and the line says so.
+func TestListenMarksWhatIsPostedAgain(t *testing.T) {
+	s, c, secret := sandboxWith(t)
+	h := newHook(t, secret)
+	line := newCable(t, s.BaseURL)
+	h.before = func(n int) {
+		if n == 1 {
+			line.set(true)
+		}
+	}
+	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
+	signs(t, c, lease(t, c), "ann@example.com")
+	until(t, func() bool { d := deliveriesOf(t, c)[0]; return len(d.Attempts) == 1 && d.Status == "pending" })
+	line.set(false)
+	until(t, func() bool { return strings.Count(l.stderr.String(), "connected: deliveries of ") == 2 })
+	until(t, func() bool { return len(h.got()) == 2 })
+	until(t, func() bool {
+		return strings.Contains(l.stdout.String(), "again: the report of the attempt before was lost")
+	})
+}
+
+// The sandbox is started again with its state: the listener goes on.
+func TestListenSurvivesARestart(t *testing.T) {
+	data := t.TempDir() + "/sandbox.db"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := l.Addr().String()
+	require.NoError(t, l.Close())
+	s := serveInProcess(t, "--data", data, "--addr", addr)
+	c, err := control.NewClient(s.BaseURL, "")
+	require.NoError(t, err)
+	running := listen(t, "--url", s.BaseURL)
+	require.Equal(t, exitOK, s.stop())
+	s = serveInProcess(t, "--data", data, "--addr", addr)
+	until(t, func() bool { return strings.Count(running.stderr.String(), "connected: deliveries of ") == 2 })
+	require.Len(t, webhooksOf(t, c), 3, "they are those of before")
+	signs(t, c, lease(t, c), "ann@example.com")
+	until(t, func() bool { return strings.Contains(running.stdout.String(), "individual_signed") })
+}
+
+func TestListenWithoutASandbox(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"--url", "http://127.0.0.1:1"}, exitFailure, "start one with signforms serve"},
+		{[]string{"--forward-to", "localhost:3000"}, exitUsage, "is no URL such as http://localhost:3000/hook"},
+		{[]string{"--events", "new_things"}, exitUsage, `"new_things" is no family of events`},
+		{[]string{"--url", "here"}, exitUsage, "is no URL of a sandbox"},
+	} {
+		_, stderr, code := execute(t, append([]string{"listen"}, c.args...)...)
+		require.Equal(t, c.code, code, stderr)
+		require.Contains(t, stderr, c.text)
+	}
+}
+
+// Nobody but the listener's own webhooks can deliver to it, and without a listener a delivery fails at once.
+func TestRelayWithoutAListener(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	status, body := s.ask(t, http.MethodPost, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Equal(t, "nobody listens: signforms listen is not running", body)
+	var refused *control.Error
+	require.ErrorAs(t, c.Post(t.Context(), "/relays/short", nil, nil), &refused)
+	require.Contains(t, refused.Message, "at least 20 random")
+	require.ErrorAs(t, c.Post(t.Context(), "/relays/abcdefghijklmnopqrstuvwx/attempts/1", control.RelayedAnswer{Status: 200}, nil), &refused)
+	require.Equal(t, http.StatusNotFound, refused.Status)
+}
+
+func TestTrigger(t *testing.T) {
+	s, c, secret := sandboxWith(t)
+	h := newHook(t, secret)
+	for _, family := range control.EventFamilies() {
+		require.NoError(t, c.Post(t.Context(), "/webhooks", control.Webhook{URL: h.URL, Event: family}, nil))
+	}
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	_, stderr, code := execute(t, "trigger", "new_signature_pdf_individual_viewed")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "no document is in progress: add one with signforms documents add")
+	id := lease(t, c)
+	for _, step := range []struct {
+		args   []string
+		did    string
+		events []string
+	}{
+		{[]string{"new_signature_pdf_individual_viewed"}, "ann@example.com viewed " + id, []string{"new_signature_pdf_individual_viewed"}},
+		{[]string{"new_signature_pdf_individual_viewed", "--set", "signer=ben@example.com"}, "ben@example.com viewed " + id, []string{"new_signature_pdf_individual_viewed"}},
+		{[]string{"new_signature_pdf_individual_signed", "--document", id}, "ann@example.com signed " + id + ", which is PENDING", []string{"new_signature_pdf_individual_signed"}},
+		{[]string{"new_signature_pdf_completed"}, "ben@example.com signed " + id + ", which is SIGNED", []string{"new_signature_pdf_individual_signed", "new_signature_pdf_completed"}},
+	} {
+		stdout, stderr, code := execute(t, append([]string{"trigger"}, step.args...)...)
+		require.Equal(t, exitOK, code, stderr)
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		require.Equal(t, step.did, lines[0])
+		require.Len(t, lines, 1+len(step.events), stdout)
+		for i, event := range step.events {
+			require.Regexp(t, `^delivery \S+ of `+event+` to webhook \S+$`, lines[i+1])
+		}
+	}
+	_, stderr, code = execute(t, "trigger", "new_signature_pdf_completed", "--document", id)
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "which is SIGNED, no signer is left")
+}
+
+func TestTriggerForTemplatesAndForms(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	var template, form control.ID
+	require.NoError(t, c.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
+	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{
+		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}, &form))
+	_, stderr, code := execute(t, "trigger", "new_template_response")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "send one, as with signforms templates send")
+	var credentials control.Credentials
+	require.NoError(t, c.Get(t.Context(), "/credentials", nil, &credentials))
+	t.Setenv("SIGNFORMS_BASE_URL", credentials.BaseURL)
+	t.Setenv("SIGNFORMS_API_KEY", credentials.APIKey)
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", credentials.WorkspaceID)
+	_, stderr, code = execute(t, "templates", "send", template.ID, "--to", "name=Ann,email=ann@example.com,role=Buyer")
+	require.Equal(t, exitOK, code, stderr)
+	for _, event := range []string{"new_template_response_individual_viewed", "new_template_response"} {
+		stdout, stderr, code := execute(t, "trigger", event)
+		require.Equal(t, exitOK, code, stderr)
+		require.Contains(t, stdout, "no webhook gets it: add one with signforms webhooks add, or run signforms listen\n")
+	}
+	stdout, stderr, code := execute(t, "trigger", "new_form_response", "--document", form.ID, "--set", "email=cy@example.com", "--set", "answer.How?=well", "--json")
+	require.Equal(t, exitOK, code, stderr)
+	var out triggered
+	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
+	var responses control.Page[control.ResponseRecord]
+	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))
+	require.Equal(t, "cy@example.com", responses.Items[0].RespondentEmail)
+	require.Equal(t, []control.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
+	for _, set := range []string{"answer.Why?=x", "colour=red", "email", "answer.=x"} {
+		_, stderr, code := execute(t, "trigger", "new_form_response", "--set", set)
+		require.NotEqual(t, exitOK, code, set)
+		require.NotEmpty(t, stderr)
+	}
+	_, stderr, code = execute(t, "trigger", "new_things")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "give one event: new_form_response, ")
+	_, _, code = execute(t, "trigger", "new_signature_pdf_completed", "--set", fmt.Sprint("colour=", 1))
+	require.Equal(t, exitUsage, code)
+}
+
+func TestOperatesASandbox(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	id := lease(t, c)
+	for _, name := range []string{"SIGNFORMS_BASE_URL", "SIGNFORMS_API_KEY", "SIGNFORMS_WORKSPACE_ID"} {
+		t.Setenv(name, "")
+	}
+	stdout, stderr, code := execute(t, "documents", "list", "--sandbox="+s.BaseURL)
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, id)
+	_, stderr, code = execute(t, "documents", "list", "--sandbox=http://127.0.0.1:1")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "start one with signforms serve")
+	_, stderr, code = execute(t, "documents", "list", "--sandbox", "--base-url", s.BaseURL)
+	require.Equal(t, exitUsage, code, stderr)
+	_, stderr, code = execute(t, "documents", "list")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox")
+	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{{Question: "How?"}}}, nil))
+	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
+	require.Equal(t, exitOK, code, stderr)
+	require.Regexp(t, `(?m)^[0-9a-f-]{36}  Survey  0 `, stdout)
+}
