@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"errors"
 	"fmt"
 
 	"go.opentelemetry.io/otel"
@@ -17,6 +18,9 @@ type Options struct {
 	TracerProvider trace.TracerProvider
 	// MeterProvider makes the meter. Default: the global one, as it is when New is called.
 	MeterProvider metric.MeterProvider
+	// SubjectIDs adds the ids of documents and form responses to the spans of events, as signforms.subject.id.
+	// Default: they are left out.
+	SubjectIDs bool
 }
 
 // Telemetry holds the tracer and the instruments. It is safe for concurrent use.
@@ -24,7 +28,11 @@ type Telemetry struct {
 	tracer trace.Tracer
 	meter  metric.Meter
 
-	client clientInstruments
+	subjectIDs bool
+
+	client  clientInstruments
+	webhook webhookInstruments
+	queue   queueInstruments
 }
 
 // New makes the tracer and the instruments. opts may be nil. It fails when the meter refuses an instrument.
@@ -42,8 +50,10 @@ func New(opts *Options) (*Telemetry, error) {
 	t := &Telemetry{
 		tracer: o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())),
 		meter:  o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(version())),
+
+		subjectIDs: o.SubjectIDs,
 	}
-	if err := t.client.make(t.meter); err != nil {
+	if err := errors.Join(t.client.make(t.meter), t.webhook.make(t.meter), t.queue.make(t.meter)); err != nil {
 		return nil, fmt.Errorf("otel: making instruments: %w", err)
 	}
 	return t, nil

@@ -1,0 +1,101 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+type queueInstruments struct {
+	deliveries metric.Int64Counter
+	stored     metric.Int64Counter
+	tries      metric.Int64Counter
+	duration   metric.Float64Histogram
+}
+
+func (i *queueInstruments) make(meter metric.Meter) error {
+	var errs [4]error
+	i.deliveries, errs[0] = meter.Int64Counter("signforms.queue.deliveries",
+		metric.WithDescription("Deliveries to a queue, by the status that they were answered with."), metric.WithUnit("{delivery}"))
+	i.stored, errs[1] = meter.Int64Counter("signforms.queue.stored",
+		metric.WithDescription("Events that were stored: new ones."), metric.WithUnit("{event}"))
+	i.tries, errs[2] = meter.Int64Counter("signforms.queue.tries",
+		metric.WithDescription("Runs of functions, by type of the event and outcome."), metric.WithUnit("{try}"))
+	i.duration, errs[3] = meter.Float64Histogram("signforms.queue.try.duration",
+		metric.WithDescription("Time that a run of a function took."), metric.WithUnit("s"))
+	return errors.Join(errs[:]...)
+}
+
+// QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue, which this package does not
+// import: a program that uses no queue should not get its databases.
+func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
+	if !t.queue.deliveries.Enabled(ctx) {
+		return
+	}
+	t.queue.deliveries.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyStatusCode.Int(status))))
+	t.queue.stored.Add(ctx, int64(stored))
+}
+
+// QueueSettled reports one run of a function, with the event's type, the outcome and the number of the try. It makes a span of kind
+// consumer, such as "process new_form_response". err is the function's; its text is not reported. Call it from
+// Options.OnSettled of package queue.
+func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, try int, took time.Duration, err error) {
+	kind, end := typeOf(event), time.Now()
+	_, span := t.tracer.Start(ctx, "process "+kind, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(end.Add(-took)))
+	if span.IsRecording() {
+		span.SetAttributes(keyEventType.String(kind), keyOutcome.String(outcome), keyTry.Int(try))
+		if err != nil {
+			span.SetStatus(codes.Error, outcome)
+		}
+	}
+	span.End(trace.WithTimestamp(end))
+	if t.queue.tries.Enabled(ctx) {
+		set := metric.WithAttributeSet(attribute.NewSet(keyEventType.String(kind), keyOutcome.String(outcome)))
+		t.queue.tries.Add(ctx, 1, set)
+		t.queue.duration.Record(ctx, took.Seconds(), set)
+	}
+}
+
+const keyTry = attribute.Key("signforms.queue.try")
+
+// QueueDepth is how a queue is doing.
+type QueueDepth struct {
+	Pending int           // events that are not settled
+	Failed  int           // events that failed and wait for a decision
+	Lag     time.Duration // for how long the oldest due event has been due
+}
+
+// WatchQueue reports a queue's depth, failed events and lag each time metrics are collected: signforms.queue.pending,
+// signforms.queue.failed and signforms.queue.lag. stats is Queue.Stats of package queue, with what it returns taken over. stop
+// ends it.
+func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) (stop func() error, err error) {
+	pending, err1 := t.meter.Int64ObservableGauge("signforms.queue.pending",
+		metric.WithDescription("Events that are not settled."), metric.WithUnit("{event}"))
+	failed, err2 := t.meter.Int64ObservableGauge("signforms.queue.failed",
+		metric.WithDescription("Events that failed and wait for a decision."), metric.WithUnit("{event}"))
+	lag, err3 := t.meter.Float64ObservableGauge("signforms.queue.lag",
+		metric.WithDescription("For how long the oldest due event has been due."), metric.WithUnit("s"))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	registration, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		depth, err := stats(ctx)
+		if err != nil {
+			return err
+		}
+		o.ObserveInt64(pending, int64(depth.Pending))
+		o.ObserveInt64(failed, int64(depth.Failed))
+		o.ObserveFloat64(lag, depth.Lag.Seconds())
+		return nil
+	}, pending, failed, lag)
+	if err != nil {
+		return nil, err
+	}
+	return registration.Unregister, nil
+}

@@ -1,0 +1,186 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/signforms/signforms-go/webhook"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// The attributes of deliveries and events.
+const (
+	keyEventType = attribute.Key("signforms.event.type")
+	keySubject   = attribute.Key("signforms.subject.id")
+	keyRefusal   = attribute.Key("signforms.refusal")
+)
+
+type webhookInstruments struct {
+	deliveries metric.Int64Counter
+	refusals   metric.Int64Counter
+	events     metric.Int64Counter
+	duration   metric.Float64Histogram
+	lag        metric.Float64Histogram
+}
+
+func (i *webhookInstruments) make(meter metric.Meter) error {
+	var errs [5]error
+	i.deliveries, errs[0] = meter.Int64Counter("signforms.webhook.deliveries",
+		metric.WithDescription("Deliveries, by the status that they were answered with."), metric.WithUnit("{delivery}"))
+	i.refusals, errs[1] = meter.Int64Counter("signforms.webhook.refusals",
+		metric.WithDescription("Deliveries that were refused as a whole, by reason."), metric.WithUnit("{delivery}"))
+	i.events, errs[2] = meter.Int64Counter("signforms.webhook.events",
+		metric.WithDescription("Events, by type and outcome."), metric.WithUnit("{event}"))
+	i.duration, errs[3] = meter.Float64Histogram("signforms.webhook.event.duration",
+		metric.WithDescription("Time that an event's function took."), metric.WithUnit("s"))
+	i.lag, errs[4] = meter.Float64Histogram("signforms.webhook.lag",
+		metric.WithDescription("Time from the service's signature to the end of an event's function."), metric.WithUnit("s"))
+	return errors.Join(errs[:]...)
+}
+
+// Handler returns a copy of opts, which may be nil, that reports every event and every refused delivery. An event is a span such
+// as "process new_form_response", of kind internal, below the span of its delivery. Functions that opts already has are kept and
+// run as before. Wrap the webhook.Handler in [Telemetry.Deliveries] for a span for each delivery.
+func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOptions {
+	var o webhook.HandlerOptions
+	if opts != nil {
+		o = *opts
+	}
+	onEvent, onError := o.OnEvent, o.OnError
+	o.OnEvent = func(ctx context.Context, r webhook.EventResult) {
+		t.event(ctx, r)
+		if onEvent != nil {
+			onEvent(ctx, r)
+		}
+	}
+	o.OnError = func(ctx context.Context, err error) {
+		t.refused(ctx, err)
+		if onError != nil {
+			onError(ctx, err)
+		}
+	}
+	return &o
+}
+
+// Deliveries returns next with a span of kind server, signforms.delivery, and a count for each request. Use it in place of an
+// HTTP middleware that makes such a span, or below one.
+func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, span := t.tracer.Start(r.Context(), "signforms.delivery", serverSpan...)
+		defer span.End()
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(answer, r.WithContext(ctx))
+		if span.IsRecording() {
+			span.SetAttributes(keyMethod.String(r.Method), keyStatusCode.Int(answer.status))
+			if answer.status >= http.StatusInternalServerError {
+				span.SetStatus(codes.Error, "")
+			}
+		}
+		if t.webhook.deliveries.Enabled(ctx) {
+			t.webhook.deliveries.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyStatusCode.Int(answer.status))))
+		}
+	})
+}
+
+var serverSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if !w.wrote && status >= http.StatusOK {
+		w.status, w.wrote = status, true
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(p []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the server's own writer.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (t *Telemetry) event(ctx context.Context, r webhook.EventResult) {
+	kind, outcome := typeOf(r.Event.EventType()), r.Outcome.String()
+	end := time.Now()
+	_, span := t.tracer.Start(ctx, "process "+kind, trace.WithSpanKind(trace.SpanKindInternal), trace.WithTimestamp(end.Add(-r.Duration)))
+	if span.IsRecording() {
+		span.SetAttributes(keyEventType.String(kind), keyOutcome.String(outcome))
+		if t.subjectIDs {
+			span.SetAttributes(keySubject.String(r.Event.SubjectID()))
+		}
+		if r.Err != nil {
+			span.SetStatus(codes.Error, outcome)
+		}
+	}
+	span.End(trace.WithTimestamp(end))
+	if !t.webhook.events.Enabled(ctx) {
+		return
+	}
+	set := metric.WithAttributeSet(attribute.NewSet(keyEventType.String(kind), keyOutcome.String(outcome)))
+	t.webhook.events.Add(ctx, 1, set)
+	t.webhook.duration.Record(ctx, r.Duration.Seconds(), set)
+	if !r.SignedAt.IsZero() {
+		t.webhook.lag.Record(ctx, max(end.Sub(r.SignedAt), 0).Seconds(), set)
+	}
+}
+
+// typeOf is the type of a documented event. Others are one value, because a metric should not have one for each text that the
+// service may send.
+func typeOf(t webhook.EventType) string {
+	switch t {
+	case webhook.TypeFormResponse, webhook.TypeSignatureViewed, webhook.TypeSignatureSigned, webhook.TypeSignatureCompleted,
+		webhook.TypeTemplateViewed, webhook.TypeTemplateSigned, webhook.TypeTemplateResponse:
+		return string(t)
+	}
+	return "_OTHER"
+}
+
+// refused notes why a delivery was refused. Errors of single events are told by event.
+func (t *Telemetry) refused(ctx context.Context, err error) {
+	refused := (*webhook.RefusedError)(nil)
+	if !errors.As(err, &refused) {
+		return
+	}
+	reason := refusal(refused.Err)
+	trace.SpanFromContext(ctx).SetAttributes(keyRefusal.String(reason))
+	if t.webhook.refusals.Enabled(ctx) {
+		t.webhook.refusals.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyRefusal.String(reason))))
+	}
+}
+
+// refusals are the reasons why a delivery is refused, by name. The first match counts.
+var refusals = []struct {
+	err  error
+	name string
+}{
+	{webhook.ErrBodyConsumed, "ErrBodyConsumed"},
+	{webhook.ErrHeaderMissing, "ErrHeaderMissing"},
+	{webhook.ErrHeaderRepeated, "ErrHeaderRepeated"},
+	{webhook.ErrHeaderMalformed, "ErrHeaderMalformed"},
+	{webhook.ErrSignature, "ErrSignature"},
+	{webhook.ErrTimestamp, "ErrTimestamp"},
+	{webhook.ErrNoSecret, "ErrNoSecret"},
+	{webhook.ErrTooLarge, "ErrTooLarge"},
+	{webhook.ErrPayload, "ErrPayload"},
+}
+
+func refusal(err error) string {
+	for _, r := range refusals {
+		if errors.Is(err, r.err) {
+			return r.name
+		}
+	}
+	return "_OTHER"
+}
