@@ -151,7 +151,7 @@ func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		for i, id := range record.Sources {
 			if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
-				return &invalid{fmt.Errorf("Documents[%d]: %w", i, err)}
+				return &invalid{fmt.Errorf("%s[%d]: %w", "Documents", i, err)}
 			}
 		}
 		record.CreatedAt = tx.Now

@@ -18,5 +18,9 @@
 // [Profile] has other readings. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
 // would have been. Logs hold personal data and signing links; their String methods do not.
 //
+// A program that is more than a test gives [Options] an address, a public URL and a [Storage], which keeps the state over
+// restarts, and puts its own pages around the service's with Options.Middleware. It calls [Server.CreateTemplate] and its like,
+// which return an error where [Server.AddTemplate] fails the test, and learns from [Server.Watch] what happens.
+//
 // All methods of a [Server] may be called from several goroutines.
 package signformstest

@@ -140,7 +140,7 @@ func (o *Options) checkTexts() error {
 		{"APIKey", o.APIKey}, {"WorkspaceID", o.WorkspaceID}, {"WebhookSecret", o.WebhookSecret},
 	} {
 		if strings.ContainsFunc(field.value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return fmt.Errorf("Options.%s must hold visible ASCII characters and no spaces", field.name)
+			return fmt.Errorf("%s must hold visible ASCII characters and no spaces", "Options."+field.name)
 		}
 	}
 	return nil

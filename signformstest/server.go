@@ -22,8 +22,8 @@ import (
 // Server is a running service. Its methods may be called from several goroutines. The exported fields are not to be
 // changed.
 //
-// It keeps every record, audit entry, message and delivery in memory for as long as it runs, and of API requests the newest
-// 100,000: a program that runs for days should start another one now and then.
+// It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the newest:
+// see [Keep].
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
 	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL

@@ -45,20 +45,20 @@ func (f *fated) Load(ctx context.Context, yield func(signformstest.Record) error
 
 var ann = []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
 
-// changes are one of each kind, as a program or a client makes them. Each returns the error of the method or the status of the answer.
-func changes(t *testing.T, srv *signformstest.Server) map[string]func() (error, int) {
+// changes are one of each kind, as a program or a client makes them. Each returns the status of the answer or the error of the method.
+func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, error) {
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
 	hook := srv.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
-	method := func(fn func() error) func() (error, int) { return func() (error, int) { return fn(), 0 } }
-	request := func(path, body string) func() (error, int) {
-		return func() (error, int) {
+	method := func(fn func() error) func() (int, error) { return func() (int, error) { return 0, fn() } }
+	request := func(path, body string) func() (int, error) {
+		return func() (int, error) {
 			status, _ := call(t, srv, http.MethodPost, path, body)
-			return nil, status
+			return status, nil
 		}
 	}
-	return map[string]func() (error, int){
+	return map[string]func() (int, error){
 		"template": method(func() error {
 			_, err := srv.CreateTemplate(signformstest.Template{Name: "Another", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
 			return err
@@ -102,14 +102,14 @@ func TestASaveThatFailsChangesNothing(t *testing.T) {
 			change := changes(t, srv)[name]
 			before, saved := stateOf(srv), storage.Count("")
 			storage.becomes(storagetest.Failed)
-			err, status := change()
+			status, err := change()
 			require.True(t, errors.Is(err, signformstest.ErrStorage) || status == 503, "%v %d", err, status)
 			require.Equal(t, before, stateOf(srv))
 			require.Equal(t, saved, storage.Count(""))
 
 			storage.becomes(storagetest.Saved)
 			saves := storage.saves.Load()
-			err, status = change()
+			status, err = change()
 			require.True(t, err == nil && (status == 0 || status == 200), "%v %d", err, status)
 			require.Greater(t, storage.saves.Load(), saves)
 		})
