@@ -56,49 +56,21 @@ func (k *keeper) Blob(ctx context.Context, hash string) ([]byte, error) {
 // loadBatch is how many records are handed from one goroutine to the next.
 const loadBatch = 256
 
-// Load decodes all records, side by side, since that takes longer than reading them.
+// Load decodes all records, side by side, since that takes longer than reading them, and lets the clock go on from them.
 func (k *keeper) Load(put func(store.Write)) error {
 	ctx, cancel := context.WithCancelCause(k.ctx)
 	defer cancel(nil)
-	raw, decoded := make(chan []Record, 16), make(chan []store.Write, 16)
-	var decoders sync.WaitGroup
-	var newest sync.Mutex
-	for range runtime.GOMAXPROCS(0) {
-		decoders.Go(func() {
-			for batch := range raw {
-				writes, at, err := k.decode(batch)
-				if err != nil {
-					cancel(err)
-					continue // so that nobody waits
-				}
-				newest.Lock()
-				k.at = later(k.at, at)
-				newest.Unlock()
-				decoded <- writes
-			}
-		})
-	}
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		if err := k.read(ctx, raw); err != nil {
-			cancel(err)
-		}
-		close(raw)
-		decoders.Wait()
-		close(decoded)
-	})
-	k.loaded = 0
+	k.loaded, k.at = 0, time.Time{}
 	var offset time.Duration
-	for writes := range decoded {
-		for _, w := range writes {
+	for batch := range k.decoded(ctx, cancel) {
+		for _, w := range batch.writes {
 			if service, ok := w.Value.(*store.Service); ok {
 				offset = service.Offset
 			}
 			put(w)
 		}
-		k.loaded += len(writes)
+		k.loaded, k.at = k.loaded+len(batch.writes), later(k.at, batch.newest)
 	}
-	reading.Wait()
 	err := context.Cause(ctx)
 	if err == nil && k.loaded > 0 {
 		k.clock.resume(offset, k.at)
@@ -106,31 +78,63 @@ func (k *keeper) Load(put func(store.Write)) error {
 	return err
 }
 
+// batch is some records, decoded.
+type batch struct {
+	writes []store.Write
+	newest time.Time
+}
+
+// decoded reads and decodes the records. The channel is closed when that is done, or was cancelled after an error.
+func (k *keeper) decoded(ctx context.Context, cancel context.CancelCauseFunc) <-chan batch {
+	raw, out := make(chan []Record, 16), make(chan batch, 16)
+	go func() {
+		defer close(out)
+		var decoders sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			decoders.Go(func() {
+				for records := range raw {
+					b, err := k.decode(records)
+					if err != nil {
+						cancel(err) // and goes on, so that nobody waits
+					}
+					out <- b
+				}
+			})
+		}
+		if err := k.read(ctx, raw); err != nil {
+			cancel(err)
+		}
+		close(raw)
+		decoders.Wait()
+	}()
+	return out
+}
+
 // read hands the Storage's records on in batches.
 func (k *keeper) read(ctx context.Context, raw chan<- []Record) error {
-	var batch []Record
+	var records []Record
 	err := k.storage.Load(ctx, func(r Record) error {
-		if batch = append(batch, r); len(batch) == loadBatch {
-			raw <- batch
-			batch = nil
+		if records = append(records, r); len(records) == loadBatch {
+			raw <- records
+			records = nil
 		}
 		return context.Cause(ctx)
 	})
-	if err == nil && len(batch) > 0 {
-		raw <- batch
+	if err == nil && len(records) > 0 {
+		raw <- records
 	}
 	return err
 }
 
-func (k *keeper) decode(batch []Record) (writes []store.Write, newest time.Time, err error) {
-	for _, r := range batch {
+func (k *keeper) decode(records []Record) (b batch, err error) {
+	for _, r := range records {
 		w, at, err := k.codec.Decode(store.Kind(r.Kind), r.ID, r.Data)
 		if err != nil {
-			return nil, newest, err
+			return b, err
 		}
-		writes, newest = append(writes, w), later(newest, at)
+		b.writes, b.newest = append(b.writes, w), later(b.newest, at)
 	}
-	return writes, newest, nil
+	return b, nil
 }
 
 func later(a, b time.Time) time.Time {

@@ -18,6 +18,13 @@
 // A transaction happens at one time, which it reads once it is alone, so that audit trails run forward. It begins by expiring
 // the documents whose time has come, each at its own time.
 //
+// # Saving
+//
+// With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. What fails
+// is undone and is an [*Unavailable]. After a save that may have been carried out, views show what was there before it, and nothing
+// changes until everything was loaded again. Views write nothing: that a document expired, and that the oldest entries of a log are
+// dropped, follows from what is there and from the time, and is saved with the next change.
+//
 // # The outbox
 //
 // The sender is not told of events. It reads what is due and reports the outcome:
