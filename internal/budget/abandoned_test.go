@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,4 +149,32 @@ func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
 			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 		})
 	}
+}
+
+// A panic of a store reaches the goroutine that made the call.
+func TestPanicOfAStore(t *testing.T) {
+	for name, breakAt := range map[string]func(*clienttest.OddStore){
+		"taking":   func(s *clienttest.OddStore) { s.BeforeTake = func(context.Context) error { panic("in the store") } },
+		"settling": func(s *clienttest.OddStore) { s.BeforeSettle = func(context.Context) error { panic("in the store") } },
+	} {
+		store := clienttest.NewOddStore()
+		breakAt(store)
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		require.PanicsWithValue(t, "in the store", func() { documents.Remind(t.Context(), clienttest.DocNumber(0)) }, name)
+	}
+}
+
+// A store that ends its goroutine, as a failed assertion in it does, ends that of the call.
+func TestGoexitOfAStore(t *testing.T) {
+	store := clienttest.NewOddStore()
+	store.BeforeTake = func(context.Context) error { runtime.Goexit(); return nil }
+	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+	returned := make(chan bool)
+	go func() {
+		normally := false
+		defer func() { returned <- normally }()
+		documents.Remind(t.Context(), clienttest.DocNumber(0))
+		normally = true
+	}()
+	require.False(t, <-returned)
 }

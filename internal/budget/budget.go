@@ -142,22 +142,14 @@ func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 	if b.immediate {
 		return b.take(ctx, b.hold), nil
 	}
-	answers, gaveUp := make(chan taken), make(chan struct{})
-	go func() {
-		answer := b.take(context.WithoutCancel(ctx), b.hold)
-		select {
-		case answers <- answer:
-		case <-gaveUp:
-			if answer.slot != "" {
-				_ = b.settle(context.WithoutCancel(ctx), answer.slot, 0)
-			}
-			b.lines.leave(w)
+	answer, err := finish(ctx, func(ctx context.Context) taken { return b.take(ctx, b.hold) }, func(ctx context.Context, late taken) {
+		defer b.lines.leave(w)
+		if late.slot != "" {
+			_ = b.settle(ctx, late.slot, 0)
 		}
-	}()
-	answer, err := await(ctx, answers)
+	})
 	if err != nil {
 		b.lines.giveUp(w)
-		close(gaveUp)
 	}
 	return answer, err
 }
@@ -296,30 +288,11 @@ func (a asker) tell(ctx context.Context, do func(context.Context) error) error {
 	if a.immediate {
 		return do(ctx)
 	}
-	done := make(chan error, 1)
-	go func() { done <- do(context.WithoutCancel(ctx)) }()
-	err, ended := await(ctx, done)
-	if ended != nil {
-		return ended
+	told, err := finish(ctx, do, func(context.Context, error) {})
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// await receives from a channel until endGrace after ctx has ended, whose error it then returns.
-func await[T any](ctx context.Context, from <-chan T) (v T, ended error) {
-	select {
-	case v = <-from:
-		return v, nil
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(endGrace)
-	defer grace.Stop()
-	select {
-	case v = <-from:
-		return v, nil
-	case <-grace.C:
-		return v, ctx.Err()
-	}
+	return told
 }
 
 // unlessEnded returns ctx's error if it has ended, which then explains err.

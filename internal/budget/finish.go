@@ -1,0 +1,73 @@
+package budget
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// ended is how a function ended: it returned a value, panicked, or ended its goroutine as t.FailNow does.
+type ended[T any] struct {
+	value    T
+	returned bool
+	panicked any
+}
+
+// finish lets do run to its end in a goroutine, with a context that does not end with ctx. It returns what do returns, or
+// panics with what do panics. When ctx ends, finish waits for endGrace and then returns ctx's error; late gets what do
+// returns after that, or the zero value.
+func finish[T any](ctx context.Context, do func(context.Context) T, late func(context.Context, T)) (value T, err error) {
+	ends, gone := make(chan ended[T]), make(chan struct{})
+	own := context.WithoutCancel(ctx)
+	go func() {
+		var end ended[T]
+		defer func() {
+			if !end.returned {
+				end.panicked = recover()
+			}
+			select {
+			case ends <- end:
+			case <-gone:
+				defer end.raise()
+				late(own, end.value)
+			}
+		}()
+		end.value = do(own)
+		end.returned = true
+	}()
+	end, err := await(ctx, ends)
+	if err != nil {
+		close(gone)
+		return value, err
+	}
+	end.raise()
+	return end.value, nil
+}
+
+// raise does to the calling goroutine what ended the function's.
+func (e ended[T]) raise() {
+	switch {
+	case e.returned:
+	case e.panicked != nil:
+		panic(e.panicked)
+	default:
+		runtime.Goexit()
+	}
+}
+
+// await receives from a channel until endGrace after ctx has ended, whose error it then returns.
+func await[T any](ctx context.Context, from <-chan T) (v T, err error) {
+	select {
+	case v = <-from:
+		return v, nil
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case v = <-from:
+		return v, nil
+	case <-grace.C:
+		return v, ctx.Err()
+	}
+}
