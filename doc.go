@@ -44,9 +44,11 @@
 // accept them: nothing of the request was written (resolving, dialling or the TLS handshake failed, or net/http got a
 // connection and wrote nothing), or it answered 429. When one was or may have been written and no answer says what became
 // of it, the call returns [ErrOutcomeUnknown]: after any 5xx, because a gateway answers its own time-out while the work goes
-// on; after 408, a redirect, a time-out, a lost connection or the end of the context; and after a 2xx that cannot be read.
-// The package example OutcomeUnknown shows how to find out. That nothing was written is known from [net/http/httptrace]; a
-// transport that does not report to it, as scripted ones, proves nothing.
+// on; after 408, a redirect, a time-out, a lost connection or the end of the context; and after a 2xx that cannot be read or
+// reports a failure. The package example OutcomeUnknown shows how to find out.
+//
+// That nothing was written is known from [net/http/httptrace]. A transport that does not report to it, as scripted ones,
+// proves nothing.
 //
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
 // Each attempt is one request on the wire: net/http's own repetition is off. Before the n-th repetition the call waits between
