@@ -32,6 +32,7 @@ const (
 	roleUnsynced = "unsynced" // receives, without a sync of the disk
 	roleReceive  = "receive"  // receives
 	roleWork     = "work"     // works
+	roleDeadly   = "deadly"   // works, and ends at the first event of a line, as a crash in a function does
 	roleSlow     = "slow"     // works; its first function waits for a line on standard input
 )
 
@@ -45,6 +46,8 @@ func runChild(role string) {
 	switch role {
 	case roleUnsynced:
 		o.SetUnsynced()
+	case roleDeadly:
+		o.Timeout, o.Retries = 300*time.Millisecond, make([]time.Duration, 2)
 	case roleSlow:
 		o.Timeout, o.Workers = 2*childTimeout, 1
 		o.OnSettled = func(_ context.Context, s queue.Settled) { fmt.Println("settled", s.Entry.Subject, s.Outcome) }
@@ -52,19 +55,21 @@ func runChild(role string) {
 	q, _, err := where(os.Getenv(whereVariable)).open(context.Background(), o)
 	check(err)
 	addr := "-"
-	if role != roleWork && role != roleSlow {
+	if role != roleWork && role != roleSlow && role != roleDeadly {
 		addr = serve(q)
 	}
 	file, err := os.OpenFile(os.Getenv(journalVariable), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	check(err)
 	stdin := bufio.NewReader(os.Stdin)
+	fmt.Println("ready", addr)
 	switch role {
 	case roleServe, roleWork:
 		go func() { check(q.Run(context.Background(), appending(file, role == roleServe))) }()
+	case roleDeadly:
+		go func() { check(q.Run(context.Background(), dying(file))) }()
 	case roleSlow:
 		go func() { check(q.Run(context.Background(), waiting(file, stdin))) }()
 	}
-	fmt.Println("ready", addr)
 	if role == roleSlow {
 		select {}
 	}
@@ -95,6 +100,17 @@ func appending(file *os.File, fail bool) webhook.Funcs {
 			return errors.New("now and then")
 		}
 		_, err := file.WriteString(name(e) + "\n")
+		return err
+	}}
+}
+
+// dying are functions that end the process at the first event of a line, after its line is in the journal.
+func dying(file *os.File) webhook.Funcs {
+	return webhook.Funcs{SignatureCompleted: func(_ context.Context, e *webhook.SignatureCompleted) error {
+		_, err := file.WriteString(name(e) + "\n")
+		if e.DocumentName == "1" {
+			os.Exit(3)
+		}
 		return err
 	}}
 }

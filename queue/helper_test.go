@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -191,6 +192,20 @@ func (j *journal) noting(do func(context.Context, webhook.Event) error) webhook.
 		}
 		return do(ctx, e)
 	}}
+}
+
+// exec changes the store behind the queue's back.
+func (s stage) exec(query string) {
+	s.Helper()
+	driver, source := "pgx", strings.TrimSuffix(string(s.where), poolSize)
+	if s.isFile() {
+		driver, source = "sqlite", "file:"+source+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(s, err)
+	defer db.Close()
+	_, err = db.ExecContext(s.Context(), query)
+	require.NoError(s, err)
 }
 
 // hold makes the function of one event say that it began, and wait.

@@ -2,6 +2,8 @@ package queue_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -142,6 +144,26 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	})
 }
 
+// An event whose function ends the process fails like any other, and its line goes on.
+func TestEventThatKillsItsProcess(t *testing.T) {
+	eachStore(t, func(s stage) {
+		journal := filepath.Join(s.TempDir(), "journal")
+		q := s.queue(nil)
+		s.accept(q, completed("deadly", 1), completed("deadly", 2))
+		for range 3 {
+			s.start(roleDeadly, journal).cmd.Wait()
+		}
+		s.start(roleDeadly, journal)
+		st := s.settled(q)
+		require.Equal(s, 1, st.Failed)
+		text, err := os.ReadFile(journal)
+		require.NoError(s, err)
+		require.Equal(s, "deadly/1\ndeadly/1\ndeadly/1\ndeadly/2\n", string(text))
+		failed := s.list(q, queue.Filter{Failed: true})
+		require.Contains(s, failed[0].Error, "the process ended")
+	})
+}
+
 func TestSeveralWorkingProcesses(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
@@ -192,12 +214,17 @@ func TestSuspendedWorkerChangesNothing(t *testing.T) {
 		file, err := os.OpenFile(journal, os.O_WRONLY|os.O_APPEND, 0)
 		require.NoError(s, err)
 		defer file.Close()
-		stop := s.run(q, appending(file, false))
-		s.settled(q)
-		stop()
+		began, goOn := make(chan struct{}, 1), make(chan struct{})
+		write, wait := appending(file, false), hold("a/2", began, goOn)
+		s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+			return errors.Join(write.Other(ctx, e), wait(ctx, e))
+		}})
+		<-began // the line is this process's now
 		c.resume()
 		fmt.Fprintln(c.stdin)
 		require.Equal(s, "settled a stale", c.line(s))
+		close(goOn)
+		s.settled(q)
 		runs, repeats := s.requireJournal(journal, map[string]int{"a": 3, "b": 1})
 		require.Equal(s, 5, runs)
 		require.Equal(s, 1, repeats)

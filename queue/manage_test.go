@@ -180,12 +180,15 @@ func TestFunctionMayEraseItsOwnDocument(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
+		erased := make(chan error, 10)
 		s.run(q, j.noting(func(ctx context.Context, e webhook.Event) error {
 			_, err := q.Erase(ctx, queue.Filter{Document: e.SubjectID()})
+			erased <- err
 			return err
 		}))
 		s.accept(q, completed("a", 1), completed("a", 2))
 		s.settled(q)
+		require.NoError(s, <-erased)
 		require.Equal(s, []string{"a/1"}, j.all())
 	})
 }

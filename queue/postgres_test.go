@@ -119,8 +119,11 @@ func (c *cluster) stop() {
 	}
 }
 
+// poolSize is what a DSN says to a pool only.
+const poolSize = " pool_max_conns=24"
+
 func (c *cluster) dsn(schema string) string {
-	return fmt.Sprintf("host=%s user=queue dbname=postgres search_path=%s pool_max_conns=24", c.dir, schema)
+	return fmt.Sprintf("host=%s user=queue dbname=postgres search_path=%s"+poolSize, c.dir, schema)
 }
 
 // newSchema makes an empty schema and returns its DSN.

@@ -170,6 +170,35 @@ func TestEndOfRun(t *testing.T) {
 	})
 }
 
+// The token alone keeps a worker from changing a line that it has lost, whatever its clock says.
+func TestTokenIsCompared(t *testing.T) {
+	eachStore(t, func(s stage) {
+		outcomes := make(chan queue.Outcome, 10)
+		loser := s.queue(&queue.Options{OnSettled: func(_ context.Context, set queue.Settled) { outcomes <- set.Outcome }})
+		winner := s.queue(nil)
+		var lost, won journal
+		began, goOn := make(chan struct{}, 1), make(chan struct{})
+		began2, goOn2 := make(chan struct{}, 1), make(chan struct{})
+		s.accept(loser, completed("a", 1), completed("a", 2))
+		stop := s.run(loser, lost.noting(hold("a/1", began, goOn)))
+		<-began
+		s.exec("UPDATE signforms_lines SET lease = 1")
+		s.run(winner, won.noting(hold("a/1", began2, goOn2)))
+		<-began2
+		close(goOn)
+		require.Equal(s, queue.Stale, <-outcomes)
+		stop()
+		st, err := winner.Stats(s.Context())
+		require.NoError(s, err)
+		require.Equal(s, 2, st.Pending)
+		require.Equal(s, 1, st.Running)
+		close(goOn2)
+		s.settled(winner)
+		require.Equal(s, []string{"a/1"}, lost.all())
+		require.Equal(s, []string{"a/1", "a/2"}, won.all())
+	})
+}
+
 // However Run is ended, no line stays claimed: it would wait for the end of the lease.
 func TestNothingStaysClaimed(t *testing.T) {
 	eachStore(t, func(s stage) {
