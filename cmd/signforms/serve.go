@@ -85,7 +85,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	}
 	return &signformstest.Options{
 		Addr: f.addr, PublicURL: strings.TrimRight(f.publicURL, "/"), APIKey: f.apiKey, WorkspaceID: f.workspaceID,
-		WebhookSecret: f.webhookSecret, Profile: profile, VirtualTimestamps: false,
+		WebhookSecret: f.webhookSecret, Profile: profile,
 	}, nil
 }
 

@@ -13,11 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // stopWithin is how long serve waits at its end for requests and webhook attempts under way.
 const stopWithin = 10 * time.Second
+
+// memory is what stands in the place of the data file where there is none.
+const memory = "memory"
 
 // run serves until ctx ends.
 func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
@@ -33,7 +37,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	data, file := "memory", ""
+	data, file := memory, ""
 	if store != nil {
 		o.Storage, data, file = store, store.Path(), store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
@@ -43,7 +47,6 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return err
 	}
 	o.Finish = finisher.finish
-	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr)}, f.publicURL)
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
@@ -52,7 +55,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	server, err := signformstest.Start(o)
 	if err != nil {
-		return startError(err, f.addr)
+		return startError(err, f.addr, data)
 	}
 	defer server.Close()
 	finisher.begin(server)
@@ -70,14 +73,17 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 }
 
 // startError says what the service has against its options in the words of the command line.
-func startError(err error, addr string) error {
+func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandboxEnv)
 	}
 	if text := err.Error(); strings.HasPrefix(text, "Options.") {
 		return usageError("%s", optionFlags.Replace(text))
 	}
-	return err
+	if errors.Is(err, sqlitestore.ErrDamaged) || data == memory {
+		return err
+	}
+	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty", err, data)
 }
 
 var optionFlags = strings.NewReplacer(

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,6 +38,42 @@ func TestTwoProgramsOnOneFile(t *testing.T) {
 	start(t, "--data", data) // a killed program leaves no lock
 }
 
+// What is in a record is refused as a whole file is, with what to do, and stays as it is.
+func TestRecordsThatCannotBeRead(t *testing.T) {
+	for change, want := range map[string]string{
+		`replace(data, '"v":1', '"v":99')`: "this version of the program knows up to 1",
+		`substr(data, 1, 50)`:              "put a copy of it back, or move it away",
+	} {
+		data := filepath.Join(t.TempDir(), "sandbox.db")
+		s := start(t, "--data", data)
+		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
+		s.stop(t)
+		edit(t, data, "update document set data = "+change)
+		before, err := os.ReadFile(data)
+		require.NoError(t, err)
+		_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+		require.ErrorContains(t, err, "exit status 1")
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, data)
+		after, err := os.ReadFile(data)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(before, after), "the file has changed")
+	}
+}
+
+// edit changes one record as another program would.
+func edit(t *testing.T, data, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", data)
+	require.NoError(t, err)
+	defer db.Close()
+	changed, err := db.ExecContext(t.Context(), statement)
+	require.NoError(t, err)
+	rows, err := changed.RowsAffected()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, rows)
+}
+
 // Time goes on where it was, although the machine's clock says that it is a day earlier.
 func TestClockSetBack(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
@@ -45,14 +83,7 @@ func TestClockSetBack(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(24 * time.Hour)}, &before))
 	s.stop(t)
 	// Without what was advanced, the records are as those of a machine whose clock was a day ahead until now.
-	db, err := sql.Open("sqlite", data)
-	require.NoError(t, err)
-	changed, err := db.ExecContext(t.Context(), `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
-	require.NoError(t, err)
-	rows, err := changed.RowsAffected()
-	require.NoError(t, err)
-	require.EqualValues(t, 1, rows)
-	require.NoError(t, db.Close())
+	edit(t, data, `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
 
 	s = start(t, "--data", data)
 	require.NoError(t, s.client.Get(t.Context(), "/clock", nil, &after))
