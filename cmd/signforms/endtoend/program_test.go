@@ -1,4 +1,4 @@
-package e2e_test
+package endtoend_test
 
 import (
 	"bufio"
@@ -27,7 +27,7 @@ var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	folder, err := os.MkdirTemp("", "signforms-e2e-")
+	folder, err := os.MkdirTemp("", "signforms-endtoend-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

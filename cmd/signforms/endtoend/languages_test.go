@@ -1,4 +1,4 @@
-package e2e_test
+package endtoend_test
 
 import (
 	"os/exec"

@@ -1,2 +1,0 @@
-// Package e2e holds tests of the program as a process: from other languages, killed, without room on the disk, behind a proxy.
-package e2e
