@@ -22,7 +22,7 @@ type serveFlags struct {
 	seed, envFile, token               string
 	profile, allowHosts                []string
 	frameAncestors                     []string
-	denyPrivate, json                  bool
+	plainPDFs, denyPrivate, json       bool
 }
 
 func newServe() *cobra.Command {
@@ -62,6 +62,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.token, "token", "", "what console and control API ask for; without one they are closed off loopback")
 	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
 	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
+	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "leave the PDFs of completed documents as they were sent, in place of stamping and sealing them: for many documents")
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
 }
 

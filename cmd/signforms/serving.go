@@ -46,7 +46,9 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Finish = finisher.finish
+	if !f.plainPDFs {
+		o.Finish = finisher.finish
+	}
 	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr)}, f.publicURL)
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))

@@ -111,7 +111,8 @@ func TestImage(t *testing.T) {
 	s.stop(t)
 	left, err := filepath.Glob(filepath.Join(data, "*"))
 	require.NoError(t, err)
-	require.Equal(t, []string{filepath.Join(data, "sandbox.db"), filepath.Join(data, "sandbox.db.lock")}, left)
+	file := filepath.Join(data, "sandbox.db")
+	require.Equal(t, []string{file, file + ".lock", file + ".seal.pem"}, left)
 }
 
 // readDockerfile returns what the last stage says, by instruction.

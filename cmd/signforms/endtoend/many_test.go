@@ -28,9 +28,9 @@ func TestManyDocuments(t *testing.T) {
 	for _, where := range []string{"memory", "file"} {
 		t.Run(where, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "sandbox.db")
-			args := []string{"--data", data}
+			args := []string{"--plain-pdfs", "--data", data}
 			if where == "memory" {
-				args = []string{"--memory"}
+				args = []string{"--plain-pdfs", "--memory"}
 			}
 			s := start(t, args...)
 			manyDocuments(t, s)
