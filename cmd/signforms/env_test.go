@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -16,7 +17,7 @@ func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
 			return
 		}
 		require.Contains(t, f.Usage, "[$"+variable(sandboxEnv, f)+"]", f.Name)
-		require.Contains(t, string(page), "`--"+f.Name+"`", "docs/sandbox.md")
+		require.True(t, strings.Contains(string(page), "`--"+f.Name+"`"), "docs/sandbox.md has no line about --%s", f.Name)
 	})
 }
 
