@@ -100,7 +100,9 @@ func TestKilledUnderLoad(t *testing.T) {
 	defer receiver.Close()
 
 	data := filepath.Join(t.TempDir(), "sandbox.db")
-	life := func() *sandbox { return start(t, "--plain-pdfs", "--data", data, "--webhook-secret", secret, "--api-key", "the-key") }
+	life := func() *sandbox {
+		return start(t, "--plain-pdfs", "--data", data, "--webhook-secret", secret, "--api-key", "the-key")
+	}
 	s := life()
 	var template control.ID
 	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
