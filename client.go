@@ -12,9 +12,6 @@ import (
 	"unicode"
 )
 
-// Version of this module; it is part of the User-Agent.
-const Version = "0.1.0"
-
 // A Client calls the Signing and Forms Service. It is safe for concurrent use and never changes after [New].
 type Client struct {
 	Documents *DocumentsService
@@ -98,7 +95,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	c := &caller{
 		base: base, key: secret{&apiKey}, options: o, operations: ops,
 		transport: o.HTTPClient.Transport,
-		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version),
+		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version()),
 		budget:    newBudget(o, base, apiKey),
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil

@@ -31,7 +31,7 @@ func probeReport(rep *probe.Report, conn connection) []byte {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. Names, ids, addresses, links and keys are replaced.\n\n", signforms.Version)
+	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. Names, ids, addresses, links and keys are replaced.\n\n", signforms.Version())
 	b.WriteString("| Fact | Grade | Outcome | Seen |\n|---|---|---|---|\n")
 	for _, res := range rep.Results {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", res.Text, res.Grade, res.Outcome, strings.ReplaceAll(r.Text(res.Seen), "|", "\\|"))

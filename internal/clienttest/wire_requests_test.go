@@ -154,7 +154,7 @@ func (want wireRequest) require(t *testing.T, got clienttest.Sent) {
 	require.NoError(t, err)
 	require.Equal(t, uuid.Version(4), id.Version())
 	header.Set("X-Request-Id", id.String())
-	header.Set("User-Agent", "signforms-go/"+signforms.Version)
+	header.Set("User-Agent", "signforms-go/"+signforms.Version())
 	require.Equal(t, header, got.Header)
 	if want.Body == nil {
 		require.Empty(t, got.Content)
@@ -183,7 +183,7 @@ func TestHeadersThatOptionsChange(t *testing.T) {
 		require.NoError(t, clienttest.Second(client.Documents.List(t.Context(), signforms.DocumentListParams{})))
 	}
 	require.NotContains(t, rec.Sent[0].Header, "Workspaceid")
-	require.Equal(t, "app/2.1 (ops) signforms-go/"+signforms.Version, rec.Sent[0].Header.Get("User-Agent"))
+	require.Equal(t, "app/2.1 (ops) signforms-go/"+signforms.Version(), rec.Sent[0].Header.Get("User-Agent"))
 	require.NotEqual(t, rec.Sent[0].Header.Get("X-Request-Id"), rec.Sent[1].Header.Get("X-Request-Id"), "each call has its own id")
 }
 

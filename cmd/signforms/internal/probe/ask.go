@@ -164,7 +164,7 @@ func (r *run) askOnce(ctx context.Context, method, path string, query url.Values
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Api-Key", key)
-	req.Header.Set("User-Agent", "signforms-probe signforms-go/"+signforms.Version)
+	req.Header.Set("User-Agent", "signforms-probe signforms-go/"+signforms.Version())
 	req.Header.Set("X-Request-Id", uuid.NewString())
 	if r.WorkspaceID != "" {
 		req.Header.Set("Workspaceid", r.WorkspaceID)
