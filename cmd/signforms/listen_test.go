@@ -318,7 +318,7 @@ func TestListenSurvivesARestart(t *testing.T) {
 	require.NoError(t, err)
 	running := listen(t, "--url", s.BaseURL)
 	require.Equal(t, exitOK, s.stop())
-	s = serveInProcess(t, "--data", data, "--addr", addr)
+	serveInProcess(t, "--data", data, "--addr", addr)
 	until(t, func() bool { return strings.Count(running.stderr.String(), "connected: deliveries of ") == 2 })
 	require.Len(t, webhooksOf(t, c), 3, "they are those of before")
 	signs(t, c, lease(t, c), "ann@example.com")
