@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -147,6 +146,3 @@ func command(t testing.TB, env []string, args ...string) (stdout string, err err
 	}
 	return out.String(), nil
 }
-
-// within bounds a wait for a process.
-const within = 30 * time.Second

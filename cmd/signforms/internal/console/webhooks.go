@@ -99,7 +99,7 @@ func (c *console) addWebhook(r *http.Request) (string, error) {
 }
 
 // errShown makes the page of a webhook come again, with its secret.
-var errShown = errors.New("The secret is shown below, once. Keep it where your receiver reads it")
+var errShown = errors.New("the secret is shown below, once. Keep it where your receiver reads it")
 
 func (c *console) actOnWebhook(r *http.Request) (string, error) {
 	id := r.PathValue("id")

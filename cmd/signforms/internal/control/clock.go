@@ -15,7 +15,7 @@ type Clock struct {
 
 func (a *API) clock() *Clock {
 	now := a.server.Now()
-	return &Clock{Now: now.UTC(), Ahead: Duration(now.Sub(time.Now()).Round(time.Second))}
+	return &Clock{Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second))}
 }
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
