@@ -65,7 +65,7 @@ func (k *keeper) Load(put func(store.Write)) error {
 	for batch := range k.decoded(ctx, cancel) {
 		for _, w := range batch.writes {
 			if service, ok := w.Value.(*store.Service); ok {
-				offset = service.Offset
+				offset, k.at = service.Offset, later(k.at, service.Latest)
 			}
 			put(w)
 		}

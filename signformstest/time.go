@@ -62,7 +62,7 @@ func (s *Server) keepClock(step time.Duration) error {
 	}
 	return s.store.Update(func(tx *store.Tx) error {
 		v := tx.Service()
-		v.Offset = s.clock.advanced() + step
+		v.Offset, v.Latest = s.clock.advanced()+step, tx.Now.Add(step)
 		tx.PutService(v)
 		return nil
 	})

@@ -42,7 +42,7 @@ func records() []store.Write {
 	}
 	return []store.Write{
 		{Kind: store.KindService, ID: "service", Value: &store.Service{
-			WorkspaceID: "w", APIKey: "k", WebhookSecret: "s", Offset: time.Hour, Deliveries: 1, Audit: 2, Messages: 3, Webhooks: 4,
+			WorkspaceID: "w", APIKey: "k", WebhookSecret: "s", Offset: time.Hour, Latest: at, Deliveries: 1, Audit: 2, Messages: 3, Webhooks: 4,
 		}},
 		{Kind: store.KindWorkspace, ID: "w", Value: &store.Workspace{ID: "w", OwnerID: "o"}},
 		{Kind: store.KindKey, ID: "hash", Value: &store.Key{APIKey: "k", WorkspaceID: "w"}},

@@ -21,6 +21,7 @@ type Service struct {
 	APIKey        string        `json:",omitzero"`
 	WebhookSecret string        `json:",omitzero"`
 	Offset        time.Duration `json:",omitzero"` // by which its clock was advanced
+	Latest        time.Time     `json:",omitzero"` // that the clock may have told when it was advanced last
 	Deliveries    int64         `json:",omitzero"` // number of the newest delivery when all were deleted; the same for what follows
 	Audit         int64         `json:",omitzero"`
 	Messages      int64         `json:",omitzero"`

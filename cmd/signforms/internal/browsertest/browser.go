@@ -333,7 +333,7 @@ func (p *Page) RequireAccessible() {
 		.map(v => v.id + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`)
 	require.Equal(p.t, "[]", findings, "findings of axe")
 	wider := Eval[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
-	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window")
+	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
 }
 
 // Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, if it names one, for people to look at.
