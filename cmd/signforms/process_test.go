@@ -87,6 +87,18 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
+// running is the program that was started last, for what a gate does to it. Its first request may arrive before start returns.
+var running struct {
+	sync.Mutex
+	program *program
+}
+
+func current() *program {
+	running.Lock()
+	defer running.Unlock()
+	return running.program
+}
+
 // start starts the program in a process of its own. seen, unless nil, gets each line of stderr.
 func start(t *testing.T, seen func(p *program, line string), args ...string) *program {
 	t.Helper()
@@ -99,7 +111,11 @@ func start(t *testing.T, seen func(p *program, line string), args ...string) *pr
 		p.cmd.Wait() // its error is the code
 		return p.cmd.ProcessState.ExitCode()
 	})
-	require.NoError(t, p.cmd.Start())
+	running.Lock()
+	err := p.cmd.Start()
+	running.program = p
+	running.Unlock()
+	require.NoError(t, err)
 	var lines sync.WaitGroup
 	lines.Go(func() {
 		for s := bufio.NewScanner(read); s.Scan(); {
@@ -169,6 +185,13 @@ func (g *gate) stand(t *testing.T, s *service) {
 	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
 }
 
+// count is how many requests arrived.
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.arrived)
+}
+
 // most is how many requests arrived within the service's 15 minutes, at most, by the faster clock.
 func (g *gate) most() (most int) {
 	g.mu.Lock()
@@ -223,14 +246,14 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	g := &gate{method: http.MethodPost}
 	g.before = func(n int) {
 		if n == 2 { // it arrives, and nobody knows
-			p.kill()
-			p.end()
+			current().kill()
+			current().end()
 		}
 	}
 	g.after = func(n int) {
 		if n == 4 { // it was carried out, and its answer is lost
-			p.kill()
-			p.end()
+			current().kill()
+			current().end()
 		}
 	}
 	g.stand(t, s)
@@ -247,13 +270,13 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	}
 	p = start(t, waiting, remindAll...)
 	require.Equal(t, -1, p.end(), "killed as it waits: %s", &p.stderr)
-	require.Len(t, g.arrived, 5)
+	require.Equal(t, 5, g.count())
 
 	p = start(t, nil, remindAll...)
 	require.Equal(t, exitUnknown, p.end(), "%s", &p.stderr)
 	require.Contains(t, p.stderr.String(), "signforms: 2 unknown\n")
 	atMostOnce(t, s.mailed("reminder"))
-	require.Len(t, g.arrived, 9)
+	require.Equal(t, 9, g.count())
 	require.LessOrEqual(t, g.most(), 5)
 	require.Len(t, s.mailed("reminder"), 10, "nine documents, of which one has two signers, and the unknown ones were both carried out")
 
@@ -270,7 +293,7 @@ func TestRemindIsInterruptedAndGoesOn(t *testing.T) {
 	var p *program
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 3 {
-			p.cmd.Process.Signal(os.Interrupt)
+			current().cmd.Process.Signal(os.Interrupt)
 		}
 	}}
 	g.stand(t, s)
@@ -313,14 +336,14 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 	g := &gate{method: http.MethodPost}
 	g.before = func(n int) {
 		if n == 2 {
-			p.kill()
-			p.end()
+			current().kill()
+			current().end()
 		}
 	}
 	g.after = func(n int) {
 		if n == 4 {
-			p.kill()
-			p.end()
+			current().kill()
+			current().end()
 		}
 	}
 	g.stand(t, s)
@@ -346,7 +369,7 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 	p = start(t, nil, append(args, "--resolve", "3=done", "--resolve", "5=again")...)
 	require.Equal(t, exitOK, p.end(), "%s", &p.stderr)
 	require.Equal(t, 1, strings.Count(p.stdout.String(), `"outcome":"sent"`))
-	require.Len(t, g.arrived, 7)
+	require.Equal(t, 7, g.count())
 
 	// It has ended now: the same command again is a new run.
 	p = start(t, nil, args...)
@@ -359,7 +382,7 @@ func TestSendIsInterruptedAndGoesOn(t *testing.T) {
 	var p *program
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 3 {
-			p.cmd.Process.Signal(os.Interrupt)
+			current().cmd.Process.Signal(os.Interrupt)
 		}
 	}}
 	g.stand(t, s)
