@@ -233,7 +233,8 @@ func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 			hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
 			id := srv.TestWebhook(hook)
 			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute + 137*time.Millisecond) // not at the instant of a repeat
+			synctest.Wait()
 			storage.becomes(storagetest.Saved)
 			require.NoError(t, srv.Settle(t.Context()))
 			require.Equal(t, int32(1), arrived.Load())
