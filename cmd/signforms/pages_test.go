@@ -64,6 +64,7 @@ func sendOffer(t *testing.T, s *served, templateID string) *signforms.SendResult
 // drawSignature signs with a drawing that fills the area to draw in.
 func drawSignature(p *browsertest.Page) {
 	p.Click("[data-draw]")
+	p.Wait("document.querySelector('#draw').open")
 	box := browsertest.Eval[[]float64](p, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")
 	p.Drag(box[0]+2, box[1]+2, box[0]+box[2]-2, box[1]+box[3]-2)
 	p.Click("#draw-use")

@@ -1,5 +1,5 @@
-// Package assets holds the scripts and fonts of other projects that the pages use, exactly as they were published.
-// LIST.md names each with its version, licence and SHA-256.
+// Package assets holds the scripts and fonts of other projects that the pages use, exactly as they were published; the larger
+// ones are compressed. LIST.md names each with its version, licence and SHA-256.
 package assets
 
 import (
@@ -8,8 +8,11 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
 //go:embed LIST.md
@@ -30,14 +33,27 @@ func Handler() http.Handler {
 	if err != nil {
 		panic("assets: " + err.Error())
 	}
-	serve := http.FileServerFS(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if r.URL.Path == "" || strings.HasSuffix(r.URL.Path, "/") {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if compressed, err := fs.ReadFile(files, name+".gz"); err == nil {
+			look.ServeCompressed(w, r, contentType(name), compressed)
+			return
+		}
+		plain, err := fs.ReadFile(files, name)
+		if err != nil || strings.HasSuffix(name, ".gz") {
+			w.Header().Set("X-Content-Type-Options", "nosniff")
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		serve.ServeHTTP(w, r)
+		look.Keep(w.Header(), contentType(name))
+		_, _ = w.Write(plain) // whoever asked has gone
 	})
+}
+
+// contentType does not ask the machine, which may call a script something that browsers do not run.
+func contentType(name string) string {
+	if ext := path.Ext(name); ext == ".js" || ext == ".mjs" {
+		return "text/javascript; charset=utf-8"
+	}
+	return "application/octet-stream"
 }

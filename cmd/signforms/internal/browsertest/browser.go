@@ -79,7 +79,7 @@ func (c *chromium) stop() {
 	}
 }
 
-// Page is one tab, with cookies and storage of its own.
+// Page is one tab.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
@@ -88,12 +88,31 @@ type Page struct {
 	errors []string
 }
 
-// Open opens a tab, which is closed with the test. An error in its console fails the test, unless it was allowed.
+// Open opens a tab with cookies and storage of its own, which is closed with the test. An error in its console fails the test,
+// unless it was allowed.
 func Open(t testing.TB, screen Screen) *Page {
 	t.Helper()
 	browser.once.Do(browser.start)
-	require.NoError(t, browser.err, "starting Chromium: install the package chromium, or name it in SIGNFORMS_CHROMIUM")
-	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	return browser.open(t, screen, chromedp.WithNewBrowserContext())
+}
+
+// Fresh starts a browser of the test's own, with an empty cache, and returns a function that opens tabs in it. They share its
+// cache, as a person's tabs do.
+func Fresh(t testing.TB) (open func(Screen) *Page) {
+	t.Helper()
+	own := &chromium{}
+	own.start()
+	t.Cleanup(own.stop)
+	return func(screen Screen) *Page {
+		t.Helper()
+		return own.open(t, screen)
+	}
+}
+
+func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.ContextOption) *Page {
+	t.Helper()
+	require.NoError(t, c.err, "starting Chromium: install the package chromium, or name it in SIGNFORMS_CHROMIUM")
+	ctx, cancel := chromedp.NewContext(c.ctx, options...)
 	p := &Page{t: t, ctx: ctx}
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx)) // opens the tab, which would end with a context that has a deadline

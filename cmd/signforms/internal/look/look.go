@@ -2,10 +2,15 @@
 package look
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -22,13 +27,41 @@ func Version(texts ...string) string {
 
 // Static returns a handler of one text that never changes under its address.
 func Static(contentType, text string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", contentType)
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write([]byte(text)) // whoever asked has gone
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, err := w.Write([]byte(text))
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic("look: " + err.Error()) // a buffer takes everything
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ServeCompressed(w, r, contentType, compressed.Bytes())
 	})
+}
+
+// Keep sets the headers of what never changes under its address.
+func Keep(h http.Header, contentType string) {
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// ServeCompressed serves what was compressed by gzip and never changes under its address: as it is to clients that take that,
+// which browsers do.
+func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string, compressed []byte) {
+	h := w.Header()
+	Keep(h, contentType)
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Length", strconv.Itoa(len(compressed)))
+		_, _ = w.Write(compressed) // whoever asked has gone
+		return
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		panic("look: " + err.Error()) // it comes with the program
+	}
+	_, _ = io.Copy(w, plain) // whoever asked has gone
 }
 
 // Secure sets the headers of a page: scripts, styles and everything else come from the page's own origin only, none of them

@@ -151,7 +151,7 @@ func runs(text, font string) []textRun {
 // canvas is a PDF under construction. Its unit is the point, its origin the page's top left corner.
 type canvas struct {
 	*fpdf.Fpdf
-	loaded map[string]bool
+	used map[string]map[rune]bool // the characters that were written, by the fonts that were loaded
 }
 
 func newCanvas() *canvas {
@@ -163,13 +163,13 @@ func newCanvas() *canvas {
 	f.SetCreationDate(time.Unix(0, 0).UTC()) // the same input gives the same bytes
 	f.SetModificationDate(time.Unix(0, 0).UTC())
 	f.SetCatalogSort(true)
-	return &canvas{Fpdf: f, loaded: map[string]bool{}}
+	return &canvas{Fpdf: f, used: map[string]map[rune]bool{}}
 }
 
 func (c *canvas) useFont(name string, size float64) {
-	if !c.loaded[name] {
+	if c.used[name] == nil {
 		c.AddUTF8FontFromBytes(name, "", fontBytes(name))
-		c.loaded[name] = true
+		c.used[name] = map[rune]bool{}
 	}
 	c.SetFont(name, "", size)
 }
@@ -189,6 +189,9 @@ func (c *canvas) text(x, y float64, text, font string, size float64) {
 	for _, run := range runs(text, font) {
 		c.useFont(run.font, size)
 		c.Text(x, y, run.text)
+		for _, r := range run.text {
+			c.used[run.font][r] = true
+		}
 		x += c.GetStringWidth(run.text)
 	}
 }
@@ -198,5 +201,5 @@ func (c *canvas) bytes() ([]byte, error) {
 	if err := c.Output(&out); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	return slim(out.Bytes(), c.used), nil
 }

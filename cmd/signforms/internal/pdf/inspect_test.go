@@ -113,3 +113,21 @@ func TestDrawIsTheSameEachTime(t *testing.T) {
 		require.True(t, bytes.Equal(first, draw()))
 	}
 }
+
+// A font that says that all characters may occur takes viewers long to prepare.
+func TestFontsNameTheCharactersThatOccur(t *testing.T) {
+	var paragraphs []string
+	for r := rune(0x4e00); r < 0x4e00+250; r += 10 {
+		paragraphs = append(paragraphs, "Zoë Привет 한국 "+string([]rune{r, r + 1, r + 2, r + 3, r + 4, r + 5, r + 6, r + 7, r + 8, r + 9}))
+	}
+	drawn, err := pdf.Draw("Title", paragraphs)
+	require.NoError(t, err)
+	require.False(t, bytes.Contains(drawn, []byte("<0000> <FFFF> <0000>")))
+	require.True(t, bytes.Contains(drawn, []byte("\n100 beginbfchar\n")))
+	file := save(t, drawn)
+	require.Contains(t, tool(t, "qpdf", "--check", file), "No syntax or stream encoding errors found")
+	text := tool(t, "pdftotext", "-layout", file, "-")
+	for _, paragraph := range append(paragraphs, "Title") {
+		require.Contains(t, text, paragraph)
+	}
+}

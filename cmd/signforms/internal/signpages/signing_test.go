@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,14 +24,14 @@ import (
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
 // newService starts a service whose links open the pages.
-func newService(t *testing.T, frames ...string) *signformstest.Server {
+func newService(t testing.TB, frames ...string) *signformstest.Server {
 	t.Helper()
 	var service *signformstest.Server
 	options := signpages.Options{
 		Frames: frames,
 		Original: func(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
 			if strings.Contains(d.Name, "20 pages") {
-				return drawn(t, 20), nil
+				return twentyPages()
 			}
 			return os.ReadFile("../pdf/testdata/pdftex.pdf")
 		},
@@ -50,20 +52,14 @@ func newService(t *testing.T, frames ...string) *signformstest.Server {
 	return service
 }
 
-// drawn makes a PDF of so many pages.
-func drawn(t *testing.T, pages int) []byte {
-	t.Helper()
-	var paragraphs []string
-	for range pages * 31 {
-		paragraphs = append(paragraphs, "Lorem ipsum dolor sit amet, consetetur sadipscing elitr.")
-	}
-	data, err := pdf.Draw("Long document", paragraphs)
-	require.NoError(t, err)
-	return data
-}
+// twentyPages is a PDF of 20 pages of text.
+var twentyPages = sync.OnceValues(func() ([]byte, error) {
+	paragraphs := slices.Repeat([]string{"Lorem ipsum dolor sit amet, consetetur sadipscing elitr."}, 20*31)
+	return pdf.Draw("Long document", paragraphs)
+})
 
 // offer sends a template with every kind of field to two people, and returns the document's id and their links.
-func offer(t *testing.T, service *signformstest.Server, name string) (id string, links map[string]string) {
+func offer(t testing.TB, service *signformstest.Server, name string) (id string, links map[string]string) {
 	t.Helper()
 	field := func(name string, kind signformstest.FieldKind, y float64, required bool) signformstest.TemplateField {
 		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: kind, Required: required, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.04}
@@ -154,6 +150,7 @@ func TestDrawnSignature(t *testing.T) {
 	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	ann.Go(links["ann@example.com"])
 	ann.Click("[data-draw]")
+	ann.Wait("document.querySelector('#draw').open")
 	box := browsertest.Eval[[]float64](ann, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")
 	ann.Drag(box[0]+20, box[1]+20, box[0]+box[2]/2, box[1]+box[3]-20)
 	ann.Click("#draw-use")
@@ -230,17 +227,6 @@ func TestDecliningGivesTheReason(t *testing.T) {
 	ann.Click("button.danger")
 	ann.WaitText("You declined to sign this document.")
 	require.Equal(t, "too dear", find(t, service, id).Signers[0].Reason)
-}
-
-func TestFirstOf20PagesIsShownSoon(t *testing.T) {
-	service := newService(t)
-	_, links := offer(t, service, "Offer of 20 pages")
-	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	ann.Go(links["ann@example.com"])
-	ann.Wait("document.querySelectorAll('.page').length >= 20")
-	t.Logf("first page after %s ms", browsertest.Eval[string](ann, "document.querySelector('main').dataset.shown"))
-	drawn := browsertest.Eval[int](ann, "document.querySelectorAll('[data-drawn]').length")
-	require.Less(t, drawn, 20, "pages far below are drawn when they come near")
 }
 
 func TestPagesOnEveryScreen(t *testing.T) {

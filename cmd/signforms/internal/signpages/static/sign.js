@@ -2,6 +2,10 @@
 // tells an embedding page what happens. The page signs without it too.
 const main = document.querySelector("main");
 const data = main.dataset;
+const library = (name) => new URL(`${data.assets}/lib/${name}`, location.href).href;
+
+// The worker takes long to start, so it starts before anything that can wait.
+const worker = data.pdf && new Worker(library("pdf.worker.min.mjs"), { type: "module" });
 
 // tell sends an event to the embedding page. The browser drops it unless that page is of an origin that may embed this one.
 function tell(event, detail = {}) {
@@ -15,11 +19,10 @@ function tell(event, detail = {}) {
 async function showDocument() {
 	const loading = document.querySelector("#loading");
 	loading.hidden = false;
-	const pdfjs = await import(new URL(`${data.assets}/lib/pdf.min.mjs`, location.href));
-	pdfjs.GlobalWorkerOptions.workerSrc = `${data.assets}/lib/pdf.worker.min.mjs`;
+	const pdfjs = await import(library("pdf.min.mjs"));
+	pdfjs.GlobalWorkerOptions.workerPort = worker;
 	const pdf = await pdfjs.getDocument({
-		url: data.pdf, cMapUrl: `${data.assets}/lib/cmaps/`, cMapPacked: true,
-		standardFontDataUrl: `${data.assets}/lib/standard_fonts/`, wasmUrl: `${data.assets}/lib/wasm/`,
+		url: data.pdf, cMapUrl: library("cmaps/"), cMapPacked: true, standardFontDataUrl: library("standard_fonts/"), wasmUrl: library("wasm/"),
 	}).promise;
 	const section = document.querySelector(".pages");
 	const observer = new IntersectionObserver((entries) => {
@@ -30,8 +33,7 @@ async function showDocument() {
 		}
 	}, { rootMargin: "800px" });
 	for (let number = 1; number <= pdf.numPages; number++) {
-		const page = await pdf.getPage(number);
-		const { width, height } = page.getViewport({ scale: 1 });
+		const { width, height } = (await pdf.getPage(number)).getViewport({ scale: 1 });
 		const box = document.createElement("div");
 		box.className = "page";
 		box.dataset.number = number;
@@ -105,39 +107,37 @@ function fillSpot(spot, field, input) {
 	spot.setAttribute("aria-label", `Go to ${field.dataset.name}, ${state}`);
 }
 
-async function offerDrawing() {
-	const buttons = document.querySelectorAll("[data-draw]");
-	if (buttons.length === 0) return;
-	const { default: SignaturePad } = await import(new URL(`${data.assets}/lib/signature_pad.min.js`, location.href));
+function offerDrawing() {
 	const dialog = document.querySelector("#draw");
-	const pad = new SignaturePad(dialog.querySelector("canvas"), { penColor: "#0f1746" });
+	let pad = null;
 	let field = null;
-	for (const button of buttons) {
-		button.hidden = false;
-		button.addEventListener("click", () => {
-			field = button.closest("[data-field]");
-			pad.clear();
-			dialog.showModal();
-		});
-	}
-	// A drawing takes the place of the typed name, and typing that of the drawing.
-	const use = (image) => {
-		const typed = field.querySelector("input:not([type=hidden])");
-		field.querySelector("input[type=hidden]").value = image;
-		if (image) typed.value = "";
-		typed.required = !image && field.querySelector("label").classList.contains("required");
-		field.dispatchEvent(new Event("drawn"));
+	const open = async (own) => {
+		const { default: SignaturePad } = await import(library("signature_pad.min.js"));
+		pad ??= new SignaturePad(dialog.querySelector("canvas"), { penColor: "#0f1746" });
+		field = own;
+		pad.clear();
+		dialog.showModal();
 	};
-	dialog.querySelector("#draw-use").addEventListener("click", () => {
-		if (!pad.isEmpty()) use(pad.toDataURL("image/png"));
+	// A drawing takes the place of the typed name, and typing that of the drawing.
+	const use = (own, image) => {
+		const typed = own.querySelector("input:not([type=hidden])");
+		own.querySelector("input[type=hidden]").value = image;
+		if (image) typed.value = "";
+		typed.required = !image && own.querySelector("label").classList.contains("required");
+		own.dispatchEvent(new Event("drawn"));
+	};
+	for (const button of document.querySelectorAll("[data-draw]")) {
+		const own = button.closest("[data-field]");
+		button.hidden = false;
+		button.addEventListener("click", () => open(own));
+		own.querySelector("input:not([type=hidden])").addEventListener("input", () => use(own, ""));
+	}
+	dialog?.querySelector("#draw-use").addEventListener("click", () => {
+		if (!pad.isEmpty()) use(field, pad.toDataURL("image/png"));
 		dialog.close();
 	});
-	dialog.querySelector("#draw-clear").addEventListener("click", () => pad.clear());
-	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
-	for (const button of buttons) {
-		const own = button.closest("[data-field]");
-		own.querySelector("input:not([type=hidden])").addEventListener("input", () => { field = own; use(""); });
-	}
+	dialog?.querySelector("#draw-clear").addEventListener("click", () => pad.clear());
+	dialog?.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
 }
 
 function showHeight() {
