@@ -68,14 +68,20 @@ func WithSteps(steps map[store.Kind][]Step) *Codec {
 }
 
 func decode[T any](data []byte) (envelope, any, error) {
-	var f filled[T]
-	err := json.Unmarshal(data, &f)
+	f, err := decodeFilled[T](data)
 	return f.envelope, &f.Data, err
 }
 
+func decodeFilled[T any](data []byte) (f filled[T], err error) {
+	if !read(data, &f) {
+		f = filled[T]{}
+		err = json.Unmarshal(data, &f)
+	}
+	return f, err
+}
+
 func decodeBatch[T any](data []byte) (envelope, any, error) {
-	var f filled[[]*T]
-	err := json.Unmarshal(data, &f)
+	f, err := decodeFilled[[]*T](data)
 	if err == nil && (len(f.Data) == 0 || slices.Contains(f.Data, nil)) {
 		err = errors.New("an entry is missing")
 	}
