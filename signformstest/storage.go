@@ -15,8 +15,8 @@ type Storage interface {
 	// Data is yield's from then on. Load is called again when it is not known whether a Save was carried out.
 	Load(ctx context.Context, yield func(Record) error) error
 
-	// Save adds, replaces and deletes all of these records or none, and returns when that is durable. No two of them have the
-	// same Kind and ID. An error says that nothing was changed, unless it matches [ErrSaveUnknown].
+	// Save adds, replaces and deletes all of these records or none, and returns when that is durable. They are those of one change,
+	// or of several that came together. No two of them have the same Kind and ID. An error says that nothing was changed, unless it matches [ErrSaveUnknown].
 	Save(ctx context.Context, records []Record) error
 
 	// Blob returns the content of the blob with this hash, which was saved as a record of the kind [BlobKind].

@@ -20,10 +20,11 @@
 //
 // # Saving
 //
-// With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. What fails
-// is undone and is an [*Unavailable]. After a save that may have been carried out, views show what was there before it, and nothing
-// changes until everything was loaded again. Views write nothing: that a document expired, and that the oldest entries of a log are
-// dropped, follows from what is there and from the time, and is saved with the next change.
+// With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. Transactions
+// that come while others are being saved are saved together, in one go; see group.go. What fails is undone and is an [*Unavailable].
+// After a save that may have been carried out, views show what was there before it, and nothing changes until everything was loaded
+// again. Views write nothing: that a document expired, and that the oldest entries of a log are dropped, follows from what is there and
+// from the time, and is saved with the next change.
 //
 // # The outbox
 //

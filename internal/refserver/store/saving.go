@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -56,7 +57,7 @@ func (w Write) About() (ids []string) {
 
 // Keeper makes what a [Store] holds durable.
 type Keeper interface {
-	// Save keeps all of the writes or none. It is called under the store's lock: nobody sees them before it has returned. An
+	// Save keeps all of the writes, of one or more transactions, or none. It is called under the store's lock: nobody sees them before it has returned. An
 	// error says that nothing was kept, unless it matches [ErrUnknown].
 	Save(at time.Time, writes []Write) error
 
@@ -82,10 +83,13 @@ type keeping struct {
 	keeper  Keeper        // nil: nothing is kept
 	changed func([]Write) // is told of what was committed; nil: nobody is
 	unsaved []Write       // what follows from time alone: the next save carries it
-	doubt   error         // a save may have been carried out; nothing changes until all was loaded again
+	doubt   doubt         // a save may have been carried out; nothing changes until all was loaded again
 	loading chan struct{} // holds a value while that is done
 	loads   int           // how often that was done
 }
+
+// doubt is why nothing changes, or nil. It can be asked for while a save is under way.
+type doubt struct{ atomic.Pointer[Unavailable] }
 
 // Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.
 func (s *Store) Keep(k Keeper) error {
@@ -108,22 +112,20 @@ func (tx *Tx) wrote(kind Kind, id string, value any) {
 	}
 }
 
-// commit makes the transaction's writes durable, with those that wait for it.
-func (tx *Tx) commit() error {
-	s := tx.s
-	if s.keeper == nil || len(tx.writes) == 0 {
+// commit makes the writes of transactions durable, with those that wait for that.
+func (s *Store) commit(at time.Time, writes []Write) error {
+	if s.keeper == nil || len(writes) == 0 {
 		return nil
 	}
-	err := s.save(tx.Now, lastOfEach(append(s.unsaved[:len(s.unsaved):len(s.unsaved)], tx.writes...)))
+	err := s.save(at, lastOfEach(append(s.unsaved[:len(s.unsaved):len(s.unsaved)], writes...)))
 	if errors.Is(err, ErrUnknown) {
-		s.doubt = err
+		s.doubt.Store(&Unavailable{err})
 		s.wakeSender() // whose next transaction loads everything again
 	}
-	if err != nil {
-		return &Unavailable{err}
+	if err == nil {
+		s.unsaved = nil
 	}
-	s.unsaved = nil
-	return nil
+	return err
 }
 
 // save takes a panic of the keeper for a save that may have been carried out.
@@ -159,39 +161,30 @@ func lastOfEach(writes []Write) []Write {
 func (s *Store) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.unsaved) == 0 || s.doubt != nil {
-		return s.doubt
+	if doubt := s.doubt.Load(); doubt != nil {
+		return doubt
 	}
-	tx := &Tx{s: s, Now: s.now(), writes: s.unsaved}
-	s.unsaved = nil
-	err := tx.commit()
-	if err != nil {
-		s.unsaved = tx.writes
+	if len(s.unsaved) == 0 {
+		return nil
 	}
-	return err
+	return s.commit(s.now(), s.unsaved)
 }
 
 // ready loads everything again when it is in doubt whether the last save was carried out. Views go on with what was there before
 // that save.
 func (s *Store) ready() error {
-	if s.inDoubt() == nil {
+	if s.doubt.Load() == nil {
 		return nil
 	}
 	s.loading <- struct{}{}
 	defer func() { <-s.loading }()
-	if s.inDoubt() == nil {
+	if s.doubt.Load() == nil {
 		return nil // somebody else loaded
 	}
 	if err := s.load(); err != nil {
 		return &Unavailable{fmt.Errorf("loading the state again: %w", err)}
 	}
 	return nil
-}
-
-func (s *Store) inDoubt() error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.doubt
 }
 
 func (s *Store) load() error {
@@ -201,7 +194,8 @@ func (s *Store) load() error {
 	}
 	fresh.arrange()
 	s.mu.Lock()
-	s.tables, s.unsaved, s.doubt = fresh, nil, nil
+	s.tables, s.unsaved = fresh, nil
+	s.doubt.Store(nil)
 	s.loads++
 	s.prune()
 	s.mu.Unlock()
@@ -213,7 +207,7 @@ func (s *Store) load() error {
 func (tx *Tx) Loads() int { return tx.s.loads }
 
 // InDoubt reports whether the last save may have been carried out: what is shown is the state before it.
-func (tx *Tx) InDoubt() bool { return tx.s.doubt != nil }
+func (tx *Tx) InDoubt() bool { return tx.s.doubt.Load() != nil }
 
 // Durable reports whether changes outlive the process.
 func (s *Store) Durable() bool { return s.keeper != nil }

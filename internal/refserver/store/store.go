@@ -16,6 +16,7 @@ type Store struct {
 
 	completed chan struct{}
 	settings
+	groups groups
 	keeping
 	tables
 }
@@ -68,7 +69,8 @@ func newTables() tables {
 // New returns an empty Store whose transactions happen at the time that now tells, which must not go back.
 func New(now func() time.Time) *Store {
 	return &Store{
-		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), keeping: keeping{loading: make(chan struct{}, 1)}, tables: newTables(),
+		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), tables: newTables(),
+		groups: groups{turn: make(chan struct{}, 1)}, keeping: keeping{loading: make(chan struct{}, 1)},
 	}
 }
 
@@ -84,7 +86,7 @@ func (s *Store) SetRender(render func(signing.Event, Webhook) []byte) { s.render
 // Now returns the service's time.
 func (s *Store) Now() time.Time { return s.now() }
 
-// Tx is a transaction. It is valid until the function that got it returns, and only in that goroutine.
+// Tx is a transaction. It is valid until the function that got it returns, and only in that function's goroutine.
 type Tx struct {
 	Now time.Time // when it happens, after all that happened in earlier ones
 
@@ -131,23 +133,38 @@ func (s *Store) expire() {
 }
 
 // Update runs fn and keeps what it changed if it returns nil and that could be saved, where changes are. Otherwise, and when fn
-// panics, nothing has changed. fn must not call View, Update or Act of the same store. A change that could not be saved is an
-// [*Unavailable].
+// panics, nothing has changed. fn may be run in another goroutine and must not call View, Update or Act of the same store. A change
+// that could not be saved is an [*Unavailable].
 func (s *Store) Update(fn func(*Tx) error) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	tx := &Tx{s: s, writable: true}
-	if err := tx.run(fn); err != nil {
-		return err
+	m := &member{tx: &Tx{s: s, writable: true}, fn: fn}
+	if s.keeper == nil {
+		s.alone(m)
+	} else {
+		s.join(m)
 	}
-	if tx.enqueued {
+	if m.panicked != nil {
+		panic(m.panicked)
+	}
+	if m.err != nil {
+		return m.err
+	}
+	if m.tx.enqueued {
 		s.wakeSender()
 	}
-	if tx.completed {
+	if m.tx.completed {
 		wake(s.completed)
 	}
 	return nil
+}
+
+// alone runs a transaction in a group of its own.
+func (s *Store) alone(m *member) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.together([]*member{m})
 }
 
 func (s *Store) wakeSender() { wake(s.enqueued) }
@@ -159,42 +176,18 @@ func wake(ch chan struct{}) {
 	}
 }
 
-func (tx *Tx) run(fn func(*Tx) error) error {
-	s := tx.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.doubt != nil {
-		return &Unavailable{s.doubt}
-	}
-	s.expire()
-	tx.Now = s.now()
-	done := false
-	defer func() {
-		if !done {
-			tx.rollback()
-		}
-	}()
-	err := fn(tx)
-	if err == nil {
-		err = tx.commit()
-	}
-	if done = err == nil; done {
-		s.tell(tx.writes)
-		s.prune()
-	}
-	return err
-}
-
 func (s *Store) tell(writes []Write) {
 	if s.changed != nil && len(writes) > 0 {
 		s.changed(writes)
 	}
 }
 
+// rollback leaves nothing of the transaction. A second one does nothing.
 func (tx *Tx) rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
 	}
+	tx.undo, tx.writes = nil, nil
 }
 
 // change makes one change and remembers how to take it back. Every write of the package goes through it.

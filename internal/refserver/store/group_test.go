@@ -1,0 +1,185 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// slow is a keeper that saves when it is told to.
+type slow struct {
+	store.Keeper
+	saves [][]string // ids of what each save was given
+	next  chan error // what the next save returns
+	begun chan []string
+}
+
+func (k *slow) Load(func(store.Write)) error { return nil }
+
+func (k *slow) Save(_ time.Time, writes []store.Write) error {
+	var ids []string
+	for _, w := range writes {
+		ids = append(ids, w.ID)
+	}
+	k.begun <- ids
+	err := <-k.next
+	k.saves = append(k.saves, ids)
+	return err
+}
+
+// grouped is a store with a save under way, behind which transactions gather.
+type grouped struct {
+	*testing.T
+	*store.Store
+	keeper *slow
+	all    sync.WaitGroup
+}
+
+func newGrouped(t *testing.T) *grouped {
+	g := &grouped{T: t, Store: store.New(atNoon), keeper: &slow{next: make(chan error), begun: make(chan []string)}}
+	require.NoError(t, g.Keep(g.keeper))
+	g.all.Go(func() { g.put("first") })
+	require.Equal(t, []string{"first"}, <-g.keeper.begun)
+	return g
+}
+
+func (g *grouped) put(id string) error {
+	return g.Update(func(tx *store.Tx) error {
+		tx.PutTemplate(signing.Template{ID: id, WorkspaceID: workspace})
+		return nil
+	})
+}
+
+func (g *grouped) has(id string) bool {
+	return g.View(func(tx *store.Tx) error {
+		_, err := tx.Template(id)
+		return err
+	}) == nil
+}
+
+// TestTransactionsThatComeMeanwhileAreSavedTogether has 100 transactions come while one is saved: two saves take them all.
+func TestTransactionsThatComeMeanwhileAreSavedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrouped(t)
+		for i := range 100 {
+			g.all.Go(func() { require.NoError(t, g.put(fmt.Sprint(i))) })
+		}
+		synctest.Wait()
+		g.keeper.next <- nil
+		require.Len(t, <-g.keeper.begun, 64)
+		g.keeper.next <- nil
+		require.Len(t, <-g.keeper.begun, 36)
+		g.keeper.next <- nil
+		g.all.Wait()
+		require.Len(t, g.keeper.saves, 3)
+		for i := range 100 {
+			require.True(t, g.has(fmt.Sprint(i)))
+		}
+	})
+}
+
+// TestOneOfAGroupFails: what a transaction did that returns an error or panics is undone, and its caller learns of it; the others
+// are saved without.
+func TestOneOfAGroupFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrouped(t)
+		refused := errors.New("refused")
+		g.all.Go(func() { require.NoError(t, g.put("a")) })
+		synctest.Wait()
+		g.all.Go(func() {
+			require.ErrorIs(t, g.Update(func(tx *store.Tx) error {
+				tx.PutTemplate(signing.Template{ID: "a", Name: "changed"})
+				tx.PutTemplate(signing.Template{ID: "b"})
+				return refused
+			}), refused)
+		})
+		synctest.Wait()
+		g.all.Go(func() {
+			require.PanicsWithValue(t, "broken", func() {
+				g.Update(func(tx *store.Tx) error {
+					tx.PutTemplate(signing.Template{ID: "c"})
+					panic("broken")
+				})
+			})
+		})
+		synctest.Wait()
+		g.all.Go(func() { require.NoError(t, g.put("d")) })
+		synctest.Wait()
+		g.keeper.next <- nil
+		require.Equal(t, []string{"a", "d"}, <-g.keeper.begun)
+		g.keeper.next <- nil
+		g.all.Wait()
+		for id, there := range map[string]bool{"a": true, "b": false, "c": false, "d": true} {
+			require.Equal(t, there, g.has(id), id)
+		}
+		view(t, g.Store, func(tx *store.Tx) {
+			a, err := tx.Template("a")
+			require.NoError(t, err)
+			require.Empty(t, a.Name)
+		})
+	})
+}
+
+// TestAGroupThatIsNotSavedIsUndone: nothing of it is left, also where one of it changed what another had added.
+func TestAGroupThatIsNotSavedIsUndone(t *testing.T) {
+	for _, fate := range []error{errors.New("full"), store.ErrUnknown} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGrouped(t)
+			for range 3 {
+				g.all.Go(func() {
+					err := g.put("same")
+					require.ErrorIs(t, err, fate)
+					require.ErrorAs(t, err, new(*store.Unavailable))
+				})
+				synctest.Wait()
+			}
+			g.all.Go(func() { require.ErrorIs(t, g.put("another"), fate) })
+			synctest.Wait()
+			g.keeper.next <- nil
+			require.Equal(t, []string{"same", "another"}, <-g.keeper.begun, "each record once")
+			g.keeper.next <- fate
+			g.all.Wait()
+			require.False(t, g.has("same"))
+			require.False(t, g.has("another"))
+			view(t, g.Store, func(tx *store.Tx) {
+				_, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+				require.Equal(t, 1, n)
+			})
+		})
+	}
+}
+
+// TestATransactionEndsItsGoroutine, as a test that fails does: the others of its group are refused, and later ones go on.
+func TestATransactionEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrouped(t)
+		for range 2 {
+			g.all.Go(func() { g.put("x") }) // one of them may lead, and ends
+			synctest.Wait()
+		}
+		g.all.Go(func() {
+			g.Update(func(*store.Tx) error {
+				runtime.Goexit()
+				return nil
+			})
+		})
+		synctest.Wait()
+		g.keeper.next <- nil
+		g.all.Wait()
+		require.False(t, g.has("x"))
+		g.all.Go(func() { require.NoError(t, g.put("y")) })
+		require.Equal(t, []string{"y"}, <-g.keeper.begun)
+		g.keeper.next <- nil
+		g.all.Wait()
+		require.True(t, g.has("y"))
+	})
+}
