@@ -37,7 +37,7 @@ func TestDoSendsAsOtherMethodsDo(t *testing.T) {
 	require.Equal(t, clienttest.APIKey, got.Header.Get("X-Api-Key"))
 	require.Equal(t, clienttest.WorkspaceID, got.Header.Get("Workspaceid"))
 	require.Equal(t, "application/json", got.Header.Get("Content-Type"))
-	require.Equal(t, "signforms-go/"+signforms.Version(), got.Header.Get("User-Agent"))
+	require.Equal(t, "signforms-go/devel", got.Header.Get("User-Agent"))
 	require.Len(t, attempts, 1)
 	require.Equal(t, signforms.OpRequest, attempts[0].Operation)
 	require.Equal(t, got.Header.Get("X-Request-Id"), attempts[0].RequestID)

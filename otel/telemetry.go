@@ -7,6 +7,8 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
 // scope names this package in what it reports.
@@ -48,8 +50,8 @@ func New(opts *Options) (*Telemetry, error) {
 		o.MeterProvider = otel.GetMeterProvider()
 	}
 	t := &Telemetry{
-		tracer: o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version())),
-		meter:  o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(version())),
+		tracer: o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(buildinfo.Version(scope))),
+		meter:  o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(buildinfo.Version(scope))),
 
 		subjectIDs: o.SubjectIDs,
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
 func newVersion() *cobra.Command {
@@ -19,11 +21,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is the module's version as the go command recorded it, or (devel) for a build from a checkout.
+// version is the program's version as the go command recorded it, or "devel".
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(unknown)"
-	}
-	return info.Main.Version
+	return cmp.Or(buildinfo.Version("github.com/signforms/signforms-go/cmd/signforms"), "devel")
 }
