@@ -278,6 +278,9 @@ var block = bytes.Repeat([]byte("x"), 64<<10)
 func (letters) Read(b []byte) (int, error) { return copy(b, block), nil }
 
 func TestAnswerSizeIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reading five answers of 32 MiB takes a while")
+	}
 	const most = 32 << 20
 	void := clienttest.CallOf(t, "Documents.Void")
 	res, err := clienttest.Scripted(t, endless(200, most)).Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
@@ -378,6 +381,9 @@ func TestBodiesAreClosed(t *testing.T) {
 
 // TestCompressedAnswersAreBounded: what counts is the size after unpacking.
 func TestCompressedAnswersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packing 33 MiB takes a while")
+	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := io.CopyN(w, letters{}, 33<<20)

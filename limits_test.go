@@ -14,6 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/clienttest"
+	"github.com/signforms/signforms-go/limitstoretest"
 )
 
 // openClient returns the documents of a client on the default store.
@@ -120,4 +121,12 @@ func TestStoreGetsAHashOfTheKey(t *testing.T) {
 	require.Regexp(t, "^[0-9a-f]{64}$", store.keys[0])
 	require.NotContains(t, store.keys[0], "secret")
 	require.NotEqual(t, store.keys[0], store.keys[1])
+}
+
+func TestMemoryLimitStore(t *testing.T) {
+	limitstoretest.Run(t, func(*testing.T) (signforms.LimitStore, func(time.Duration)) {
+		var passed time.Duration
+		store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(passed) })
+		return store, func(d time.Duration) { passed += d }
+	})
 }

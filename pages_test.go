@@ -245,7 +245,7 @@ func TestAllYieldsAnErrorOnce(t *testing.T) {
 // TestAllLosesNothing walks random lists from which records vanish between any two requests, and now and then all of
 // them at once: every record that stays must be yielded, exactly once.
 func TestAllLosesNothing(t *testing.T) {
-	for seed := range uint64(clienttest.Long(500, 100)) {
+	for seed := range uint64(clienttest.Long(500, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		ids := upTo(rnd.IntN(200))
 		size := 1 + rnd.IntN(20)

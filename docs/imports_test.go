@@ -2,12 +2,14 @@ package docs_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,16 +145,25 @@ func TestDirectDependencies(t *testing.T) {
 	require.ElementsMatch(t, []string{uuidPath, retryPath, "github.com/jarcoal/httpmock", "github.com/stretchr/testify"}, got)
 }
 
-// listPackages returns the packages of the module and all they depend on, without tests.
-func listPackages(t *testing.T) []listedPackage {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
+// listOnce asks the go command, which takes its time, once for all tests.
+var listOnce = sync.OnceValues(func() (string, error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, "go list: %s", &stderr)
+	if err != nil {
+		return "", fmt.Errorf("go list: %w: %s", err, &stderr)
+	}
+	return string(out), nil
+})
+
+// listPackages returns the packages of the module and all they depend on, without tests.
+func listPackages(t *testing.T) []listedPackage {
+	t.Helper()
+	out, err := listOnce()
+	require.NoError(t, err)
 	var packages []listedPackage
-	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
 		var p listedPackage
 		if err := decoder.Decode(&p); err == io.EOF {
 			break

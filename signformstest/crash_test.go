@@ -22,10 +22,17 @@ import (
 
 var seeds = flag.Int("storage.seeds", 2, "how many courses of events the tests of storages go through")
 
+func courses() int {
+	if testing.Short() {
+		return 1
+	}
+	return *seeds
+}
+
 // TestAnyOrderOfFatesAndRestarts makes random changes while each save is carried out, fails, or leaves a doubt, and starts another
 // server on what was saved whenever it likes. After each change the server on what was saved tells what the running one tells.
 func TestAnyOrderOfFatesAndRestarts(t *testing.T) {
-	for seed := range uint64(*seeds) {
+	for seed := range uint64(courses()) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{T: t, rng: rand.New(rand.NewPCG(seed, 1)), network: signformstest.NewNetwork()}
 			defer m.network.Close()
@@ -161,7 +168,7 @@ func (m *model) change() error {
 // was saved: all that was acknowledged is there, no more reminders are let in than the limit, and each document that was completed has
 // one completed event.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
-	for seed := range uint64(3 * *seeds) {
+	for seed := range uint64(3 * courses()) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &crash{T: t, network: signformstest.NewNetwork(), cut: 1 + rand.New(rand.NewPCG(seed, 2)).IntN(400)}
 			defer c.network.Close()

@@ -19,7 +19,7 @@ import (
 func TestAThousandServersLeaveNothingBehind(t *testing.T) {
 	servers := 1000
 	if testing.Short() {
-		servers = 100
+		servers = 30
 	}
 	r := newReceiver(t)
 	http.DefaultClient.CloseIdleConnections()

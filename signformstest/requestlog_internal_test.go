@@ -60,6 +60,9 @@ func TestTheRequestLogIsCut(t *testing.T) {
 
 // TestTheRequestLogIsSmall logs 100,000 requests as a client sends them. What they leave behind is at most 64 MiB.
 func TestTheRequestLogIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("logging 100,000 requests takes a while")
+	}
 	l := requestLog{most: maxRequests}
 	before := liveHeap()
 	for i := range maxRequests {

@@ -41,7 +41,10 @@ func TestNothingIsLost(t *testing.T) {
 	srv.FailWebhooks(signformstest.WebhookFault{Probability: 0.2, Drop: true})
 	srv.FailWebhooks(signformstest.WebhookFault{Probability: 0.2, Duplicate: true})
 
-	const documents = 200
+	documents := 200
+	if testing.Short() {
+		documents = 50
+	}
 	var people sync.WaitGroup
 	for i := range documents {
 		doc := srv.AddDocument(signformstest.Document{Name: fmt.Sprint(i), Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})

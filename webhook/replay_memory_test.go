@@ -130,7 +130,9 @@ func TestMemoryReplayStoreForEver(t *testing.T) {
 // often, and of so many that the store grows several times and forgets most of them again.
 func TestMemoryReplayStoreAgainstModel(t *testing.T) {
 	t.Run("few", func(t *testing.T) { compareWithModel(t, 150, 100) })
-	t.Run("many", func(t *testing.T) { compareWithModel(t, 20_000, 10_000) })
+	if !testing.Short() {
+		t.Run("many", func(t *testing.T) { compareWithModel(t, 20_000, 10_000) })
+	}
 }
 
 func compareWithModel(t *testing.T, keys, seconds int) {
@@ -174,6 +176,9 @@ func compareWithModel(t *testing.T, keys, seconds int) {
 // TestMemoryReplayStoreMemory fills a store to its default size and lets three times as many events come and go. Each is
 // known for as long as it should be, and the memory stays what the documentation says.
 func TestMemoryReplayStoreMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("400,000 events take a while")
+	}
 	const size = 100_000
 	clock := webhooktest.NewClock(noon)
 	before := liveHeap()

@@ -114,7 +114,7 @@ func (g *gated) Read(p []byte) (int, error) {
 func TestForgedCrowd(t *testing.T) {
 	forged, genuine := 10_000, 500
 	if testing.Short() {
-		forged, genuine = 2_000, 100
+		forged, genuine = 1_000, 50
 	}
 	var ran atomic.Int32
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {

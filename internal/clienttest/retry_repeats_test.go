@@ -156,7 +156,7 @@ func TestNoRequestIsRepeatedUnseenOverHTTP2(t *testing.T) {
 		for _, used := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/early=%t/used=%t", b.name, b.early, used), func(t *testing.T) {
 				for i, p := range placements(t) {
-					if i%clienttest.Long(1, 6) != 0 {
+					if i%clienttest.Long(1, 12) != 0 {
 						continue
 					}
 					synctest.Test(t, func(t *testing.T) {
@@ -176,8 +176,8 @@ func TestNoRequestIsRepeatedUnseenOverTLS(t *testing.T) {
 	service.Close()
 	config := &tls.Config{Certificates: service.TLS.Certificates, NextProtos: []string{"h2"}}
 	for _, b := range breakages() {
-		for _, p := range placements(t) {
-			if p.endpoint != (signforms.Endpoint{}) {
+		for i, p := range placements(t) {
+			if p.endpoint != (signforms.Endpoint{}) || i%clienttest.Long(1, 3) != 0 {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 )
 
 // stormCalls is how many calls of each operation the storm makes.
-var stormCalls = flag.Int("storm.calls", 600, "how many calls of each operation the storm makes")
+var stormCalls = flag.Int("storm.calls", 400, "how many calls of each operation the storm makes")
 
 // done counts, by the service's own record, how often something was done.
 func done(srv *signformstest.Server, kind string) map[string]int {
@@ -36,7 +36,7 @@ func done(srv *signformstest.Server, kind string) map[string]int {
 // TestFaultStorm breaks a third of all requests in random ways. In the end every list and void is right, no send or reminder
 // was carried out twice, and each error tells the truth about what was.
 func TestFaultStorm(t *testing.T) {
-	*stormCalls = clienttest.Long(*stormCalls, 200)
+	*stormCalls = clienttest.Long(*stormCalls, 100)
 	synctest.Test(t, func(t *testing.T) {
 		network := signformstest.NewNetwork()
 		srv, err := signformstest.Start(&signformstest.Options{Network: network, Seed: 1})

@@ -36,7 +36,11 @@ func TestListsAgainstSorting(t *testing.T) {
 		require.NoError(t, err)
 		all[i] = *c.Document
 	}
-	for range 200 {
+	queries := 200
+	if testing.Short() {
+		queries = 50
+	}
+	for range queries {
 		q := store.Query{WorkspaceID: workspace, Page: store.Page{
 			Ascending: rnd.IntN(2) == 0, Offset: rnd.IntN(1300), Limit: 1 + rnd.IntN(100),
 		}}
