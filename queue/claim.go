@@ -2,98 +2,184 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// claim is a line that this process holds until its lease ends.
+// claim is a line that this process holds until its lease ends, and the event of it to process.
 type claim struct {
-	line        string
-	token       string
-	head        int64 // the event to process; 0: none is left
-	interrupted bool  // the head's last function began under a lease that ended without an outcome
+	line        int64
+	token       int64
 	until       time.Time
+	entry       Entry
+	body        []byte
+	interrupted bool          // the event's last function began under a lease that ended without an outcome
+	row         int           // how many events of the line were processed since it was claimed
 	abandoned   chan struct{} // closed when the function returns that was abandoned; nil: none was
+}
+
+// instant is now, and when a lease ends that begins now.
+type instant struct {
+	now, lease int64     // in the store's time
+	until      time.Time // the end of the lease by this process's clock, not later
+}
+
+func (q *Queue) instant() instant {
+	until := time.Now().Add(q.lease())
+	now := q.now()
+	return instant{now, now + q.lease().Milliseconds(), until}
 }
 
 const claimTimeout = 5 * time.Second
 
-// claimLines claims up to n lines that are due and not in except.
-func (q *Queue) claimLines(ctx context.Context, n int, except []string) (claims []*claim, err error) {
+// claimLines claims up to n lines that are due.
+func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err error) {
 	// A claim that is committed must be worked on, so the end of Run does not cut it short.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
-	token := rand.Text()
-	err = q.db.write(ctx, func(t *tx) error {
-		claims = claims[:0]
-		until := time.Now().Add(q.lease())
-		now := q.now()
-		scan := func(rows *sql.Rows) error {
-			c := &claim{token: token, until: until}
-			var interrupted int64
-			claims = append(claims, c)
-			err := rows.Scan(&c.line, &c.head, &interrupted)
-			c.interrupted = interrupted != 0 && interrupted == c.head
-			return err
-		}
-		free := t.latest + "(due, lease)"
-		return t.each(scan, `WITH free AS MATERIALIZED (
-				SELECT line FROM signforms_lines WHERE `+free+` <= $1 AND NOT (`+t.in("line", "$4")+`)
-				ORDER BY `+free+` LIMIT $5`+t.skip+`)
-			UPDATE signforms_lines SET lease = $2, token = $3,
-				interrupted = CASE WHEN token = '' THEN 0 ELSE head END,
-				head = coalesce((SELECT min(e.id) FROM signforms_events AS e WHERE e.line = signforms_lines.line AND e.state = 0), 0)
-			WHERE line IN (SELECT line FROM free)
-			RETURNING line, head, interrupted`,
-			now, now+q.lease().Milliseconds(), token, t.list(except), n)
+	err = q.db.write(ctx, func(t *tx) (err error) {
+		q.vacate(claims...)
+		claims, err = q.claimWithin(t, n)
+		return err
 	})
-	return claims, err
-}
-
-// nextDue returns how long it is until a line is due; false when there is none.
-func (q *Queue) nextDue(ctx context.Context, except []string) (time.Duration, bool, error) {
-	var due int64
-	t := q.query(ctx)
-	free := t.latest + "(due, lease)"
-	// Not min(): with a condition it would read all lines instead of the first in the index.
-	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE NOT ("+t.in("line", "$1")+") ORDER BY "+free+" LIMIT 1", t.list(except))
-	return time.Duration(due-q.now()) * time.Millisecond, found, err
-}
-
-// work is an event to process.
-type work struct {
-	entry Entry
-	event webhook.Event
-	err   error // when its JSON cannot be read
-}
-
-// load reads the claim's event; nil when it is not pending any more.
-func (q *Queue) load(ctx context.Context, c *claim) (*work, error) {
-	w := &work{entry: Entry{ID: c.head, Line: c.line, State: Pending}}
-	var key, body []byte
-	var received int64
-	found, err := q.query(ctx).first([]any{&key, &w.entry.Type, &w.entry.Subject, &w.entry.Attempts, &received, &w.entry.Error, &body},
-		`SELECT dedupe, type, subject, attempts, received, error, body FROM signforms_events WHERE id = $1 AND state = 0`, c.head)
-	if err != nil || !found {
+	if err != nil {
+		q.vacate(claims...)
 		return nil, err
 	}
-	w.entry.Key, w.entry.Received = keyText(key), fromMillis(received)
+	return claims, nil
+}
+
+// claimWithin claims up to n lines that are due and not occupied by this process, which occupies them from now on: when
+// the transaction fails, vacate those that were returned.
+func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
+	at := q.instant()
+	free, err := q.freeLines(t, n, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range free {
+		before := c.entry.ID
+		// A statement of its own: it must see what the worker before has stored before it gave the line up.
+		found, err := c.load(t)
+		if err != nil {
+			return claims, err
+		}
+		if !found {
+			if _, err := t.exec(removeLine, c.line); err != nil {
+				return claims, err
+			}
+			continue
+		}
+		c.interrupted = c.token != 0 && before == c.entry.ID
+		c.token = rand.Int64N(maxToken) + 1
+		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.entry.ID); err != nil {
+			return claims, err
+		}
+		q.occupy(c)
+		claims = append(claims, c)
+	}
+	return claims, nil
+}
+
+// freeLines locks up to n lines that are due and not occupied by this process, and returns who held them last.
+func (q *Queue) freeLines(t *tx, n int, at instant) (free []*claim, err error) {
+	if free, err = dueLines(t, n, at, "TRUE"); err != nil || !q.anyBusy(free) {
+		return free, err
+	}
+	// A function still runs although its lease has ended. This seldom is so: leave such lines out only then.
+	return dueLines(t, n, at, "NOT ("+t.in("id", "$2")+")", t.list(q.busy()))
+}
+
+// dueLines is written without a parameter for its LIMIT, for which SQLite would plan the statement anew each time.
+func dueLines(t *tx, n int, at instant, condition string, args ...any) (lines []*claim, err error) {
+	free := t.latest + "(due, lease)"
+	err = t.each(func(rows *sql.Rows) error {
+		c := &claim{until: at.until}
+		lines = append(lines, c)
+		return rows.Scan(&c.line, &c.token, &c.entry.ID)
+	}, `SELECT id, token, head FROM signforms_lines WHERE `+free+` <= $1 AND `+condition+`
+		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(at.now))...)
+	return lines, err
+}
+
+const maxToken = 1<<63 - 2
+
+const (
+	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4 WHERE id = $1`
+	removeLine = `DELETE FROM signforms_lines WHERE id = $1`
+	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, body
+		FROM signforms_events WHERE line_id = $1 AND state = 0 ORDER BY id LIMIT 1`
+)
+
+// load reads the first pending event of the claim's line.
+func (c *claim) load(t *tx) (found bool, err error) {
+	var key []byte
+	var received int64
+	e := &c.entry
+	*e = Entry{State: Pending}
+	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line)
+	e.Key, e.Received = keyText(key), fromMillis(received)
+	return found, err
+}
+
+// event decodes the claim's event.
+func (c *claim) event() (webhook.Event, error) {
 	// As an element of an array, which it was: what is no object is an event that cannot be decoded.
-	events, err := webhook.Parse(slices.Concat([]byte("["), body, []byte("]")))
+	events, err := webhook.Parse(slices.Concat([]byte("["), c.body, []byte("]")))
 	if err == nil && len(events) != 1 {
 		err = errors.New("the stored JSON is not one event")
 	}
 	if err != nil {
-		w.err = webhook.Permanent(err)
-		return w, nil
+		return nil, webhook.Permanent(err)
 	}
-	w.event = events[0]
-	return w, nil
+	return events[0], nil
+}
+
+// nextDue returns how long it is until a line is due that this process does not occupy; false when there is none.
+func (q *Queue) nextDue(ctx context.Context) (time.Duration, bool, error) {
+	var due int64
+	t := q.query(ctx)
+	free := t.latest + "(due, lease)"
+	// Not min(): with a condition it would read all lines instead of the first in the index.
+	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE NOT ("+t.in("id", "$1")+") ORDER BY "+free+" LIMIT 1", t.list(q.busy()))
+	return time.Duration(due-q.now()) * time.Millisecond, found, err
+}
+
+// busy returns the lines that this process must not start now.
+func (q *Queue) busy() []int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lines := make([]int64, 0, len(q.occupied))
+	for line := range q.occupied {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (q *Queue) anyBusy(claims []*claim) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(claims, func(c *claim) bool { return q.occupied[c.line] })
+}
+
+func (q *Queue) occupy(c *claim) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.occupied[c.line] = true
+}
+
+func (q *Queue) vacate(claims ...*claim) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, c := range claims {
+		delete(q.occupied, c.line)
+	}
 }
 
 func keyText(key []byte) string {

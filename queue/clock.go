@@ -67,7 +67,7 @@ func (q *Queue) setClock(ctx context.Context) error {
 		q.clock.setOffset(offset)
 	}
 	var newest int64
-	_, err := q.query(ctx).first([]any{&newest}, "SELECT coalesce(max(received), 0) FROM signforms_events")
+	_, err := q.query(ctx).first([]any{&newest}, "SELECT received FROM signforms_events ORDER BY id DESC LIMIT 1")
 	if err == nil {
 		q.clock.atLeast(newest)
 	}

@@ -103,7 +103,7 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 		return err
 	}, `SELECT e.id, e.dedupe, e.line, e.type, e.subject, e.state, e.attempts, e.received,
 			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error
-		FROM signforms_events AS e LEFT JOIN signforms_lines AS l ON l.line = e.line
+		FROM signforms_events AS e LEFT JOIN signforms_lines AS l ON l.id = e.line_id
 		WHERE e.id > $1 AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	return page, err
 }
@@ -111,7 +111,7 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 // chosen are events that one transaction changes.
 type chosen struct {
 	ids   []int64
-	lines []string // of the pending and failed ones, sorted, each once
+	lines []int64 // of the pending and failed ones, sorted, each once
 	last  int64
 }
 
@@ -120,22 +120,21 @@ func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) 
 	where, args := f.where(t.dialect, []any{after})
 	c.last = after
 	err = t.each(func(rows *sql.Rows) error {
-		var id int64
-		var line string
+		var id, line int64
 		err := rows.Scan(&id, &line)
 		c.ids, c.lines, c.last = append(c.ids, id), append(c.lines, line), id
 		return err
-	}, `SELECT e.id, e.line FROM signforms_events AS e WHERE e.id > $1 AND e.state IN (`+listed+`) AND `+where+
+	}, `SELECT e.id, e.line_id FROM signforms_events AS e WHERE e.id > $1 AND e.state IN (`+listed+`) AND `+where+
 		` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	slices.Sort(c.lines)
 	c.lines = slices.Compact(c.lines)
 	return c, err
 }
 
-// lockLines locks the lines that are there, in the order of their names.
-func lockLines(t *tx, lines []string) error {
+// lockLines locks the lines that are there, in the order of their ids.
+func lockLines(t *tx, lines []int64) error {
 	return t.each(func(*sql.Rows) error { return nil },
-		`SELECT line FROM signforms_lines WHERE `+t.in("line", "$1")+` ORDER BY line`+t.collate+t.lock, t.list(lines))
+		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
 }
 
 // inBatches changes what f selects, a batch for each transaction, and returns how many events do says that it changed.
@@ -170,8 +169,8 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 		now := q.now()
 		// Failed events may have no line any more.
 		for _, line := range c.lines {
-			if _, err := t.exec(`INSERT INTO signforms_lines (line, due) VALUES ($1, $2) ON CONFLICT (line)
-				DO UPDATE SET due = CASE WHEN signforms_lines.token = '' THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
+			if _, err := t.exec(`INSERT INTO signforms_lines (id, due) VALUES ($1, $2) ON CONFLICT (id)
+				DO UPDATE SET due = CASE WHEN signforms_lines.token = 0 THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
 				return 0, err
 			}
 		}
@@ -215,7 +214,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	return n, wrap("erasing events", errors.Join(err, q.db.clean(ctx)))
 }
 
-const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line = '', type = '', subject = '', signers = '', error = '', body = NULL
+const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', body = NULL
 	WHERE state < 3 AND `
 
 // eraseChosen erases events and returns those of them that run.
@@ -232,24 +231,23 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 		err := rows.Scan(&r.line, &r.token, &r.head)
 		running = append(running, r)
 		return err
-	}, `SELECT line, token, head FROM signforms_lines WHERE lease > $3 AND `+t.in("line", "$1")+` AND `+t.in("head", "$2"),
+	}, `SELECT id, token, head FROM signforms_lines WHERE lease > $3 AND `+t.in("id", "$1")+` AND `+t.in("head", "$2"),
 		t.list(c.lines), t.list(c.ids), now)
 	if err != nil {
 		return 0, nil, err
 	}
 	// What is behind an erased event need not wait for its next try.
-	if _, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = '' AND due > $2 AND `+t.in("line", "$1"), t.list(c.lines), now); err != nil {
+	if _, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(c.lines), now); err != nil {
 		return 0, nil, err
 	}
-	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = '' AND `+t.in("line", "$1")+` AND NOT EXISTS
-		(SELECT 1 FROM signforms_events AS e WHERE e.line = signforms_lines.line AND e.state = 0)`, t.list(c.lines))
+	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS
+		(SELECT 1 FROM signforms_events AS e WHERE e.line_id = signforms_lines.id AND e.state = 0)`, t.list(c.lines))
 	return changed, running, err
 }
 
 // run is an event that a worker processes.
 type run struct {
-	line, token string
-	head        int64
+	line, token, head int64
 }
 
 // awaitRuns returns when none of these runs is going on any more, or its lease has ended.
@@ -259,7 +257,7 @@ func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 		for r.head != own.ID {
 			var there int
 			_, err := q.query(ctx).first([]any{&there},
-				`SELECT count(*) FROM signforms_lines WHERE line = $1 AND token = $2 AND head = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
+				`SELECT count(*) FROM signforms_lines WHERE id = $1 AND token = $2 AND head = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
 			if err != nil {
 				return err
 			}

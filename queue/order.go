@@ -2,6 +2,7 @@ package queue
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -33,6 +34,12 @@ func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	slices.Sort(ids)
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(ids), "\n")))
 	return keyOf("template", e.SubjectID(), key) + ":" + hex.EncodeToString(sum[:16])
+}
+
+// lineID is the number of a line in the store. Two lines with the same number would wait for each other, nothing else.
+func lineID(line string) int64 {
+	sum := sha256.Sum256([]byte(line))
+	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
 func keyOf(kind, id string, key webhook.ReplayKey) string {

@@ -17,7 +17,7 @@ type postgresStore struct{ db *sql.DB }
 
 var postgresDialect = dialect{
 	latest: "greatest", position: "strpos",
-	skip: " FOR UPDATE SKIP LOCKED", collate: ` COLLATE "C"`, lock: " FOR UPDATE",
+	skip: " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE",
 	in:   func(column, param string) string { return column + " = ANY(" + param + ")" },
 	list: func(values any) any { return values },
 }
@@ -96,35 +96,36 @@ func gaveWay(err error) bool {
 // A delivery locks its lines before it inserts its events, and in sorted order. Two deliveries with events of one line
 // so get their ids in the order of their commits, and no two wait for each other.
 const (
-	postgresLockLines = `INSERT INTO signforms_lines (line, due)
-		SELECT line, $2 FROM unnest($1::text[]) AS new (line) ORDER BY line COLLATE "C"
-		ON CONFLICT (line) DO UPDATE SET due = signforms_lines.due`
-	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line, type, subject, signers, received, body)
-		SELECT dedupe, line, type, subject, signers, $7, body
-		FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[])
-			WITH ORDINALITY AS new (dedupe, line, type, subject, signers, body, place)
+	postgresLockLines = `INSERT INTO signforms_lines (id, due)
+		SELECT id, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
+		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
+	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body)
+		SELECT dedupe, line_id, line, type, subject, signers, $8, body
+		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
+			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
 	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2`
-	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE line = ANY($1) AND token = ''
-		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line = l.line AND e.state = 0)`
+	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0
+		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line_id = l.id AND e.state = 0)`
 )
 
 func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (receipt, error) {
 	var keys, bodies [][]byte
+	var ids []int64
 	var lines, kinds, subjects, signers []string
 	for i := range rows {
 		r := &rows[i]
 		keys, bodies = append(keys, r.key[:]), append(bodies, r.body)
-		lines, kinds = append(lines, r.line), append(kinds, r.kind)
+		ids, lines, kinds = append(ids, r.lineID), append(lines, r.line), append(kinds, r.kind)
 		subjects, signers = append(subjects, r.subject), append(signers, r.signers)
 	}
-	locked := slices.Clone(lines)
+	locked := slices.Clone(ids)
 	slices.Sort(locked)
 	locked = slices.Compact(locked)
 	if _, err := t.exec(postgresLockLines, locked, now); err != nil {
 		return receipt{}, err
 	}
-	stored, err := t.exec(postgresInsertEvents, keys, lines, kinds, subjects, signers, bodies, now)
+	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now)
 	if err != nil {
 		return receipt{}, err
 	}

@@ -22,7 +22,7 @@ type Queue struct {
 
 	running  atomic.Bool // Run
 	mu       sync.Mutex
-	occupied map[string]bool // lines whose abandoned functions have not returned
+	occupied map[int64]bool // lines that workers hold, or whose abandoned functions have not returned
 	closing  sync.Once
 	closed   atomic.Bool
 	closeErr error
@@ -71,7 +71,7 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 }
 
 func newQueue(ctx context.Context, s settings, db store) (*Queue, error) {
-	q := &Queue{settings: s, db: db, wake: make(chan struct{}, 1), occupied: map[string]bool{}}
+	q := &Queue{settings: s, db: db, wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
 	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
 	q.clock.wall = s.now
 	if err := q.setClock(ctx); err != nil {

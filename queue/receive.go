@@ -19,6 +19,7 @@ var ErrFull = errors.New("queue: full: as many events wait as Options.MaxPending
 // row is one event as it is stored.
 type row struct {
 	key     webhook.ReplayKey
+	lineID  int64
 	line    string
 	kind    string
 	subject string
@@ -35,8 +36,9 @@ func newRows(events []webhook.Event) []row {
 	rows := make([]row, len(events))
 	for i, key := range webhook.ReplayKeys(events) {
 		e := events[i]
+		line := orderKey(e, key)
 		rows[i] = row{
-			key: key, line: orderKey(e, key), kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
+			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
 			signers: signerList(namedIDs(e)), body: e.Raw(),
 		}
 	}

@@ -30,7 +30,7 @@ type runner struct {
 	values  context.Context // of the functions: does not end with Run's
 	cancel  context.CancelCauseFunc
 	stop    chan struct{} // closed when Run's ctx ends
-	ended   chan *claim   // has room for one per worker
+	ended   chan struct{} // has room for one per worker
 	workers sync.WaitGroup
 	active  int
 }
@@ -56,7 +56,7 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more lines at once")
 	}
 	defer q.running.Store(false)
-	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan *claim, q.Workers)}
+	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan struct{}, q.Workers)}
 	r.values, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer r.cancel(errShutdown)
 	sweeping := make(chan struct{})
@@ -81,9 +81,8 @@ func (r *runner) loop(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-r.wake:
-		case c := <-r.ended:
+		case <-r.ended:
 			r.active--
-			r.leave(c)
 		}
 		if ctx.Err() != nil {
 			return nil
@@ -109,8 +108,7 @@ func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	if free == 0 {
 		return r.poll, nil
 	}
-	busy := r.busy()
-	due, any, err := r.nextDue(ctx, busy)
+	due, any, err := r.nextDue(ctx)
 	switch {
 	case err != nil:
 		return 0, err
@@ -119,12 +117,11 @@ func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	case due > 0:
 		return min(due, r.poll), nil
 	}
-	claims, err := r.claimLines(ctx, free, busy)
+	claims, err := r.claimLines(ctx, free)
 	if err != nil {
 		return 0, err
 	}
 	for _, c := range claims {
-		r.enter(c)
 		r.active++
 		r.workers.Go(func() { r.work(c) })
 	}
@@ -154,46 +151,21 @@ func (r *runner) drain() {
 	}
 	r.cancel(errShutdown)
 	<-idle
-	for ; r.active > 0; r.active-- {
-		r.leave(<-r.ended)
-	}
-}
-
-// busy returns the lines that this process must not start now.
-func (q *Queue) busy() []string {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	lines := make([]string, 0, len(q.occupied))
-	for line := range q.occupied {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func (q *Queue) enter(c *claim) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.occupied[c.line] = true
 }
 
 // leave makes the line free for this process, unless a function of it was abandoned: then the function does, by its end.
 func (q *Queue) leave(c *claim) {
 	if c.abandoned == nil {
-		q.vacate(c.line)
+		q.vacate(c)
+		q.wakeUp()
 		return
 	}
 	go func() {
 		<-c.abandoned
 		q.count.abandoned.Add(-1)
-		q.vacate(c.line)
+		q.vacate(c)
 		q.wakeUp()
 	}()
-}
-
-func (q *Queue) vacate(line string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.occupied, line)
 }
 
 // entryContext gives a function its entry.

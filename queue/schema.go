@@ -1,20 +1,24 @@
 package queue
 
-// The schema has two tables. signforms_events has a row for each event; its state is an index of the array states.
+// The schema has two tables. signforms_events has a row for each event. Its state is an index of the array states; its
+// line is what [Entry.Line] says, and line_id the row of its line.
+//
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //
-//	due          when the line's first pending event may be tried
-//	lease        until when a worker holds the line; 0: nobody does
-//	token        of the worker that holds it; empty: nobody does
-//	head         the event that the worker processes now, or next; 0: nobody holds the line
-//	interrupted  the head of the worker before, when that one let its lease end; else 0
+//	id     lineID of the line: receipts, claims and settlements need no text as a key
+//	due    when the line's first pending event may be tried
+//	lease  until when a worker holds the line; 0: nobody does
+//	token  of the worker that holds it; 0: nobody does
+//	head   the event that the worker processes; 0: nobody holds the line
 //
-// Times are Unix milliseconds. A new step goes to the end of both lists; a step that was released never changes.
+// Times are Unix milliseconds. There is no index by time of receipt: ids ascend with it, apart from what receives at the
+// same moment. A new step goes to the end of both lists; a step that was released never changes.
 
 var sqliteSchema = []string{`
 CREATE TABLE signforms_events (
 	id       INTEGER PRIMARY KEY,
 	dedupe   BLOB    NOT NULL UNIQUE,
+	line_id  INTEGER NOT NULL,
 	line     TEXT    NOT NULL,
 	type     TEXT    NOT NULL,
 	subject  TEXT    NOT NULL,
@@ -27,17 +31,15 @@ CREATE TABLE signforms_events (
 	body     BLOB
 );
 CREATE TABLE signforms_lines (
-	line        TEXT    PRIMARY KEY,
-	due         INTEGER NOT NULL,
-	lease       INTEGER NOT NULL DEFAULT 0,
-	token       TEXT    NOT NULL DEFAULT '',
-	head        INTEGER NOT NULL DEFAULT 0,
-	interrupted INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-CREATE INDEX signforms_events_pending ON signforms_events (line, id) WHERE state = 0;
+	id    INTEGER PRIMARY KEY,
+	due   INTEGER NOT NULL,
+	lease INTEGER NOT NULL DEFAULT 0,
+	token INTEGER NOT NULL DEFAULT 0,
+	head  INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX signforms_events_pending ON signforms_events (line_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;
-CREATE INDEX signforms_events_received ON signforms_events (received);
 CREATE INDEX signforms_lines_due ON signforms_lines (max(due, lease));
 `}
 
@@ -45,6 +47,7 @@ var postgresSchema = []string{`
 CREATE TABLE signforms_events (
 	id       BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	dedupe   BYTEA  NOT NULL UNIQUE,
+	line_id  BIGINT NOT NULL,
 	line     TEXT   NOT NULL,
 	type     TEXT   NOT NULL,
 	subject  TEXT   NOT NULL,
@@ -57,17 +60,15 @@ CREATE TABLE signforms_events (
 	body     BYTEA
 );
 CREATE TABLE signforms_lines (
-	line        TEXT   PRIMARY KEY,
-	due         BIGINT NOT NULL,
-	lease       BIGINT NOT NULL DEFAULT 0,
-	token       TEXT   NOT NULL DEFAULT '',
-	head        BIGINT NOT NULL DEFAULT 0,
-	interrupted BIGINT NOT NULL DEFAULT 0
+	id    BIGINT PRIMARY KEY,
+	due   BIGINT NOT NULL,
+	lease BIGINT NOT NULL DEFAULT 0,
+	token BIGINT NOT NULL DEFAULT 0,
+	head  BIGINT NOT NULL DEFAULT 0
 );
-CREATE INDEX signforms_events_pending ON signforms_events (line, id) WHERE state = 0;
+CREATE INDEX signforms_events_pending ON signforms_events (line_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;
-CREATE INDEX signforms_events_received ON signforms_events (received);
 CREATE INDEX signforms_lines_due ON signforms_lines (greatest(due, lease));
 ALTER TABLE signforms_lines SET (fillfactor = 70);
 `}

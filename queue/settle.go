@@ -9,28 +9,23 @@ import (
 // errStale says that the lease of a claim had ended and someone else holds the line, or nobody.
 var errStale = errors.New("queue: the lease had ended")
 
-// Each settlement first changes the line under its token. That is the fence: it locks the line, and when the token is not
+// Each settlement first reads the line under its token. That is the fence: it locks the line, and when the token is not
 // there any more, nothing is changed.
 const (
-	renew = `UPDATE signforms_lines SET lease = $3 WHERE line = $1 AND token = $2`
-	yield = `UPDATE signforms_lines SET due = $3, lease = 0, token = '', head = 0, interrupted = 0 WHERE line = $1 AND token = $2`
+	fence = `SELECT 1 FROM signforms_lines WHERE id = $1 AND token = $2`
+	renew = `UPDATE signforms_lines SET lease = $2 WHERE id = $1`
+	stay  = `UPDATE signforms_lines SET due = $3, lease = $2, head = $4 WHERE id = $1`
+	yield = `UPDATE signforms_lines SET due = $2, lease = 0, token = 0, head = 0 WHERE id = $1`
 
 	markDone   = `UPDATE signforms_events SET state = 1, settled = $2, error = '', body = NULL WHERE id = $1 AND state = 0`
 	markKept   = `UPDATE signforms_events SET state = 1, settled = $2, error = '' WHERE id = $1 AND state = 0`
 	markFailed = `UPDATE signforms_events SET state = 2, settled = $2, attempts = attempts + 1, error = $3 WHERE id = $1 AND state = 0`
 	markTried  = `UPDATE signforms_events SET attempts = attempts + 1, error = $2 WHERE id = $1 AND state = 0`
-
-	advance = `UPDATE signforms_lines SET interrupted = 0,
-			head = coalesce((SELECT min(e.id) FROM signforms_events AS e WHERE e.line = signforms_lines.line AND e.state = 0), 0),
-			due = coalesce((SELECT e.received FROM signforms_events AS e WHERE e.line = signforms_lines.line AND e.state = 0
-				ORDER BY e.id LIMIT 1), 0)
-		WHERE line = $1 RETURNING head`
-	removeLine = `DELETE FROM signforms_lines WHERE line = $1 AND head = 0`
 )
 
-// fenced runs do when the claim still holds its line, whose lease it renews; else it returns errStale. It repeats while
-// the store is down, until the lease ends.
-func (q *Queue) fenced(c *claim, do func(t *tx, now int64) error) error {
+// fenced runs do when the claim still holds its line; else it returns errStale. It repeats while the store is down, until
+// the lease ends, so do may run several times.
+func (q *Queue) fenced(c *claim, do func(*tx, instant) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := q.fencedOnce(c, do)
 		switch {
@@ -43,94 +38,136 @@ func (q *Queue) fenced(c *claim, do func(t *tx, now int64) error) error {
 	}
 }
 
-func (q *Queue) fencedOnce(c *claim, do func(t *tx, now int64) error) error {
+func (q *Queue) fencedOnce(c *claim, do func(*tx, instant) error) error {
 	ctx, cancel := context.WithDeadline(context.Background(), c.until)
 	defer cancel()
 	var stale bool
-	var until time.Time
 	err := q.db.write(ctx, func(t *tx) error {
-		until = time.Now().Add(q.lease())
-		now := q.now()
-		n, err := t.exec(renew, c.line, c.token, now+q.lease().Milliseconds())
-		if stale = n == 0; stale || err != nil {
+		var one int
+		held, err := t.first([]any{&one}, fence+t.lock, c.line, c.token)
+		if stale = !held; stale || err != nil {
 			return err
 		}
-		return do(t, now)
+		return do(t, q.instant())
 	})
 	if err == nil && stale {
 		return errStale
 	}
+	return err
+}
+
+// turn says what a worker does after a settlement.
+type turn struct {
+	next bool // goes on with the line's next event; else it gives the line up
+	more bool // takes another line that is due when it has none any more
+}
+
+// settle stores what became of the claim's event and returns what the worker processes next, nil when that is nothing. The
+// whole is one transaction, so that a worker commits once for each event. mark changes the event. It returns how long the
+// line has to wait when the event is to be tried again, which gives the line up; a negative time when it is not.
+func (q *Queue) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
+	var taken []*claim
+	err = q.fenced(c, func(t *tx, at instant) error {
+		q.vacate(taken...)
+		taken, next = nil, nil
+		wait, err := mark(t, at)
+		if err != nil {
+			return err
+		}
+		if wait >= 0 {
+			_, err = t.exec(yield, c.line, at.now+wait.Milliseconds())
+		} else {
+			next, err = c.advance(t, at, then.next)
+		}
+		if err != nil || next != nil || !then.more {
+			return err
+		}
+		if taken, err = q.claimWithin(t, 1); err == nil && len(taken) == 1 {
+			next = taken[0]
+		}
+		return err
+	})
+	if err != nil {
+		q.vacate(taken...)
+		return nil, err
+	}
+	return next, nil
+}
+
+// advance moves on to the line's next event. It removes a line that has none. Unless goOn is set it gives the line up.
+func (c *claim) advance(t *tx, at instant, goOn bool) (*claim, error) {
+	next := &claim{line: c.line, token: c.token, until: at.until, row: c.row + 1}
+	found, err := next.load(t)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		_, err = t.exec(removeLine, c.line)
+		return nil, err
+	case !goOn:
+		_, err = t.exec(yield, c.line, at.now)
+		return nil, err
+	}
+	_, err = t.exec(stay, c.line, at.lease, millis(next.entry.Received), next.entry.ID)
+	return next, err
+}
+
+const settledForGood = time.Duration(-1)
+
+// settleDone records that the claim's event was processed.
+func (q *Queue) settleDone(c *claim, then turn) (*claim, error) {
+	mark := markDone
+	if q.KeepBodies > 0 {
+		mark = markKept
+	}
+	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+		_, err := t.exec(mark, c.entry.ID, at.now)
+		return settledForGood, err
+	})
+}
+
+// settleFailed records that the claim's event failed for good.
+func (q *Queue) settleFailed(c *claim, then turn, text string) (*claim, error) {
+	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+		_, err := t.exec(markFailed, c.entry.ID, at.now, text)
+		return settledForGood, err
+	})
+}
+
+// settleTried records a failed try and gives the line up until the next one.
+func (q *Queue) settleTried(c *claim, then turn, text string, wait time.Duration) (*claim, error) {
+	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+		_, err := t.exec(markTried, c.entry.ID, text)
+		return wait, err
+	})
+}
+
+// release gives the line up, due at once.
+func (q *Queue) release(c *claim) error {
+	_, err := q.settle(c, turn{}, func(*tx, instant) (time.Duration, error) { return 0, nil })
+	return err
+}
+
+// hold renews the claim's lease, and changes its event by do.
+func (q *Queue) hold(c *claim, do func(*tx) error) error {
+	var until time.Time
+	err := q.fenced(c, func(t *tx, at instant) error {
+		until = at.until
+		if _, err := t.exec(renew, c.line, at.lease); err != nil {
+			return err
+		}
+		return do(t)
+	})
 	if err == nil {
 		c.until = until
 	}
 	return err
 }
 
-// proceed moves the claim to the line's next event. A line without one is removed, and the claim with it.
-func (c *claim) proceed(t *tx) error {
-	c.interrupted = false
-	if _, err := t.first([]any{&c.head}, advance, c.line); err != nil || c.head != 0 {
-		return err
-	}
-	_, err := t.exec(removeLine, c.line)
-	return err
-}
-
-// settleDone records that the claim's event was processed.
-func (q *Queue) settleDone(c *claim) error {
-	head := c.head
-	mark := markDone
-	if q.KeepBodies > 0 {
-		mark = markKept
-	}
-	return q.fenced(c, func(t *tx, now int64) error {
-		if _, err := t.exec(mark, head, now); err != nil {
-			return err
-		}
-		return c.proceed(t)
-	})
-}
-
-// settleFailed records that the claim's event failed for good.
-func (q *Queue) settleFailed(c *claim, text string) error {
-	head := c.head
-	return q.fenced(c, func(t *tx, now int64) error {
-		if _, err := t.exec(markFailed, head, now, text); err != nil {
-			return err
-		}
-		return c.proceed(t)
-	})
-}
-
-// settleTried records a failed try and gives the line up until the next one.
-func (q *Queue) settleTried(c *claim, text string, wait time.Duration) error {
-	return q.fenced(c, func(t *tx, now int64) error {
-		if _, err := t.exec(markTried, c.head, text); err != nil {
-			return err
-		}
-		_, err := t.exec(yield, c.line, c.token, now+wait.Milliseconds())
-		return err
-	})
-}
-
 // settleInterrupted counts a try that left no outcome, and keeps the line.
 func (q *Queue) settleInterrupted(c *claim, text string) error {
-	return q.fenced(c, func(t *tx, now int64) error {
-		_, err := t.exec(markTried, c.head, text)
-		c.interrupted = false
-		return err
-	})
-}
-
-// skip moves on from an event that is not pending any more.
-func (q *Queue) skip(c *claim) error {
-	return q.fenced(c, func(t *tx, now int64) error { return c.proceed(t) })
-}
-
-// release gives the line up, due at once.
-func (q *Queue) release(c *claim) error {
-	return q.fenced(c, func(t *tx, now int64) error {
-		_, err := t.exec(yield, c.line, c.token, now)
+	return q.hold(c, func(t *tx) error {
+		_, err := t.exec(markTried, c.entry.ID, text)
 		return err
 	})
 }

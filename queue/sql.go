@@ -41,11 +41,10 @@ type dialect struct {
 	latest   string // function that returns the greater of two values
 	position string // function that returns where a text is in a text, from 1, or 0
 	skip     string // ends a SELECT whose rows are to be changed, without those that others are changing
-	collate  string // makes an ORDER BY the same in every database
 	lock     string // ends a SELECT whose rows are to be changed, after waiting for others
 
 	in   func(column, param string) string // condition that a column is one of a list
-	list func(values any) any              // the parameter for it: of []int64 or []string
+	list func(values any) any              // the parameter for it: of []int64
 }
 
 // statements runs statements, in a transaction or not.

@@ -36,7 +36,7 @@ var sqliteDialect = dialect{
 	latest: "max", position: "instr",
 	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
 	list: func(values any) any {
-		text, _ := json.Marshal(values) // of numbers or strings
+		text, _ := json.Marshal(values) // of numbers
 		return string(text)
 	},
 }

@@ -9,16 +9,16 @@ import (
 // One goroutine writes, so that no other delivery comes between these statements: the order of the ids is that of the
 // commits without a lock on lines.
 const (
-	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line, type, subject, signers, received, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (dedupe) DO NOTHING`
+	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (dedupe) DO NOTHING`
 	sqliteRedrive    = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = $1 AND state = 2`
-	sqliteInsertLine = `INSERT INTO signforms_lines (line, due) VALUES ($1, $2) ON CONFLICT (line) DO NOTHING`
+	sqliteInsertLine = `INSERT INTO signforms_lines (id, due) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`
 )
 
 func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
 	for i := range rows {
 		r := &rows[i]
-		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.line, r.kind, r.subject, r.signers, now, r.body)
+		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body)
 		if err != nil {
 			return receipt{}, err
 		}
@@ -34,10 +34,10 @@ func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got re
 		} else {
 			got.stored++
 		}
-		if i > 0 && rows[i-1].line == r.line && got.duplicates == 0 {
+		if i > 0 && rows[i-1].lineID == r.lineID && got.duplicates == 0 {
 			continue // the line is there: the row before made sure of it
 		}
-		if _, err := t.exec(sqliteInsertLine, r.line, now); err != nil {
+		if _, err := t.exec(sqliteInsertLine, r.lineID, now); err != nil {
 			return receipt{}, err
 		}
 	}

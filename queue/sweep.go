@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"strconv"
 	"time"
 )
 
@@ -53,7 +54,7 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 				err := rows.Scan(&id)
 				ids = append(ids, id)
 				return err
-			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY settled LIMIT $2`+t.skip, before, batch)
+			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY settled LIMIT `+strconv.Itoa(batch)+t.skip, before)
 			if err != nil || len(ids) == 0 {
 				return err
 			}
