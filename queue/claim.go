@@ -43,7 +43,7 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 	// A claim that is committed must be worked on, so the end of Run does not cut it short.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
-	err = q.db.write(ctx, func(t *tx) (err error) {
+	err = q.db.note(ctx, func(t *tx) (err error) {
 		q.vacate(claims...)
 		claims, err = q.claimWithin(t, n)
 		return err

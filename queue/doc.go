@@ -24,7 +24,8 @@
 // # What is not
 //
 //   - Exactly once. A process that dies between a function's work and the record of it leaves an event that runs again.
-//     Functions should be idempotent; [EntryFrom] gives them a key to recognise an event by.
+//     Functions should be idempotent; [EntryFrom] gives them a key to recognise an event by. After a power cut, SQLite may
+//     have forgotten the outcomes of the last tenth of a second of work, and these events run again.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.
 //   - The disk. Back up the file, or use a Postgres that is replicated.
 package queue

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -18,6 +19,7 @@ type operation struct {
 	ctx   context.Context
 	do    func(*tx) error // nil: alone is set
 	alone func() error    // runs between transactions
+	lazy  bool            // need not be on the disk when it is done
 	leave bool            // when ctx ends, its caller leaves although it has begun, and reads nothing that it writes
 	begun atomic.Bool     // or given up before it began: whoever sets it decides
 	done  chan error      // has room for one
@@ -26,15 +28,15 @@ type operation struct {
 // group commits writes together: one goroutine takes all that wait and runs them in one transaction, so that they share
 // one sync of the disk.
 type group struct {
-	commit  func(do func(*tx) error) error // one transaction
-	shared  func(error) bool               // whether an error concerns the database rather than one write
+	commit  func(do func(*tx) error, lazy bool) error // one transaction
+	shared  func(error) bool                          // whether an error concerns the database rather than one write
 	waiting chan *operation
 	stop    chan struct{}
 	once    sync.Once
 	ended   chan struct{}
 }
 
-func newGroup(commit func(do func(*tx) error) error, shared func(error) bool) *group {
+func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(error) bool) *group {
 	g := &group{
 		commit: commit, shared: shared,
 		waiting: make(chan *operation, maxGroup), stop: make(chan struct{}), ended: make(chan struct{}),
@@ -127,6 +129,7 @@ func (g *group) flush(batch []*operation) {
 	if len(batch) == 0 {
 		return
 	}
+	lazy := !slices.ContainsFunc(batch, func(op *operation) bool { return !op.lazy })
 	err := g.commit(func(t *tx) error {
 		for _, op := range batch {
 			if err := op.do(t); err != nil {
@@ -134,10 +137,10 @@ func (g *group) flush(batch []*operation) {
 			}
 		}
 		return nil
-	})
+	}, lazy)
 	if err != nil && len(batch) > 1 && !g.shared(err) {
 		for _, op := range batch {
-			op.done <- g.commit(op.do)
+			op.done <- g.commit(op.do, op.lazy)
 		}
 		return
 	}

@@ -69,6 +69,10 @@ func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error {
 	return s.write(ctx, do)
 }
 
+func (s *postgresStore) note(ctx context.Context, do func(*tx) error) error {
+	return s.write(ctx, do)
+}
+
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
 	on, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

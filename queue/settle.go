@@ -42,7 +42,7 @@ func (q *Queue) fencedOnce(c *claim, do func(*tx, instant) error) error {
 	ctx, cancel := context.WithDeadline(context.Background(), c.until)
 	defer cancel()
 	var stale bool
-	err := q.db.write(ctx, func(t *tx) error {
+	err := q.db.note(ctx, func(t *tx) error {
 		var one int
 		held, err := t.first([]any{&one}, fence+t.lock, c.line, c.token)
 		if stale = !held; stale || err != nil {

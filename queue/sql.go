@@ -18,6 +18,10 @@ type store interface {
 	// do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
+	// note is write for claims and outcomes. What it has committed outlives the process, but a power cut may undo it: then
+	// the events run again. On SQLite that is what was noted in the last tenth of a second in which anything was written.
+	note(ctx context.Context, do func(*tx) error) error
+
 	// receive stores deliveries' rows within a transaction.
 	receive(t *tx, rows []row, now int64, lastTry int) (receipt, error)
 

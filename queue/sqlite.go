@@ -25,7 +25,10 @@ type sqliteStore struct {
 	writers *sql.DB
 	conn    *sql.Conn // the only one of writers; used by the group's goroutine alone
 	ready   map[string]*sql.Stmt
-	sync    func() // before each commit; nil: nothing
+	full    int // the setting synchronous of commits that must be on the disk
+	current int // the setting as it is
+	synced  time.Time
+	sync    func() // before each commit that must be on the disk; nil: nothing
 	group   *group
 }
 
@@ -46,23 +49,23 @@ func openSQLite(path string, unsynced bool, sync func()) (*sqliteStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	synchronous := 2 // FULL: in WAL mode each commit syncs the log
+	s := &sqliteStore{ready: map[string]*sql.Stmt{}, full: synchronousFull, sync: sync}
 	if unsynced {
-		synchronous = 1
+		s.full = synchronousNormal
 	}
-	s := &sqliteStore{ready: map[string]*sql.Stmt{}, sync: sync}
-	s.writers, err = openFile(path, synchronous, "busy_timeout(0)")
+	s.current = s.full
+	s.writers, err = openFile(path, s.full, "busy_timeout(0)")
 	if err != nil {
 		return nil, err
 	}
-	s.readers, err = openFile(path, synchronous, "busy_timeout(5000)", "query_only(1)")
+	s.readers, err = openFile(path, s.full, "busy_timeout(5000)", "query_only(1)")
 	if err != nil {
 		return nil, errors.Join(err, s.writers.Close())
 	}
 	s.writers.SetMaxOpenConns(1)
 	s.readers.SetMaxOpenConns(4)
 	s.readers.SetMaxIdleConns(4)
-	if err := s.prepare(synchronous); err != nil {
+	if err := s.prepare(); err != nil {
 		return nil, errors.Join(err, s.closeFile())
 	}
 	s.group = newGroup(s.commit, isShared)
@@ -111,7 +114,7 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 }
 
 // prepare checks the file, brings its schema up to date and reads back the settings that durability rests on.
-func (s *sqliteStore) prepare(synchronous int) (err error) {
+func (s *sqliteStore) prepare() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err = patiently(ctx, func() error {
@@ -127,13 +130,18 @@ func (s *sqliteStore) prepare(synchronous int) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.want("synchronous", strconv.Itoa(synchronous)); err != nil {
+	if err := s.want("synchronous", strconv.Itoa(s.full)); err != nil {
 		return err
 	}
 	if err := s.want("secure_delete", "1"); err != nil {
 		return err
 	}
-	return s.transaction(ctx, s.migrate)
+	if err := s.transaction(ctx, s.migrate, false); err != nil {
+		return err
+	}
+	// What a killed process had written and not synced is there now, and its repeat is a duplicate: sync it before that.
+	_, err = s.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	return err
 }
 
 func (s *sqliteStore) want(pragma, want string) error {
@@ -179,15 +187,48 @@ func (s *sqliteStore) submit(ctx context.Context, do func(*tx) error) error {
 	return s.group.write(&operation{ctx: ctx, do: do, leave: true})
 }
 
-// commit runs one transaction on the group's goroutine. It waits for other processes' transactions for as long as a
-// delivery may wait.
-func (s *sqliteStore) commit(do func(*tx) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
-	defer cancel()
-	return s.transaction(ctx, do)
+func (s *sqliteStore) note(ctx context.Context, do func(*tx) error) error {
+	return s.group.write(&operation{ctx: ctx, do: do, lazy: true})
 }
 
-func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error) error {
+// commit runs one transaction on the group's goroutine. It waits for other processes' transactions for as long as a
+// delivery may wait.
+func (s *sqliteStore) commit(do func(*tx) error, lazy bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	return s.transaction(ctx, do, lazy)
+}
+
+// The values of the setting synchronous. In WAL mode FULL syncs the log at each commit, and with it what was committed
+// under NORMAL before.
+const (
+	synchronousNormal = 1
+	synchronousFull   = 2
+)
+
+// syncEvery is for how long lazy commits do without a sync.
+const syncEvery = 100 * time.Millisecond
+
+// synchronous sets whether the next commit syncs the log, and reports it.
+func (s *sqliteStore) synchronous(lazy bool) (syncs bool, err error) {
+	level := s.full
+	if lazy && time.Since(s.synced) < syncEvery {
+		level = synchronousNormal
+	}
+	if level != s.current {
+		if _, err := s.conn.ExecContext(context.Background(), "PRAGMA synchronous = "+strconv.Itoa(level)); err != nil {
+			return false, err
+		}
+		s.current = level
+	}
+	return level == s.full, nil
+}
+
+func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy bool) error {
+	syncs, err := s.synchronous(lazy)
+	if err != nil {
+		return err
+	}
 	background := context.Background() // one that ends would cost a goroutine for each statement
 	begin := func() error {
 		_, err := s.ExecContext(background, "BEGIN IMMEDIATE")
@@ -196,8 +237,8 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error) error
 	if err := patiently(ctx, begin); err != nil {
 		return err
 	}
-	err := do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
-	if s.sync != nil {
+	err = do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
+	if syncs && s.sync != nil {
 		s.sync()
 	}
 	if err == nil {
@@ -205,6 +246,8 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error) error
 	}
 	if err != nil {
 		s.ExecContext(background, "ROLLBACK") // SQLite may have done so already
+	} else if syncs {
+		s.synced = time.Now()
 	}
 	return err
 }

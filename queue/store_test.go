@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
@@ -118,6 +120,28 @@ func TestSlowDisk(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		delay.Store(0)
 		require.JSONEq(t, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("late", 1))).Body.String(), "it was stored after all")
+	})
+}
+
+// Outcomes need not be on the disk at once: those of a tenth of a second share a sync, and wait for none.
+func TestOutcomesShareSyncs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, newFile(t), true}
+		var syncs atomic.Int64
+		o := &queue.Options{}
+		o.SetSync(func() { syncs.Add(1) })
+		q := s.queue(o)
+		var events []webhook.Event
+		for n := range 200 {
+			events = append(events, completed("a", n))
+		}
+		s.accept(q, events...)
+		syncs.Store(0)
+		var j journal
+		s.run(q, j.noting(func(context.Context, webhook.Event) error { time.Sleep(10 * time.Millisecond); return nil }))
+		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
+		require.InDelta(t, 2000/100, syncs.Load(), 3, "in two seconds of work")
 	})
 }
 
