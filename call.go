@@ -51,28 +51,32 @@ func (c *caller) do(ctx context.Context, call call, out any) ([]byte, error) {
 }
 
 // perform does the same and returns the run, whose last outcome is a success.
-func (c *caller) perform(ctx context.Context, call call, out any) (_ *run, err error) {
-	ctx, end := c.begin(ctx, call.op)
-	defer func() { end(err) }()
-	run, err := c.newRun(call)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := run.send(ctx); err != nil {
-		return nil, err
-	}
-	if err := run.read(out); err != nil {
-		return nil, err
-	}
-	return run, nil
+func (c *caller) perform(ctx context.Context, call call, out any) (r *run, err error) {
+	err = c.observed(ctx, call.op, func(ctx context.Context) error {
+		if r, err = c.newRun(call); err != nil {
+			return err
+		}
+		if _, err = r.send(ctx); err != nil {
+			return err
+		}
+		return r.read(out)
+	})
+	return r, err
 }
 
-// begin tells Options.OnCall of an operation. It returns the context to go on with and what is to be told of the end.
-func (c *caller) begin(ctx context.Context, op Operation) (context.Context, func(error)) {
+// errPanicked is what Options.OnCall hears at the end of a call that did not return.
+var errPanicked = errors.New("the call did not return: a hook or the Transport panicked or ended its goroutine")
+
+// observed makes the call and tells Options.OnCall of its start and its end.
+func (c *caller) observed(ctx context.Context, op Operation, do func(context.Context) error) error {
 	if c.options.OnCall == nil {
-		return ctx, func(error) {}
+		return do(ctx)
 	}
-	return c.options.OnCall(ctx, op)
+	ctx, end := c.options.OnCall(ctx, op)
+	err := errPanicked
+	defer func() { end(err) }()
+	err = do(ctx)
+	return err
 }
 
 // run is one call on its way through its attempts.

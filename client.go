@@ -61,9 +61,9 @@ type Options struct {
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
 	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
-	// function gets the operation's error. An answer without the record, for which Get, Respondent and Response return
-	// ErrNotFound, is no error here. Both run in the goroutine of OnAttempt. They must be safe for concurrent use and should
-	// return quickly.
+	// function gets the operation's error, and one that says so when a hook or the Transport panicked. An answer without the
+	// record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of
+	// OnAttempt. They must be safe for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 

@@ -212,6 +212,23 @@ func TestOnCallSeesEachOperation(t *testing.T) {
 	}, seen)
 }
 
+// TestOnCallHearsOfPanics: a server that recovers from one must not report the call as a success.
+func TestOnCallHearsOfPanics(t *testing.T) {
+	var ends []error
+	c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{
+		HTTPClient: &http.Client{Transport: clienttest.Transport(func(*http.Request) (*http.Response, error) { panic("broken") })},
+		OnCall: func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
+			return ctx, func(err error) { ends = append(ends, err) }
+		},
+	})
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "broken", func() { _, _ = c.Documents.List(t.Context(), signforms.DocumentListParams{}) })
+	require.PanicsWithValue(t, "broken", func() { _, _ = c.Do(t.Context(), signforms.Request{Path: "/"}, nil) })
+	require.Len(t, ends, 2)
+	require.ErrorContains(t, ends[0], "panicked")
+	require.ErrorContains(t, ends[1], "panicked")
+}
+
 // TestDefaultTransportAtTheCall: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
 func TestDefaultTransportAtTheCall(t *testing.T) {
 	for name, httpClient := range map[string]*http.Client{"none": nil, "without a Transport": {}} {

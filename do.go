@@ -37,25 +37,33 @@ type Request struct {
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
 // leaves out as it is. ErrInvalid: nothing was sent, because the request is malformed, its path leaves the base URL, or it
 // is that of reminders, which need a slot of the budget: use [DocumentsService.Remind].
-func (c *Client) Do(ctx context.Context, r Request, out any) (_ RawAnswer, err error) {
+func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
 	run, err := c.caller.requestRun(r, out)
 	if err != nil {
 		return nil, err
 	}
-	ctx, end := c.caller.begin(ctx, OpRequest)
-	defer func() { end(err) }()
-	answer, err := run.send(ctx)
+	var answer []byte
+	err = c.caller.observed(ctx, OpRequest, func(ctx context.Context) error {
+		answer, err = run.answerOf(ctx, out)
+		return err
+	})
+	return answer, err
+}
+
+// answerOf sends the request and decodes the answer into out, unless out is nil or there is nothing to decode.
+func (r *run) answerOf(ctx context.Context, out any) ([]byte, error) {
+	answer, err := r.send(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if run.verdict().failed() {
-		return nil, run.failure()
+	if r.verdict().failed() {
+		return nil, r.failure()
 	}
 	if out == nil || len(strings.TrimSpace(string(answer))) == 0 {
 		return answer, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return nil, run.unreadable(err.Error())
+		return nil, r.unreadable(err.Error())
 	}
 	return answer, nil
 }
