@@ -25,8 +25,8 @@ type Client struct {
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
-	// HTTPClient: only its Transport is used. Timeout, Jar and CheckRedirect do not apply. Where the client or its Transport
-	// is nil, requests go through http.DefaultTransport as it is when they are sent.
+	// HTTPClient: only its Transport is used. Its Timeout, Jar and CheckRedirect are ignored: use AttemptTimeout and contexts.
+	// Where the client or its Transport is nil, requests go through http.DefaultTransport as it is when they are sent.
 	//
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
 	// guarantees about reminders and sends do not hold. A send or reminder that is about to be written a second time over
@@ -35,14 +35,14 @@ type Options struct {
 	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string
 	// AttemptTimeout bounds each attempt, from looking up the host to the last byte of the answer. The time that the LimitStore
-	// takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24 h: a process
-	// that dies holds its reminder slots that long.
+	// takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24 h: a
+	// process that crashes during a reminder holds its slot for AttemptTimeout + 16 min 1 s.
 	AttemptTimeout time.Duration
 	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package documentation
 	// says after what an operation is repeated.
 	MaxAttempts int
-	// RetryWaitMin and RetryWaitMax bound the wait before a retry. Before the n-th retry it is random between half of
-	// RetryWaitMin and RetryWaitMin·2ⁿ⁻¹, at most RetryWaitMax. A Retry-After of up to RetryWaitMax is obeyed instead, and
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin and
+	// RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to RetryWaitMax is obeyed instead, and
 	// never less than half of RetryWaitMin; after a longer one the call returns at once.
 	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration

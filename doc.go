@@ -42,29 +42,38 @@
 //
 // A send and a reminder write to people and cannot be taken back. They are repeated only when the service provably did not
 // accept them: nothing of the request was written (resolving, dialling or the TLS handshake failed, or net/http got a
-// connection and wrote nothing), or it answered 429. When one was or may have been written and no answer says what became
-// of it, the call returns [ErrOutcomeUnknown]: after any 5xx, because a gateway answers its own time-out while the work goes
-// on; after 408, a redirect, a time-out, a lost connection or the end of the context; and after a 2xx that cannot be read or
-// reports a failure. The package example OutcomeUnknown shows how to find out.
+// connection and wrote nothing), or it answered 429.
 //
-// That nothing was written is known from [net/http/httptrace]. A transport that does not report to it, as scripted ones,
-// proves nothing.
+// If the request may have been written and no answer settles its outcome, the call returns [ErrOutcomeUnknown]. That is so
+//   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
+//   - after a 408, a redirect, a time-out, a lost connection or the end of the context;
+//   - after a 2xx that cannot be read or reports a failure.
+//
+// The package example OutcomeUnknown shows how to find out what happened.
+//
+// The SDK uses [net/http/httptrace] to prove that nothing was written. A transport that does not call its hooks, such as a mock,
+// gives no proof.
 //
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
-// Each attempt is one request on the wire: net/http's own repetition is off. Before the n-th repetition the call waits between
-// 250 ms and 500 ms·2ⁿ⁻¹, at most 30 s, or as long as Retry-After says, but never less than 250 ms. Where that is more than
-// [Options.RetryWaitMax] or than ctx has left, the call returns at once with Error.RetryAfter set. A reminder that was answered
-// 429 waits for a slot of the reminder budget instead. A certificate that does not verify and an answer over 32 MiB are not
-// tried again. Redirects are never followed.
+// Each attempt is one request on the wire: net/http's own repetition is off. The wait before the n-th repetition is random
+// between 250 ms and 500 ms·2ⁿ⁻¹, and at most 30 s. A Retry-After is obeyed instead, but the wait is never less than 250 ms.
+// If the wait would exceed [Options.RetryWaitMax] or the time that ctx has left, the call returns at once with Error.RetryAfter
+// set. A reminder that was answered 429 waits for a slot of the reminder budget instead. A certificate that does not verify and
+// an answer over 32 MiB are not tried again. Redirects are never followed.
 //
 // # Reminders
 //
 // The service accepts 5 reminders in 15 minutes for each API key. As long as every sender of this API key uses the same
 // [LimitStore], it never receives more than 5 reminder requests in any 15 minutes, whatever the number of goroutines, clients
-// and retries, provided no request arrives more than one minute after its attempt was given up. Each request takes a slot,
-// which frees 15 minutes and one second after its answer was seen, a minute later when there was none or only a gateway's (5xx,
-// 408, 3xx), and at once only when nothing was written. By default all clients of a process share one store in memory; module
-// github.com/signforms/signforms-go/stores has one for many processes, in Redis.
+// and retries, provided no request arrives more than one minute after its attempt was given up.
+//
+// Each request takes a slot. The slot frees
+//   - 15 minutes and 1 second after the service's answer was seen;
+//   - 16 minutes and 1 second after the attempt ended, if there was no answer, or one that a gateway may have given (5xx, 408, 3xx);
+//   - at once, if nothing was written.
+//
+// By default all clients of a process share one store in memory. Module github.com/signforms/signforms-go/stores has one for
+// several processes, in Redis.
 //
 // What that cannot cover: other software that uses the key, or the same key through another base URL; a restart, or a second
 // process, without a shared store; a shared store that forgets; a caller's transport that repeats requests by itself; a process
@@ -72,15 +81,15 @@
 //
 // # Lists that move
 //
-// Lists change while they are read. All methods yield each record once. New documents do not shift what follows: from the
-// second page of a list that is newest first on, DateTo is the creation of the first document, unless the caller set it. How
-// the service reads such a bound is not documented, so All first asks for the first page again with it, and goes on without it
-// if the first document is gone. That costs one request for each list of several pages.
+// Lists change while they are read. All methods yield each record once. For lists that are newest first, All sets DateTo on
+// the second page and later to the creation time of the first document, so that new documents do not shift the pages. A DateTo
+// of the caller stays. How the service reads such a bound is not documented, so All first requests the first page again with
+// it, and goes on without it if the first document is gone. That costs one request for each list of several pages.
 //
-// When the reported total shrinks, because documents left the filter, All goes back as far as they can have shifted the rest.
-// Where the service reports no total, or others enter the list as some leave it (with OldestFirst every new one does), it
-// cannot know: collect a filtered list before acting on its documents. Respondents and responses have no date filter, so
-// those made meanwhile may or may not be yielded.
+// When the reported total shrinks, documents have left the filter. All then reads as many earlier pages again as the removals
+// can have shifted. It cannot detect removals if the service reports no total, or if additions hide them, which is always
+// possible with OldestFirst: collect a filtered list before acting on its documents. Respondents and responses have no date
+// filter, so those made meanwhile may or may not be yielded.
 //
 // # What is missing
 //
@@ -89,11 +98,13 @@
 //
 // # What is assumed
 //
-// The service's description leaves some of its interface open. Facts that are not documented are marked so where they stand, and
-// [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses and fields are kept: statuses as they
-// came, fields in the Raw bytes of pages and results. A text, number, boolean or time that comes as another kind is converted,
-// or left zero where it cannot be; one record in the place of a list is a list of one; any other odd value within a record is
-// left empty.
+// The service's description leaves some of its interface open. Facts that are not documented are marked where they stand, and
+// [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses are kept as they came. Unknown fields
+// are in the Raw bytes of pages and results.
+//
+// Values of an unexpected JSON type do not fail a call. A text, number, boolean or time is converted if possible, and otherwise
+// zero. A single record where a list is expected is read as a list of one. Any other unexpected value within a record is left
+// empty.
 //
 // An answer that is not what was asked for is an error and never an empty result. A list may be missing from its answer only
 // where the answer proves that it is empty: by a total of 0, or on a page past the last.

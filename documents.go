@@ -35,8 +35,8 @@ type Document struct {
 	UpdatedAt              time.Time `json:"updatedAt"`
 }
 
-// Ref returns the reference for Void and Remind. A template itself cannot be voided or reminded; the documents made from it
-// can: see [TemplateRespondent.Ref].
+// Ref returns the reference for Void and Remind. They refuse the reference of a template, with an error that matches
+// ErrInvalid; the documents made from it have their own: see [TemplateRespondent.Ref].
 func (d *Document) Ref() DocumentRef {
 	if d.SigningType == TypePDFTemplate {
 		return TemplateDocument(d.DocumentID, "")
@@ -174,7 +174,7 @@ type VoidResult struct {
 	Raw RawAnswer `json:"-"`
 }
 
-// Void voids a document. Voiding it again succeeds too. It returns ErrRefused when the document's status does not allow it:
+// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow it:
 // see [DocumentStatus.CanVoid].
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
 	in, err := ref.inputs(voidDocument)

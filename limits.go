@@ -15,25 +15,25 @@ import (
 
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
 // use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
-// The key is a hash, never the API key.
 //
-// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic. When Take
-// cannot tell, it must return an error; then no reminder is sent. limitstoretest.Run checks an implementation.
-//
-// Each method has 3 seconds. Take, Settle and Close run in a goroutine of their own, with a context that does not end with
-// the call's: a slot that comes too late for its call is given back.
-//
-// Where the clock of a store can be moved, as in tests, the store may have a method Changed() <-chan struct{}. It returns a
-// channel that is closed when the clock is moved. Then calls that wait for a slot ask again.
+// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic.
+// limitstoretest.Run checks an implementation.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed, and returns its id.
-	// Otherwise it returns how long until one frees, which is more than 0: round up. hold is as long as a process that dies
-	// would keep the slot.
+	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot tell;
+	// then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
+	//
+	// Each method of the store has 3 seconds. Take, Settle and Close run in a goroutine of their own, with a context that does
+	// not end with the call's: a slot that comes too late for its call is given back.
+	//
+	// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is
+	// closed when the clock is moved. Then calls that wait for a slot ask again.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no longer
 	// held is held again for keep: its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
-	// Close keeps key from giving slots for d from now. It never opens a key that is closed for longer.
+	// Close closes the budget of key: it gives no slots for d from now. A key that is closed for longer stays so. It is not
+	// io.Closer and releases no resources.
 	Close(ctx context.Context, key string, d time.Duration) error
 	// Peek returns when each of limit slots can be taken, soonest first, 0 for now, and takes none.
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)

@@ -27,8 +27,8 @@ type Page[T any] struct {
 	Message string
 	// Pagination is what the service reported. It is nil when the answer has none, as live answers often do not.
 	Pagination *Pagination
-	// DocumentsCount and FormCount are set in lists of documents. Whether they count this page or all pages is not documented by
-	// the service.
+	// DocumentsCount and FormCount are set in lists of documents; 0 also when the answer has none. Whether they count this page
+	// or all pages is not documented by the service.
 	DocumentsCount, FormCount int
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`

@@ -51,7 +51,7 @@ type RemindOutcome struct {
 	Ref DocumentRef
 	// Result is nil when the reminder failed.
 	Result *RemindResult
-	// Remaining is how many references come after this one.
+	// Remaining is how many references come after this one. [ReminderBudget.Remaining] counts slots instead.
 	Remaining int
 	// RestTakes estimates how long until the last of them can be sent, after the calls of this process that wait already. 0
 	// when there are none, or the LimitStore does not answer.
@@ -62,10 +62,9 @@ type RemindOutcome struct {
 // slots as long as ctx allows, whatever Options.ReminderMaxWait says: about three minutes a document after the first five.
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
-// Some errors would come for every later document too: ctx has ended, or its deadline comes before the next slot;
-// ErrForbidden; or the LimitStore does not answer (ErrUnavailable and Error.Local). Such an error is yielded once, and the
-// sequence ends. To resume after outcome i, pass refs[i:]. If the error is ErrOutcomeUnknown, that reminder was under way:
-// look first, and pass refs[i+1:].
+// An error that every later document would meet too is yielded once and ends the sequence: ctx has ended or its deadline comes
+// before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local). To resume, pass
+// refs[i:] for outcome i. If its error is ErrOutcomeUnknown, look first and pass refs[i+1:].
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {

@@ -44,7 +44,8 @@ func (s DocumentStatus) normal() DocumentStatus {
 	return s
 }
 
-// SignerStatus is the status of one signer. Unknown values are kept as received; DRAFT and the empty string were seen.
+// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the empty string were seen too; they
+// have no constant here, as only webhook events are known to have DRAFT.
 type SignerStatus string
 
 // The statuses of signers.

@@ -12,7 +12,7 @@ import (
 
 // TemplateListParams filters a list of templates. The zero value lists all of them, newest first.
 type TemplateListParams struct {
-	DocumentID string // UUID of a template
+	DocumentID string // a template's id, a UUID: the list has this template only
 	// DateFrom and DateTo limit the time of creation, as in [DocumentListParams].
 	DateFrom, DateTo time.Time
 	Archived         *bool     // nil selects archived templates and others

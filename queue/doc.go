@@ -2,7 +2,7 @@
 // function for each event later, with retries, in the order of receipt per document.
 //
 // Start with three names. [Open] opens a SQLite file, and [OpenPostgres] uses a Postgres database that several machines
-// share. [Queue.Handler] is the [net/http.Handler] that receives. [Queue.Run] works the events off:
+// share. [Queue.Handler] is the [net/http.Handler] that receives. [Queue.Run] processes the stored events:
 //
 //	q, err := queue.Open("events.db", nil)
 //	…

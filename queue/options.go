@@ -104,7 +104,8 @@ type Settled struct {
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is what became of one run of a function.
+// Outcome is what became of one run of a function. GivenUp is final. In package webhook an event that failed may be delivered
+// again.
 type Outcome string
 
 // The outcomes of a run.

@@ -18,16 +18,14 @@ func (s *Server) Client() *signforms.Client {
 	return client
 }
 
-// ClientOptions returns what [Server.Client] uses, for a program that builds its client itself: the workspace, an HTTP client
-// that reaches the server, retry waits of at most 1 ms, the endpoints of Options.Profile, and a reminder budget that follows the
-// server's clock. Change what the test needs otherwise and give the result to signforms.New with the server's URL and a key:
+// ClientOptions returns what [Server.Client] uses, for a program that builds its client itself. Change what the test needs:
 //
 //	opts := srv.ClientOptions()
 //	opts.MaxAttempts = 1
 //	client, err := signforms.New(srv.URL, srv.APIKey, opts)
 //
-// All clients with the options of one server share its reminder budget, and no other client does. A LimitStore of the
-// test's own does not see [Server.Advance] unless its clock is [Server.Now].
+// The options have the workspace, an HTTP client that reaches the server, retry waits of at most 1 ms, the endpoints of
+// Options.Profile, and a reminder budget that all clients of this server share and that follows its clock.
 func (s *Server) ClientOptions() *signforms.Options {
 	return &signforms.Options{
 		WorkspaceID:  s.WorkspaceID,

@@ -14,13 +14,13 @@
 // [Server.Fail] and [Server.FailWebhooks] make things go wrong on purpose. With a [Network] nothing touches a socket, and
 // client, service and receiver fit into a [testing/synctest] bubble.
 //
-// It is not the real service: what the interface leaves open is decided here, once, and said where it is decided;
-// [Profile] has other readings. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
+// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; use
+// [Profile] to choose others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
 // would have been. Logs hold personal data and signing links; their String methods do not.
 //
-// A program that is more than a test gives [Options] an address, a public URL and a [Storage], which keeps the state over
-// restarts, and puts its own pages around the service's with Options.Middleware. It calls [Server.CreateTemplate] and its like,
-// which return an error where [Server.AddTemplate] fails the test, and learns from [Server.Watch] what happens.
+// To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
+// of your own with Options.Middleware. Use [Server.CreateTemplate] and the other Create methods, which return an error where
+// [Server.AddTemplate] fails the test, and subscribe to what happens with [Server.Watch].
 //
 // All methods of a [Server] may be called from several goroutines.
 package signformstest

@@ -8,7 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// What the errors of a server's methods match, by errors.Is. The text tells more.
+// What the errors of a server's methods match, by errors.Is. They are not those of package signforms: signforms.ErrNotFound, say,
+// is for the errors of its client.
 var (
 	// ErrRefused says that the service's rules forbid an act: the document's status, the signing order, a signer who has signed
 	// before or is none of the document's.
@@ -17,10 +18,10 @@ var (
 	// ErrNotFound says that no record has the id.
 	ErrNotFound = errors.New("not found")
 
-	// ErrInvalid says that what was given cannot be, whatever the state of the service.
+	// ErrInvalid says that an argument is invalid, whatever the state of the service.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrStorage says that a change was not made since the Storage failed. It can be tried again.
+	// ErrStorage says that a change was not made because the Storage failed. It can be tried again.
 	ErrStorage = errors.New("the storage failed")
 )
 
@@ -34,14 +35,14 @@ func (f *failure) Is(target error) bool { return target == f.sentinel }
 
 func (f *failure) Unwrap() error { return f.error }
 
-// invalid says what cannot be.
+// invalid is an error that matches ErrInvalid.
 type invalid struct{ error }
 
 func (e *invalid) Is(target error) bool { return target == ErrInvalid }
 
 func invalidf(format string, args ...any) error { return &invalid{fmt.Errorf(format, args...)} }
 
-// publicError gives an error of the rooms below its sentinel.
+// publicError gives an error of the packages below its sentinel.
 func (s *Server) publicError(err error) error {
 	if err == nil {
 		return nil

@@ -9,19 +9,16 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Fault is something that goes wrong with API requests, on purpose:
+// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability say which of
+// these it happens to, and the other fields say what happens:
 //
 //	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
 //	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
 //	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
-// Operation and DocumentID say which requests it matches, of those that carry a valid key and a body that can be read; a
-// request has to match both, and with neither each does. Nth, Times and Probability say on which of its matches it happens,
-// and with none of them it is on each. The other fields say what happens; they can be combined. With none of them, or
-// with Latency alone, the request is answered as usual.
-//
-// Of several faults that would happen to a request, the one that was set first does, alone.
+// A request without a valid key or a readable body matches no fault. If several faults would happen to a request, only the one
+// that was set first does. What happens can be combined; with nothing, or Latency alone, the request is answered as usual.
 type Fault struct {
 	Operation   signforms.Operation // as in signforms.OpSend; empty: any
 	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries; empty: any
@@ -42,32 +39,26 @@ type Fault struct {
 	WrongTypes  bool          // swap strings with numbers and booleans in the answer
 }
 
-// WebhookFault is something that goes wrong with webhook attempts, on purpose:
+// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
+// Probability say which of these it happens to, and the other fields say what happens:
 //
 //	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
 //	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
 //	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
 //
-// WebhookID, DocumentID and EventType say which attempts it matches; an attempt has to match each that is set, and with none
-// each does. Each attempt of a delivery is a match of its own. Nth, Times and Probability say on which of its matches it
-// happens, and with none of them it is on each. The other fields say what happens; they can be combined. Of several faults
-// that would happen to an attempt, the one that was set first does, alone.
-//
-// What changes the body or the timestamp is signed anew, so that the delivery stays genuine; Secret and Reencode are not.
-// With a Delay the rest happens to the attempt once it is made.
-//
-// Attempts for different webhooks are made side by side: Nth and Times count them as they come, so say which WebhookID is
-// meant where it matters. Probability goes by each webhook's own attempts, so that a seed decides.
+// Each attempt of a delivery is matched on its own. If several faults would happen to an attempt, only the one that was set first
+// does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode.
+// Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
 	WebhookID   string  // as AddWebhook returned it; empty: any
 	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about; empty: any
 	EventType   string  // a webhookEvent, as in "new_template_response"; empty: any
 	Nth         int     // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
 	Times       int     // happens this often at most; 0: no limit
-	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
+	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
 
 	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it
+	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it; the rest happens when it is made
 	Duplicate  bool          // send the same request twice
 	Secret     string        // sign with this instead of the webhook's secret; empty: with that
 	Shift      time.Duration // add this to x-timestamp: negative for a stale one
@@ -83,7 +74,7 @@ var operations = []signforms.Operation{
 	signforms.OpListResponses,
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back. A fault that cannot be
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back. An invalid fault
 // fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
@@ -92,8 +83,8 @@ func (s *Server) Fail(f Fault) (remove func()) {
 	return func() { s.RemoveFault(id) }
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. A fault that
-// cannot be fails the test.
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. An
+// invalid fault fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
 	id, err := s.CreateWebhookFault(f)

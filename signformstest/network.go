@@ -27,7 +27,7 @@ import (
 //		err := srv.Settle(t.Context())
 //	})
 //
-// TestTwoVirtualDays in this package's tests is the whole of it. A Network is safe for concurrent use.
+// TestTwoVirtualDays in this package's tests is a complete example. A Network is safe for concurrent use.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener

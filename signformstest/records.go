@@ -57,7 +57,7 @@ type Signer struct {
 	Email string // an address alone, without a name: "ann@example.com"
 }
 
-// AddTemplate adds a template and returns its id. A template that cannot be fails the test.
+// AddTemplate adds a template and returns its id. An invalid template fails the test.
 func (s *Server) AddTemplate(t Template) string {
 	s.t.Helper()
 	id, err := s.CreateTemplate(t)
@@ -65,7 +65,7 @@ func (s *Server) AddTemplate(t Template) string {
 	return id
 }
 
-// AddForm adds a form and returns its id. A form that cannot be fails the test.
+// AddForm adds a form and returns its id. An invalid form fails the test.
 func (s *Server) AddForm(f Form) string {
 	s.t.Helper()
 	id, err := s.CreateForm(f)
@@ -73,8 +73,8 @@ func (s *Server) AddForm(f Form) string {
 	return id
 }
 
-// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. A document that
-// cannot be fails the test.
+// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
+// fails the test.
 func (s *Server) AddDocument(d Document) string {
 	s.t.Helper()
 	id, err := s.CreateDocument(d)
@@ -82,8 +82,7 @@ func (s *Server) AddDocument(d Document) string {
 	return id
 }
 
-// AddWebhook adds a webhook and returns its id. It gets what happens from now on. A webhook that cannot be fails the
-// test.
+// AddWebhook adds a webhook and returns its id. It receives the events from now on. An invalid webhook fails the test.
 func (s *Server) AddWebhook(w Webhook) string {
 	s.t.Helper()
 	id, err := s.CreateWebhook(w)

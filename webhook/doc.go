@@ -60,10 +60,11 @@
 //   - Errors and log lines contain no secret, no signature and no personal data, except for what the errors and panics of
 //     functions say.
 //
-// # What a stranger can cost
+// # Cost of unauthenticated requests
 //
 //   - Memory: 2 KiB before any of the body arrives, then about as much as has arrived, at most [VerifierOptions.MaxBody].
-//     While a body is put into JavaScript's form it takes about a dozen times its size; only a few are at one time.
+//     While a body is put into JavaScript's form it takes about a dozen times its size. At most eight bodies of
+//     up to 64 KiB for each processor (GOMAXPROCS), and one larger one, are at it at a time.
 //   - Time: one hash of the body for each secret. A body that is JSON in another form than JavaScript's costs a second
 //     hash and the work of printing it, at worst a tenth of a second for a megabyte. [VerifierOptions.RawOnly] avoids it.
 //   - Log lines: five a minute at warn level.
@@ -74,8 +75,8 @@
 //     with the same JSON, in different deliveries within a day, count as one. A process that dies after a function's work
 //     and before that is recorded leaves an event that runs again. Functions should be idempotent.
 //   - Order. Deliveries may overtake each other; the service does not document otherwise.
-//   - Slow senders. [http.Server.ReadTimeout] stops them; it is not set by default. A limit of connections stops a crowd
-//     of them.
+//   - Slow senders. [http.Server.ReadTimeout] stops them; it is not set by default. Limit concurrent connections to
+//     bound many slow senders.
 //   - Secrecy. Use HTTPS: the signature shows who sent a delivery and hides nothing.
 //   - What the service does not document: the timestamp's form, its time-out, whether and how long it delivers again. The
 //     doc comments say so in each place.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Outcome is what became of one event of a delivery.
+// Outcome is what became of one event of a delivery. OutcomeFailed is not final: the answer asks for another delivery. It differs
+// from the failure of an event in module queue, which is final.
 type Outcome int
 
 // The outcomes. The zero value is none of them.

@@ -72,7 +72,7 @@ type Verified struct {
 	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
-	// Secret is the index of the secret that matched, in the order given to NewVerifier. When all recent deliveries
+	// Secret is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When all recent deliveries
 	// match the new secret, the old one can be removed.
 	Secret int
 

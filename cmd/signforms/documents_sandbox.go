@@ -41,7 +41,7 @@ func newDocumentsAdd() *cobra.Command {
 	f.BoolVar(&d.SigningOrder, "in-order", false, "signers sign in the order in which they are given")
 	f.StringVar(&pdf, "pdf", "", "`file` to be signed (default: an empty page)")
 	f.StringVar(&d.AuthorEmail, "author", "", "`address` of the author")
-	f.Var(&d.ExpiresFor, "expires-in", "how long it can be signed, as in 72h or 3d")
+	durationVar(f, &d.ExpiresFor, "expires-in", "time until it expires, as in 72h or 3d (default: never)")
 	f.BoolVar(&d.Draft, "draft", false, "do not send it")
 	return cmd
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
 // exactlyOne and atLeastOne check how many arguments a command has, and say what they are.
@@ -29,6 +31,12 @@ func atLeastOne(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// durationVar adds a flag whose usage says what its absence means: the help shows no default of 0s.
+func durationVar(f *pflag.FlagSet, d *control.Duration, name, usage string) {
+	f.Var(d, name, usage)
+	f.Lookup(name).DefValue = ""
 }
 
 // dayFlag is a time, or a day of the local time zone: its first instant, or its last where a list ends with it.

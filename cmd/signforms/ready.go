@@ -42,7 +42,7 @@ func newReady() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
-	cmd.Flags().Var(&wait, "wait", "ask again and again for so long")
+	durationVar(cmd.Flags(), &wait, "wait", "ask again and again for so long (default: once)")
 	return bindEnv(sandboxEnv, cmd)
 }
 

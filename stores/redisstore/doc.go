@@ -7,20 +7,20 @@
 //	handler := webhook.NewHandler(verifier, funcs, &webhook.HandlerOptions{ReplayStore: redisstore.NewReplayStore(rdb, "")})
 //
 // A single Redis, with or without a password and TLS, and a cluster will do. A redis.Ring will not: when a shard is away it
-// asks another, which knows nothing of the slots that are taken and the events that were done.
+// asks another, which has no record of the slots that are held or the events that were processed.
 //
 // Set ContextTimeoutEnabled: without it go-redis waits for its own time-outs, and for its retries, whatever the deadline
 // of a call's context. Tested with Redis 7.0. Its user needs the keys below the prefixes and the commands EVAL, EVALSHA, TIME,
 // GET, SET, DEL, PEXPIREAT, ZADD, ZREM, ZSCORE, ZRANGEBYSCORE, ZREVRANGE and ZREMRANGEBYSCORE.
 //
-// Every operation is one script, which Redis carries out as a whole, on one key. Time is the server's alone, so clocks of
+// Every operation is one script, which Redis carries out as a whole, on one key. All times use the Redis server's clock, so clocks of
 // the processes do not matter; a command that go-redis repeats after a lost answer does the same as one. Keys expire by
 // themselves. They hold hashes and random numbers: no API key, no personal data.
 //
 // # When Redis is away
 //
-// Nothing is sent without an answer from Redis: Remind fails with signforms.ErrUnavailable, Local, and a webhook is
-// answered 503, so that the service delivers it again.
+// Nothing is sent without an answer from Redis: Remind fails with signforms.ErrUnavailable, Local, and the handler
+// answers a webhook with 503. Whether the service then delivers it again is not documented.
 //
 // # When Redis forgets
 //
