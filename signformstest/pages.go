@@ -182,7 +182,10 @@ func (s *Server) pdf(w http.ResponseWriter, r *http.Request, f signing.File) {
 	if content == nil {
 		content = emptyPDF()
 	}
-	w.Header().Set("Content-Type", "application/pdf")
+	h := w.Header()
+	h.Set("Content-Type", "application/pdf")
+	h.Set("X-Content-Type-Options", "nosniff") // somebody uploaded it: a browser shows it as what it is, and runs nothing in it
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 

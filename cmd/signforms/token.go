@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
 // tokenCheck guards console and control API. On loopback without a token everybody may use them.
@@ -84,6 +85,23 @@ func (c tokenCheck) proof() string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
+// loginPage carries its style with it: the console's own lies behind the token.
+func loginPage(wrong string) string {
+	return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="data:,">
+<style>` + look.Style + `</style></head>
+<body><main class="wrap narrow"><h1>Sandbox</h1>
+` + wrong + `
+<form method="post" class="sheet">
+<div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
+<p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
+<button class="main">Open the console</button>
+</form></main></body>
+</html>
+`
+}
+
 // login shows the form for the token, and takes it.
 func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
@@ -97,14 +115,13 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/_/", http.StatusSeeOther)
 			return
 		}
-		wrong = "<p role=alert>That is not the token.</p>\n"
+		wrong = `<p class="notice bad" role="alert">That is not the token.</p>`
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'")
+	look.Secure(w.Header(), nil)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src '"+look.StyleHash+"'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	if wrong != "" {
 		w.WriteHeader(http.StatusUnauthorized)
 	}
-	w.Write([]byte("<!doctype html>\n<html lang=en>\n<meta name=viewport content=\"width=device-width\">\n<title>Sandbox</title>\n<h1>Sandbox</h1>\n" + wrong +
-		"<form method=post>\n<p><label>Token <input name=token type=password autocomplete=current-password autofocus required></label></p>\n" +
-		"<p><button>Open the console</button></p>\n</form>\n</html>\n"))
+	w.Write([]byte(loginPage(wrong)))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	browserdomain "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -260,6 +261,18 @@ func (p *Page) Type(selector, text string) {
 	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
+// AllowClipboard lets the page read the clipboard.
+func (p *Page) AllowClipboard() {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, browserdomain.SetPermission, browserdomain.SetPermissionParams{
+			Permission: &browserdomain.PermissionDescriptor{Name: "clipboard-read"}, Setting: browserdomain.PermissionSettingGranted,
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
+		})
+		return err
+	}))
+}
+
 // Set sets the value of an input, as a date's, which cannot be typed the same everywhere.
 func (p *Page) Set(selector, value string) {
 	p.t.Helper()
@@ -291,6 +304,18 @@ func (p *Page) Drag(fromX, fromY, toX, toY float64) {
 func (p *Page) Tab() {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(kb.Tab))
+}
+
+// Reach presses the tabulator key until an element has the focus that the CSS selector matches.
+func (p *Page) Reach(selector string) {
+	p.t.Helper()
+	for range 60 {
+		if Eval[bool](p, fmt.Sprintf("document.activeElement.matches(%s)", quote(selector))) {
+			return
+		}
+		p.Tab()
+	}
+	require.Fail(p.t, "the keyboard does not reach "+selector)
 }
 
 // Press presses keys where the focus is.

@@ -90,6 +90,13 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	mux.Handle("GET "+assetPath+"/console.js", look.Static("text/javascript; charset=utf-8", consoleJS))
 	mux.Handle("GET "+assetPath+"/place.js", look.Static("text/javascript; charset=utf-8", placeJS))
 	mux.Handle("GET "+assetPath+"/lib/", http.StripPrefix(assetPath+"/lib", assets.Handler()))
+	mux.Handle("/", look.Guard(c.pages(), nil))
+	return mux
+}
+
+// pages serves all but the assets.
+func (c *console) pages() *http.ServeMux {
+	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.templatePDF)
 	mux.HandleFunc("GET "+Prefix+"documents/{id}/document.pdf", c.documentPDF)
 	mux.HandleFunc("GET "+Prefix+"documents/{id}/finished.pdf", c.finishedPDF)
@@ -192,7 +199,6 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 		http.Error(w, "This page cannot be shown. The sandbox's log says why.", http.StatusInternalServerError)
 		return
 	}
-	look.Secure(w.Header(), nil)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = out.WriteTo(w) // whoever asked has gone

@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
@@ -74,7 +77,7 @@ func populate(t *testing.T, service *signformstest.Server) (documentID, template
 		w.Write([]byte(hostile))
 	}))
 	t.Cleanup(receiver.Close)
-	webhookID = service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	webhookID = service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/" + hostile, Event: signformstest.TemplateResponse})
 	templateID = service.AddTemplate(signformstest.Template{
 		Name: "Offer " + hostile, Roles: []signformstest.Role{{Title: "Buyer " + hostile}}, SigningOrder: true,
 		Fields: []signformstest.TemplateField{{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: signformstest.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}},
@@ -91,6 +94,8 @@ func populate(t *testing.T, service *signformstest.Server) (documentID, template
 	require.NoError(t, err)
 	documentID = sent.CreatedDocumentID
 	require.NoError(t, service.Signer(documentID, "zoe@example.com").View())
+	declined := service.AddDocument(signformstest.Document{Name: "Lease " + hostile, Signers: []signformstest.Signer{{Name: hostile, Email: "ann@example.com"}}})
+	require.NoError(t, service.Signer(declined, "ann@example.com").Decline("Too dear "+hostile))
 	_, err = service.Client().Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
 	require.Error(t, err)
 	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 503, Times: 1})
@@ -107,16 +112,17 @@ func TestEveryPageOnEveryScreen(t *testing.T) {
 				for _, path := range paths {
 					p.Go(service.URL + "/_/" + path)
 					require.False(t, browsertest.Eval[bool](p, "document.querySelector('[role=alert]') !== null"), path)
+					require.Zero(t, browsertest.Eval[int](p, "document.querySelectorAll('script:not([src])').length"), "what somebody wrote became a script: %s", path)
 					p.RequireAccessible()
 					p.Shot(state + "-" + strings.ReplaceAll(path, "?", "-"))
 				}
 			}
 			visit("empty", "", "documents", "templates", "forms", "webhooks", "deliveries", "requests", "messages", "clock", "faults")
 			documentID, templateID, formID, webhookID := populate(t, service)
-			visit("full", "", "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID,
+			lease, _ := service.FindDocuments(signformstest.DocumentFilter{Query: "Lease"})
+			visit("full", "", "documents", "documents/"+lease[0].ID, "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID,
 				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_form_response",
 				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "messages", "clock", "faults", "settings")
-			require.NotContains(t, browsertest.Eval[string](p, "document.documentElement.outerHTML"), "<script>alert")
 		})
 	}
 }
@@ -203,23 +209,42 @@ func TestClockIsMoved(t *testing.T) {
 	require.GreaterOrEqual(t, service.Now().Sub(before).Hours(), 72.0)
 }
 
+// hostileFile copies a file to one with a hostile name.
+func hostileFile(t *testing.T, original string) string {
+	t.Helper()
+	data, err := os.ReadFile(original)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), strings.ReplaceAll(hostile, "/", "")+".pdf")
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	return file
+}
+
 func TestTemplateWithPlacedFields(t *testing.T) {
 	service := newConsole(t)
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Go(service.URL + "/_/templates/new")
 	p.Type("#name", "Offer")
 	p.Type("#roles", "Buyer\nSeller")
-	p.Upload("#pdf", "../pdf/testdata/cropped-rotated.pdf")
+	p.Upload("#pdf", hostileFile(t, "../pdf/testdata/cropped-rotated.pdf"))
 	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
 	point := browsertest.Eval[[]float64](p, `(() => { const box = document.querySelector(".page"); box.scrollIntoView();
 		const e = box.getBoundingClientRect(); return [e.left + box.clientLeft + box.clientWidth * 0.25, e.top + box.clientTop + box.clientHeight * 0.5] })()`)
 	p.ClickAt(point[0], point[1])
 	p.Wait("document.querySelectorAll('.placed').length === 1")
+	browsertest.Eval[bool](p, "document.querySelector('.page').focus() ?? true")
+	p.Press("\r") // without a mouse: in the middle, then moved
+	p.Wait("document.activeElement.matches('.placed')")
+	p.Press(kb.ArrowRight)
+	p.Press(kb.ArrowUp)
+	p.Shot("placed")
+	p.RequireAccessible()
 	p.Click("#template-form button.main")
 	p.WaitText("It was added.")
 	template := service.Templates()[0]
 	require.Equal(t, []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}, template.Roles)
-	require.Len(t, template.Fields, 1)
+	require.Len(t, template.Fields, 2)
+	require.InDelta(t, 0.405, template.Fields[1].X, 1e-9)
+	require.InDelta(t, 0.495, template.Fields[1].Y, 1e-9)
 	field := template.Fields[0]
 	require.Equal(t, signformstest.SignatureField, field.Kind)
 	require.Equal(t, "Buyer", field.Role)
@@ -269,4 +294,45 @@ func TestPagesAreWholeWithoutJavaScript(t *testing.T) {
 			require.Equal(t, "DENY", resp.Header.Get("X-Frame-Options"))
 		})
 	}
+}
+
+func TestCopyAsCurl(t *testing.T) {
+	service := newConsole(t)
+	_, templateID, _, webhookID := populate(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.AllowClipboard()
+	copied := func(path string) string {
+		p.Go(service.URL + "/_/" + path)
+		p.Reach("[data-copy]")
+		p.Press("\r")
+		p.WaitText("Copied")
+		return browsertest.Eval[string](p, "navigator.clipboard.readText()")
+	}
+	send := copied("templates/" + templateID)
+	require.Contains(t, send, "curl -X POST '"+service.URL)
+	require.Contains(t, send, "$SIGNFORMS_API_KEY")
+	require.NotContains(t, send, service.APIKey)
+
+	delivery := "deliveries/" + service.Deliveries()[0].ID
+	p.Go(service.URL + "/_/" + delivery)
+	p.Reach("summary")
+	p.Press("\r")
+	p.Wait("document.querySelector('details').open")
+	p.Reach("[data-copy]")
+	p.Press("\r")
+	p.WaitText("Copied")
+	p.RequireAccessible()
+	p.Shot("copied")
+	again := browsertest.Eval[string](p, "navigator.clipboard.readText()")
+	require.Equal(t, browsertest.Eval[string](p, "document.querySelector('.copyable pre').textContent"), again)
+	require.Contains(t, again, "new_template_response_individual_viewed")
+	for _, w := range service.Webhooks() {
+		require.NotContains(t, again, w.Secret, "webhook %s", webhookID)
+	}
+
+	plain := browsertest.Open(t, browsertest.Screen{Width: 1280, NoScript: true})
+	plain.Go(service.URL + "/_/templates/" + templateID)
+	require.Zero(t, browsertest.Eval[int](plain, "document.querySelector('[data-copy]').getClientRects().length"), "a button that does nothing")
+	require.NotZero(t, browsertest.Eval[int](plain, "document.querySelector('.copyable pre').getClientRects().length"))
+	plain.Shot("without-script")
 }

@@ -253,7 +253,7 @@ func (c *console) file(w http.ResponseWriter, r *http.Request, data []byte, err 
 		c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
 		return
 	}
-	look.SecureFile(w.Header(), nil)
+	look.SecureFile(w.Header())
 	w.Header().Set("Content-Type", "application/pdf")
 	_, _ = w.Write(data) // whoever asked has gone
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -18,6 +19,12 @@ import (
 //
 //go:embed style.css
 var Style string
+
+// StyleHash allows the style sheet inside a page, as a source of a Content-Security-Policy.
+var StyleHash = func() string {
+	sum := sha256.Sum256([]byte(Style))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}()
 
 // Version changes whenever one of the texts does. Put it into their addresses, so that browsers may keep them for ever.
 func Version(texts ...string) string {
@@ -64,6 +71,14 @@ func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string,
 	_, _ = io.Copy(w, plain) // whoever asked has gone
 }
 
+// Guard gives every answer of next the headers of [Secure].
+func Guard(next http.Handler, frames []string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Secure(w.Header(), frames)
+		next.ServeHTTP(w, r)
+	})
+}
+
 // Secure sets the headers of a page: scripts, styles and everything else come from the page's own origin only, none of them
 // is written into the page, no address leaks to other sites, and nothing is kept by caches. frames are the origins that may
 // show the page in a frame; none: nobody may.
@@ -83,9 +98,9 @@ func Secure(h http.Header, frames []string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// SecureFile sets the headers of an uploaded file: it is shown as what it is, runs nothing, and goes into no frame of others.
-func SecureFile(h http.Header, frames []string) {
-	Secure(h, frames)
+// SecureFile changes the headers of [Secure] to those of an uploaded file: it is shown as what it is, runs nothing, and goes
+// into no frame of others.
+func SecureFile(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	h.Del("X-Frame-Options")
 }

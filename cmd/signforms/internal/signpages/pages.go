@@ -67,6 +67,13 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	mux.Handle("GET "+prefix+"/sign.js", look.Static("text/javascript; charset=utf-8", signJS))
 	mux.Handle("GET "+prefix+"/lib/", http.StripPrefix(prefix+"/lib", assets.Handler()))
 	mux.HandleFunc("GET /sign/embed.js", serveEmbed)
+	mux.Handle("/", look.Guard(p.mux(), opts.Frames))
+	return mux
+}
+
+// mux serves all but the assets.
+func (p *pages) mux() *http.ServeMux {
+	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sign/{token}", p.signer((*pages).showSigning))
 	mux.HandleFunc("GET /sign/{token}/document.pdf", p.signer((*pages).showOriginal))
 	mux.HandleFunc("GET /sign/{token}/finished.pdf", p.signer((*pages).showFinished))
@@ -105,7 +112,6 @@ func (p *pages) render(w http.ResponseWriter, status int, name string, data any)
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
 		return
 	}
-	look.Secure(w.Header(), p.options.Frames)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = page.WriteTo(w) // whoever asked has gone

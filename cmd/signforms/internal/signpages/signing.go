@@ -229,7 +229,7 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byt
 		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.")
 		return
 	}
-	look.SecureFile(w.Header(), p.options.Frames)
+	look.SecureFile(w.Header())
 	w.Header().Set("Content-Type", "application/pdf")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

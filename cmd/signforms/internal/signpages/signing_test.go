@@ -169,24 +169,15 @@ func TestKeyboardAlone(t *testing.T) {
 	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	ann.Go(links["ann@example.com"])
 	ann.Wait("document.querySelector('main').dataset.shown")
-	reach := func(selector string) {
-		for range 60 {
-			if browsertest.Eval[bool](ann, "document.activeElement.matches('"+selector+"')") {
-				return
-			}
-			ann.Tab()
-		}
-		require.Fail(t, "the keyboard does not reach "+selector)
-	}
-	reach("#f0")
+	ann.Reach("#f0")
 	ann.Press("Ann Buyer")
-	reach("#f2")
+	ann.Reach("#f2")
 	ann.Press("Rome")
-	reach("#f4")
+	ann.Reach("#f4")
 	ann.Press(" ")
-	reach("[name=agree]")
+	ann.Reach("[name=agree]")
 	ann.Press(" ")
-	reach("#sign-form button.main")
+	ann.Reach("#sign-form button.main")
 	ann.Press("\r")
 	ann.WaitText("You have signed.")
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
