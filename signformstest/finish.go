@@ -11,25 +11,40 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// finisher makes the finished files of documents that were completed, one after the other. A nil finisher makes none.
+// finisher makes the finished files of documents that were completed. A nil finisher makes none.
 type finisher struct {
 	server *Server
 	wake   chan struct{}
+	most   int            // how many calls are made at a time
+	calls  sync.WaitGroup // those of the run
 
-	mu sync.Mutex
+	mu       sync.Mutex
+	underWay map[string]bool // ids of documents
+	retry    chan struct{}   // closed, and replaced, when the store may save again
 	finisherState
 }
 
 type finisherState struct {
 	done     chan struct{} // closed, and replaced, after each try
-	failing  bool          // the store did not save the last try
-	failures int           // how often it did not
+	failures int           // how often the store did not save one
 	failure  error         // the last time
 	closed   bool
 }
 
+const (
+	finishMost   = 4           // calls of Options.Finish at a time
+	finishWithin = time.Minute // how long one may take
+)
+
 func newFinisher(s *Server) *finisher {
-	return &finisher{server: s, wake: make(chan struct{}, 1), finisherState: finisherState{done: make(chan struct{})}}
+	f := &finisher{
+		server: s, wake: make(chan struct{}, 1), most: finishMost, underWay: map[string]bool{}, retry: make(chan struct{}),
+		finisherState: finisherState{done: make(chan struct{})},
+	}
+	if s.clock.frozen() {
+		f.most = 1 // so that every run is the same
+	}
+	return f
 }
 
 // run makes files until ctx ends.
@@ -37,15 +52,7 @@ func (f *finisher) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		d, at, ok := f.next()
-		wait := at.Sub(f.server.Now())
-		if ok && wait <= 0 {
-			if f.try(ctx, d); f.state().failing {
-				timer.Reset(time.Second)
-			} else {
-				continue
-			}
-		} else if ok && !f.server.clock.frozen() {
+		if wait, ok := f.begin(ctx); ok && !f.server.clock.frozen() {
 			timer.Reset(wait)
 		}
 		select {
@@ -55,10 +62,55 @@ func (f *finisher) run(ctx context.Context) {
 		case <-timer.C:
 		}
 	}
+	f.calls.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
 	close(f.done)
+}
+
+// begin makes the files that are due, as many as there is room for. It returns how long it is until the next is due, if one is.
+func (f *finisher) begin(ctx context.Context) (wait time.Duration, ok bool) {
+	var documents []signing.Document
+	f.server.store.View(func(tx *store.Tx) error {
+		documents = tx.ToFinish(f.most) // so that one of them is not under way as long as there is room
+		return nil
+	})
+	now := f.server.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range documents {
+		if f.underWay[d.ID] {
+			continue
+		}
+		if wait = d.FinishAt.Sub(now); wait > 0 {
+			return wait, true
+		}
+		if len(f.underWay) == f.most {
+			return 0, false // the end of a call wakes
+		}
+		f.underWay[d.ID] = true
+		f.calls.Go(func() { f.finish(ctx, d) })
+	}
+	return 0, false
+}
+
+// finish makes one file. When that was not saved it is not tried again for a while.
+func (f *finisher) finish(ctx context.Context, d signing.Document) {
+	f.mu.Lock()
+	retry := f.retry
+	f.mu.Unlock()
+	if !f.try(ctx, d) {
+		select {
+		case <-time.After(time.Second):
+		case <-retry:
+		case <-ctx.Done():
+		}
+	}
+	f.mu.Lock()
+	delete(f.underWay, d.ID)
+	f.mu.Unlock()
+	f.poke()
 }
 
 func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
@@ -69,19 +121,20 @@ func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
 	return d, at, ok
 }
 
-// try makes one file and stores it, or that it failed. What the server's end breaks off is no failure.
-func (f *finisher) try(ctx context.Context, d signing.Document) {
+// try makes one file and stores it, or that it failed, and reports whether that was saved. What the server's end breaks off is no failure.
+func (f *finisher) try(ctx context.Context, d signing.Document) (saved bool) {
 	content, err := f.call(ctx, d)
 	if ctx.Err() != nil {
-		return
+		return true
 	}
 	if err != nil {
 		f.server.logger.Error("making a finished file", "document", d.ID, "try", d.FinishTries+1, "of", signing.FinishTriesMax, "error", err)
 	}
 	file := signing.NewFile(content)
+	failed := err != nil
 	err = f.server.store.Update(func(tx *store.Tx) error {
 		tx.Finish(d.ID, func(d signing.Document, at time.Time) signing.Change {
-			if err != nil {
+			if failed {
 				return d.FinishFailed(at)
 			}
 			return d.Finish(file, at)
@@ -90,16 +143,43 @@ func (f *finisher) try(ctx context.Context, d signing.Document) {
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.failing = err != nil; f.failing {
+	if err != nil {
 		f.failure = err
 		f.failures++
 	}
 	close(f.done)
 	f.done = make(chan struct{})
+	return err == nil
 }
 
-// call calls the program's function with the document and its PDF.
-func (f *finisher) call(ctx context.Context, d signing.Document) (content []byte, err error) {
+// call has one file made, and gives up on a call that neither ends in time nor with its context.
+func (f *finisher) call(ctx context.Context, d signing.Document) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, finishWithin)
+	defer cancel()
+	type made struct {
+		content []byte
+		err     error
+	}
+	result := make(chan made, 1)
+	go func() {
+		content, err := f.make(ctx, d)
+		result <- made{content, err}
+	}()
+	select {
+	case m := <-result:
+		return m.content, m.err
+	case <-ctx.Done():
+	}
+	select {
+	case m := <-result:
+		return m.content, m.err
+	case <-time.After(closing):
+		return nil, errors.New("the call of Options.Finish goes on although its context has ended: it is left to itself")
+	}
+}
+
+// make calls the program's function with the document and its PDF.
+func (f *finisher) make(ctx context.Context, d signing.Document) (content []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -119,11 +199,19 @@ func (f *finisher) call(ctx context.Context, d signing.Document) (content []byte
 	return content, err
 }
 
-// wakeUp makes the finisher look at the clock again.
+// wakeUp makes the finisher look at the clock again, and try again what was not saved.
 func (f *finisher) wakeUp() {
 	if f == nil {
 		return
 	}
+	f.mu.Lock()
+	close(f.retry)
+	f.retry = make(chan struct{})
+	f.mu.Unlock()
+	f.poke()
+}
+
+func (f *finisher) poke() {
 	select {
 	case f.wake <- struct{}{}:
 	default:

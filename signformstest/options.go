@@ -66,10 +66,11 @@ type Options struct {
 	Keep Keep
 
 	// Finish, unless nil, makes the file of a completed document, as a PDF with its signatures: the completed event waits for
-	// it, also over restarts. It is called at least once for each completed document, one call at a time, and may take its time;
-	// ctx ends with the server. It is given the document's PDF, and may be called before Start has returned. After a failure it is
-	// called again 4, 16, 64 and 256 seconds later by the server's clock. When it has failed 5 times, the event goes out without
-	// a URL for the file.
+	// it, also over restarts. It is called at least once for each completed document, for up to 4 of them at the same time, and with
+	// Start for one after the other. It is given the document's PDF, and may be called before [Start] has returned. A call has a minute,
+	// after which its ctx ends, as it does with the server; one that goes on for 10 more seconds has failed and is left to itself.
+	// After a failure it is called again 4, 16, 64 and 256 seconds later by the server's clock. When it has failed 5 times, the event
+	// goes out without a URL for the file.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
 
 	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does: to refuse

@@ -24,6 +24,12 @@ func (tx *Tx) NextToFinish() (d signing.Document, at time.Time, ok bool) {
 	return d, at, false
 }
 
+// ToFinish returns up to n documents whose finished files are to be made, in the order in which they are due.
+func (tx *Tx) ToFinish(n int) []signing.Document {
+	l := tx.s.documents.finish
+	return values(l.page(0, l.n, Page{Ascending: true, Limit: n}))
+}
+
 // Finish stores what became of making the finished file, and releases the deliveries that waited for it when that is over: with
 // its URL, or without. It does nothing when the file was not due.
 func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.Time) signing.Change) {

@@ -1,0 +1,26 @@
+package pdf_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+)
+
+// TestFilesAreFinishedSideBySide, as a sandbox does, with one sealer: nothing is shared that they would write to. The race detector
+// tells.
+func TestFilesAreFinishedSideBySide(t *testing.T) {
+	sealer := newSealer(t)
+	original, err := pdf.Draw("Lease", []string{"One page."})
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			_, err := pdf.Finish(original, []pdf.Mark{{Page: 1, X: 0.1, Y: 0.1, Width: 0.3, Height: 0.05, Text: "Zoë", Italic: true}}, certificate(), sealer)
+			require.NoError(t, err)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,116 @@
+package signformstest_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// hanging is a Finish whose calls for the documents called Hung do not end before it is told, whatever becomes of their context.
+type hanging struct {
+	release   chan struct{}
+	calls     atomic.Int32
+	atOnce    atomic.Int32
+	mostAtAll atomic.Int32
+}
+
+func (h *hanging) finish(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
+	h.calls.Add(1)
+	h.mostAtAll.Store(max(h.mostAtAll.Load(), h.atOnce.Add(1)))
+	defer h.atOnce.Add(-1)
+	if d.Name == "Hung" {
+		<-h.release
+	}
+	return []byte("%PDF-finished"), nil
+}
+
+func addSigned(t *testing.T, srv *signformstest.Server, name string) (id string) {
+	t.Helper()
+	id = srv.AddDocument(signformstest.Document{Name: name, Signers: ann})
+	require.NoError(t, srv.Signer(id, "ann@example.com").Sign())
+	return id
+}
+
+func fileOf(t *testing.T, srv *signformstest.Server, id string) signformstest.FinishedFile {
+	t.Helper()
+	d, ok := srv.FindDocument(id)
+	require.True(t, ok)
+	return d.Finished
+}
+
+// TestACallThatNeverEndsHoldsUpNoOther has calls of Finish hang, then so many that there is no room for others until they are given up.
+func TestACallThatNeverEndsHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Finish: h.finish})
+		defer srv.Close()
+		defer close(h.release)
+		hung := addSigned(t, srv, "Hung")
+		synctest.Wait()
+		other := addSigned(t, srv, "Lease")
+		synctest.Wait()
+		require.Equal(t, signformstest.FileMade, fileOf(t, srv, other))
+		require.Equal(t, signformstest.FileDue, fileOf(t, srv, hung))
+
+		for range 3 {
+			addSigned(t, srv, "Hung")
+			synctest.Wait()
+		}
+		other = addSigned(t, srv, "Lease")
+		synctest.Wait()
+		require.Equal(t, int32(4), h.mostAtAll.Load())
+		require.Equal(t, signformstest.FileDue, fileOf(t, srv, other), "there is no room")
+		time.Sleep(time.Minute + 10*time.Second)
+		synctest.Wait()
+		require.Equal(t, signformstest.FileMade, fileOf(t, srv, other))
+
+		time.Sleep(time.Hour)
+		require.Equal(t, signformstest.FileFailed, fileOf(t, srv, hung), "after 5 calls")
+		require.Equal(t, int32(4*5+2), h.calls.Load())
+	})
+}
+
+// TestClosingDoesNotWaitForACallThatNeverEnds, but 10 seconds.
+func TestClosingDoesNotWaitForACallThatNeverEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Finish: h.finish})
+		defer close(h.release)
+		addSigned(t, srv, "Hung")
+		synctest.Wait()
+		began := time.Now()
+		srv.Close()
+		require.Equal(t, 10*time.Second, time.Since(began))
+	})
+}
+
+// TestFinishedFilesOfAClockThatStandsStillAreMadeInOrder: one at a time, so that every run is the same.
+func TestFinishedFilesOfAClockThatStandsStillAreMadeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, h := signformstest.NewNetwork(), &hanging{}
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{
+			Start: start, Network: network, Finish: func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
+				defer time.Sleep(time.Second)
+				return h.finish(ctx, d)
+			},
+		})
+		defer srv.Close()
+		began := time.Now()
+		for i := range 20 {
+			addSigned(t, srv, fmt.Sprint(i))
+		}
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, int32(20), h.calls.Load())
+		require.Equal(t, 20*time.Second, time.Since(began))
+	})
+}
