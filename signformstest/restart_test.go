@@ -131,6 +131,36 @@ func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 	}
 }
 
+// TestARefusedArrivalIsSaved: that a reminder came too early is durable before the answer says so, as the one that was accepted is.
+func TestARefusedArrivalIsSaved(t *testing.T) {
+	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
+		storage := newFated()
+		srv := signformstest.NewServer(t, &signformstest.Options{
+			Start: start, Storage: storage, ReminderLimit: signformstest.ReminderLimit{Reading: reading, Requests: 1},
+		})
+		path := "/send-reminder?documentType=PDF&documentId=" + srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		status, _ := call(t, srv, http.MethodPost, path, "")
+		require.Equal(t, 200, status)
+		var kinds []string
+		storage.Decide = func(records []signformstest.Record) storagetest.Fate {
+			for _, r := range records {
+				kinds = append(kinds, r.Kind)
+			}
+			return storagetest.Fate(storage.fate.Load())
+		}
+		status, _ = call(t, srv, http.MethodPost, path, "")
+		require.Equal(t, 429, status)
+		require.Equal(t, []string{"reminder_limit"}, kinds)
+		storage.becomes(storagetest.Failed)
+		status, _ = call(t, srv, http.MethodPost, path, "")
+		require.Equal(t, 503, status, "it cannot be saved, so nothing is said about it")
+		storage.becomes(storagetest.Saved)
+		srv.Advance(15 * time.Minute)
+		status, _ = call(t, srv, http.MethodPost, path, "")
+		require.Equal(t, 200, status)
+	}
+}
+
 func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 	storage := newFated()
 	srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})

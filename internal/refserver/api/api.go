@@ -138,8 +138,8 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. That it was
-// counted is durable before the request goes on, whatever is answered.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. That it arrived,
+// and when, is durable before the request goes on, whatever is answered.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil
@@ -148,12 +148,14 @@ func (a *API) arrive(c *Call) error {
 	defer a.arrivals.Unlock()
 	c.record.At = a.Store.Now()
 	wait, ok := a.Reminders.Take(c.key, c.record.At)
+	if err := a.keepLimit(c.key); err != nil {
+		if ok {
+			a.Reminders.Return(c.key, c.record.At)
+		}
+		return err
+	}
 	if !ok {
 		return &limited{limit: a.Reminders, wait: wait}
-	}
-	if err := a.keepLimit(c.key); err != nil {
-		a.Reminders.Return(c.key, c.record.At)
-		return err
 	}
 	c.record.Counted = true
 	return nil
