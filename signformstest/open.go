@@ -24,6 +24,7 @@ func (s *Server) open() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopSaving = cancel
 	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger, clock: &s.clock}
+	s.keeper = k
 	if err := s.store.Keep(k); err != nil {
 		cancel()
 		return fmt.Errorf("loading the state: %w", err)
@@ -107,6 +108,18 @@ func (s *Server) closeStorage() {
 	if err := s.store.Flush(); err != nil {
 		s.logger.Warn("saving at the end; nothing is lost", "error", err)
 	}
+}
+
+// CheckStorage returns nil when the last change could be saved. Otherwise it tries to save something now, and returns nil or why that
+// fails, in an error that matches [ErrStorage]. Without a Storage it returns nil.
+func (s *Server) CheckStorage() error {
+	if s.keeper == nil || !s.keeper.failing.Load() {
+		return nil
+	}
+	return s.publicError(s.store.Update(func(tx *store.Tx) error {
+		tx.PutService(tx.Service())
+		return nil
+	}))
 }
 
 // Reset deletes everything but the server's own workspace, API key and webhook secret: records, logs, faults, and what counted for

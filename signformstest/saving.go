@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/record"
@@ -19,9 +20,10 @@ type keeper struct {
 	codec   *record.Codec
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	clock   *clock    // goes on from what is loaded
-	loaded  int       // records
-	at      time.Time // of the newest of them
+	clock   *clock      // goes on from what is loaded
+	loaded  int         // records
+	at      time.Time   // of the newest of them
+	failing atomic.Bool // the last Save failed
 }
 
 // Save makes records of the writes and saves them.
@@ -38,6 +40,7 @@ func (k *keeper) Save(at time.Time, writes []store.Write) error {
 		}
 	}
 	err := k.storage.Save(k.ctx, records)
+	k.failing.Store(err != nil)
 	if err == nil {
 		return nil
 	}

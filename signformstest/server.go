@@ -47,6 +47,7 @@ type Server struct {
 	http      *serving
 	service   *api.API
 	finisher  *finisher // nil: nobody makes finished files
+	keeper    *keeper   // nil: nothing is kept
 	watchers  watchers
 	watching  sync.Once // the store tells of its changes
 	logger    *slog.Logger

@@ -281,3 +281,30 @@ func TestMemoryStorage(t *testing.T) {
 		}
 	})
 }
+
+// TestCheckStorage tells of a storage that fails, from the first change that it did not save until it saves again.
+func TestCheckStorage(t *testing.T) {
+	require.NoError(t, signformstest.NewServer(t, nil).CheckStorage())
+	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		storage := newFated()
+		srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})
+		saves := storage.saves.Load()
+		require.NoError(t, srv.CheckStorage())
+		require.Equal(t, saves, storage.saves.Load(), "there was nothing to find out")
+
+		storage.becomes(fate)
+		_, err := srv.CreateAPIKey()
+		require.ErrorIs(t, err, signformstest.ErrStorage)
+		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)
+		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)
+		storage.loadFail.Store(true)
+		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)
+		storage.loadFail.Store(false)
+		storage.becomes(storagetest.Saved)
+		require.NoError(t, srv.CheckStorage())
+		before := stateOf(srv)
+		require.NoError(t, srv.CheckStorage())
+		again, _ := restart(t, srv, &storage.Memory, signformstest.Options{Start: start, PublicURL: srv.PublicURL})
+		require.Equal(t, before, stateOf(again))
+	}
+}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -59,8 +61,12 @@ func askReady(ctx context.Context, address string) error {
 		return fmt.Errorf("%s: %w", address, errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: /readyz answers with status %d", address, answer.StatusCode)
+	if answer.StatusCode == http.StatusOK {
+		return nil
 	}
-	return nil
+	var why struct{ Error control.Error }
+	if json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&why) == nil && why.Error.Message != "" {
+		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, plain(why.Error.Message))
+	}
+	return fmt.Errorf("%s: /readyz answers with status %d", address, answer.StatusCode)
 }

@@ -16,6 +16,7 @@ type site struct {
 	tokens  tokenCheck
 	origins *http.CrossOriginProtection
 	own     atomic.Pointer[http.ServeMux] // once it has begun
+	storage func() error                  // why changes cannot be saved; set before own
 	ending  context.Context               // ends the streams of events
 	end     context.CancelFunc
 }
@@ -40,7 +41,7 @@ func (s *site) middleware(service http.Handler) http.Handler {
 		case r.URL.Path == "/livez":
 			w.WriteHeader(http.StatusOK)
 		case r.URL.Path == "/readyz" && own != nil:
-			w.WriteHeader(http.StatusOK)
+			s.ready(w)
 		case own == nil && (forPeople(r.URL.Path) || r.URL.Path == "/readyz"):
 			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "starting", Message: "the sandbox has not started yet"})
 		case own == nil:
@@ -50,6 +51,13 @@ func (s *site) middleware(service http.Handler) http.Handler {
 		}
 	})
 	return s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed)))
+}
+
+// ready answers /readyz: changes can be saved, or why not.
+func (s *site) ready(w http.ResponseWriter) {
+	if err := s.storage(); err != nil {
+		control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "storage", Message: err.Error()})
+	}
 }
 
 func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWriter, r *http.Request) {
@@ -71,5 +79,6 @@ func (s *site) begin(api *control.API, pages func(*http.ServeMux)) {
 	own.Handle(control.Prefix+"/", api)
 	own.Handle(control.RelayPrefix, api.Relay())
 	pages(own)
+	s.storage = api.Server.CheckStorage
 	s.own.Store(own)
 }

@@ -20,7 +20,7 @@ type serveFlags struct {
 	memory                             bool
 	apiKey, workspaceID, webhookSecret string
 	seed, envFile, token               string
-	profile, allowHosts                []string
+	profile, keep, allowHosts          []string
 	frameAncestors                     []string
 	plainPDFs, denyPrivate, json       bool
 }
@@ -57,6 +57,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default likewise)")
 	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with; they are added when there are none yet")
 	flags.StringArrayVar(&f.profile, "profile", nil, "`reading` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
+	flags.StringArrayVar(&f.keep, "keep", nil, "how many of the newest `log=number` to keep: of requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000), as in audit=5000; may be repeated")
 	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
 	flags.StringVar(&f.token, "token", "", "what console and control API ask for; without one they are closed off loopback")
@@ -84,9 +85,13 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	if err != nil {
 		return nil, err
 	}
+	keep, err := parseKeep(f.keep)
+	if err != nil {
+		return nil, err
+	}
 	return &signformstest.Options{
 		Addr: f.addr, PublicURL: strings.TrimRight(f.publicURL, "/"), APIKey: f.apiKey, WorkspaceID: f.workspaceID,
-		WebhookSecret: f.webhookSecret, Profile: profile,
+		WebhookSecret: f.webhookSecret, Profile: profile, Keep: keep,
 	}, nil
 }
 

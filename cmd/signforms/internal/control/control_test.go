@@ -28,6 +28,7 @@ var covered = map[string]string{
 	"AdvanceClock":        "POST /clock/advance",
 	"Archive":             "POST /documents/{id}/archive",
 	"Audit":               "GET /audit",
+	"CheckStorage":        "none: GET /readyz of the program tells",
 	"ClearFaults":         "DELETE /faults",
 	"Client":              "none: a client is its caller's, of whatever language",
 	"ClientOptions":       "none: as Client; GET /credentials has what it needs",
