@@ -243,7 +243,7 @@ func (s stage) settled(q *queue.Queue) queue.Stats {
 
 func (s stage) until(q *queue.Queue, reached func(queue.Stats) bool) queue.Stats {
 	s.Helper()
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		st, err := q.Stats(s.Context())
 		require.NoError(s, err)

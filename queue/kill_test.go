@@ -26,7 +26,10 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-var kills = flag.Int("queue.kills", 50, "how often TestKilledProcessesLoseNothing kills the process, on each store")
+var (
+	kills = flag.Int("queue.kills", 50, "how often TestKilledProcessesLoseNothing kills the process, on each store")
+	acked = flag.Int("queue.acked", 0, "how many deliveries must be answered 200 meanwhile, such as 100000 with -timeout 1h")
+)
 
 // senders deliver events of lines of their own, one after the other, each again until it is answered 200.
 type senders struct {
@@ -124,20 +127,23 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
 		d := newSenders(s, 8, 25)
-		for range *kills {
+		for kill := range *kills {
 			c := s.start(roleServe, journal)
 			d.aim(c.addr)
+			for d.count.Load() < int64(*acked/(*kills)*(kill+1)) {
+				time.Sleep(time.Millisecond)
+			}
 			time.Sleep(time.Duration(20+rand.N(150)) * time.Millisecond)
 			c.kill()
 		}
 		c := s.start(roleServe, journal)
 		d.aim(c.addr)
-		acked := d.end()
+		answered := d.end()
 		q := s.queue(nil)
 		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
 		c.kill()
 		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
-		runs, repeats := s.requireJournal(journal, acked)
+		runs, repeats := s.requireJournal(journal, answered)
 		s.Logf("%d kills: %d deliveries answered 200, 0 lost, %d runs of which %d repeated", *kills, d.count.Load(), runs, repeats)
 		require.Greater(s, int(d.count.Load()), 2**kills, "so few deliveries that the kills met nothing")
 		require.LessOrEqual(s, repeats, queue.DefaultWorkers**kills, "a kill repeats at most what ran")

@@ -208,6 +208,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 		running = append(running, found...)
 		return changed, err
 	})
+	q.wakeUp() // what was behind an erased event may be due
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}

@@ -176,6 +176,39 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 	})
 }
 
+func TestEraseLetsGoOnWhatIsBehind(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+		var j journal
+		s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+			if name(e) == "a/1" {
+				return errors.New("no")
+			}
+			return nil
+		}))
+		s.accept(q, completed("a", 1), completed("a", 2))
+		time.Sleep(time.Minute)
+		begun := time.Now()
+		n, err := q.Erase(s.Context(), queue.Filter{IDs: []int64{1}})
+		require.NoError(s, err)
+		require.Equal(s, 1, n)
+		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
+		require.Equal(s, []string{"a/1", "a/2"}, j.all())
+		require.Less(s, time.Since(begun), time.Minute, "a/2 does not wait for the next try of a/1")
+	})
+}
+
+func TestErasedSignersAreNotFound(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, signed("t", "1", "s1"))
+		n, err := q.Erase(s.Context(), queue.Filter{Signers: []string{"s1"}})
+		require.NoError(s, err)
+		require.Equal(s, 1, n)
+		require.Empty(s, s.list(q, queue.Filter{Signers: []string{"s1"}}))
+	})
+}
+
 func TestFunctionMayEraseItsOwnDocument(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)

@@ -73,8 +73,11 @@ func (s *postgresStore) note(ctx context.Context, do func(*tx) error) error {
 	return s.write(ctx, do)
 }
 
+// readCommitted lets a statement see what the transaction has waited for by a lock, whatever the database's default is.
+var readCommitted = sql.TxOptions{Isolation: sql.LevelReadCommitted}
+
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
-	on, err := s.db.BeginTx(ctx, nil)
+	on, err := s.db.BeginTx(ctx, &readCommitted)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
 // cluster is a Postgres server of the tests' own, on a unix socket in a scratch folder.
@@ -117,6 +120,27 @@ func (c *cluster) stop() {
 		c.server.Wait()
 		c.server = nil
 	}
+}
+
+// Under another default, what waits for a lock would fail instead of seeing what it has waited for.
+func TestDefaultIsolationDoesNotMatter(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t) + " default_transaction_isolation=serializable")}
+	q := s.queue(nil)
+	var j journal
+	s.run(q, j.noting(nil))
+	var wg sync.WaitGroup
+	for sender := range 8 {
+		wg.Go(func() {
+			for n := range 20 {
+				if code := s.deliver(q, webhooktest.Payload(completed("a", 100*sender+n))).Code; code != http.StatusOK {
+					s.Errorf("answered %d", code)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.settled(q)
+	require.Len(t, j.all(), 160)
 }
 
 // poolSize is what a DSN says to a pool only.

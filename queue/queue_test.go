@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"runtime"
 	"testing"
@@ -174,6 +175,32 @@ func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
 		require.Len(s, j.all(), 5)
 		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
 	})
+}
+
+func TestSenderThatHangsUp(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		ctx, cancel := context.WithCancel(s.Context())
+		r := webhooktest.NewRequest("http://example.com/", secret, time.Now(), webhooktest.Payload(completed("a", 1)))
+		r.Body = &hangUp{r.Body, cancel}
+		require.Equal(s, http.StatusOK, s.send(q, r.WithContext(ctx)).Code, "what has arrived whole is stored")
+		require.ErrorIs(s, ctx.Err(), context.Canceled)
+		require.Len(s, s.list(q, queue.Filter{}), 1)
+	})
+}
+
+// hangUp calls a function when the body has been read.
+type hangUp struct {
+	io.ReadCloser
+	end func()
+}
+
+func (h *hangUp) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if err == io.EOF {
+		h.end()
+	}
+	return n, err
 }
 
 func TestAnswers(t *testing.T) {

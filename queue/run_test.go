@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -168,6 +169,34 @@ func TestEndOfRun(t *testing.T) {
 		s.settledSlowly(q)
 		require.Len(s, j.all(), 5)
 	})
+}
+
+// A claim that fails half way leaves its lines to the next one.
+func TestFailedClaimHoldsNothing(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	q := s.queue(nil)
+	s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
+	s.exec(`CREATE TRIGGER second BEFORE UPDATE ON signforms_lines WHEN (SELECT count(*) FROM signforms_lines WHERE lease > 0) = 1
+		BEGIN SELECT RAISE(ABORT, 'planned'); END`)
+	logged := make(chan string, 100)
+	failing := s.queue(&queue.Options{Logger: slog.New(slog.NewTextHandler(lineWriter(logged), nil))})
+	var j journal
+	s.run(failing, j.noting(nil))
+	require.Contains(t, <-logged, "planned")
+	s.exec("DROP TRIGGER second")
+	s.settled(failing)
+	require.Equal(t, []string{"a/1", "b/1", "c/1"}, j.sorted())
+}
+
+// lineWriter sends what is written, a line each time.
+type lineWriter chan string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	select {
+	case w <- string(p):
+	default:
+	}
+	return len(p), nil
 }
 
 // The token alone keeps a worker from changing a line that it has lost, whatever its clock says.
@@ -370,7 +399,7 @@ func (m *model) enter(line string) {
 func TestLongLine(t *testing.T) {
 	long(t)
 	eachStore(t, func(s stage) {
-		q := s.queue(nil)
+		q := s.queue(&queue.Options{Workers: 1})
 		const all = 10_000
 		for n := 0; n < all; n += 500 {
 			var events []webhook.Event
