@@ -76,7 +76,7 @@
 // several processes, in Redis.
 //
 // What that cannot cover: other software that uses the key, or the same key through another base URL; a restart, or a second
-// process, without a shared store; a shared store that forgets; a caller's transport that repeats requests by itself; a process
+// process, without a shared store; a shared store that loses writes; a caller's transport that repeats requests by itself; a process
 // that is suspended between taking a slot and writing.
 //
 // # Lists that move

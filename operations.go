@@ -133,7 +133,7 @@ func (o operation) with(e Endpoint) operation {
 // problems says what is wrong with an operation that was overridden by e.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	if !slices.Contains(methods, o.Method) {
-		problems = append(problems, fmt.Sprintf("Method %q is none of %s", o.Method, strings.Join(methods, ", ")))
+		problems = append(problems, fmt.Sprintf("Method %q is not one of %s", o.Method, strings.Join(methods, ", ")))
 	}
 	switch {
 	case e.Inputs > InputsQuery|InputsBody:
@@ -149,7 +149,7 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 func (o operation) pathProblems() (problems []string) {
 	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.Contains(o.inputs, m[1]) {
-			problems = append(problems, fmt.Sprintf("Path holds {%s}, which is no input; it may hold %s", m[1], strings.Join(o.inputs, ", ")))
+			problems = append(problems, fmt.Sprintf("Path holds {%s}, which is not an input; it may hold %s", m[1], strings.Join(o.inputs, ", ")))
 		}
 	}
 	rest := placeholder.ReplaceAllString(o.Path, "x")

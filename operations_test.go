@@ -117,7 +117,7 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		endpoint signforms.Endpoint
 		want     string
 	}{
-		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Method: "get"}, want: `Method "get" is none of GET, POST, PUT, PATCH, DELETE`},
+		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Method: "get"}, want: `Method "get" is not one of GET, POST, PUT, PATCH, DELETE`},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Inputs: 4}, want: "Inputs 4 is not InputsQuery, InputsBody or both"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Method: "GET", Inputs: signforms.InputsBody}, want: "a GET has no body: set Inputs to InputsQuery"},
 		{op: signforms.OpListDocuments, endpoint: signforms.Endpoint{Inputs: signforms.InputsBody}, want: "a GET has no body: set Inputs to InputsQuery"},
@@ -132,7 +132,7 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/é/{documentId}"}, want: "is not escaped as in a URL"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/a/../b"}, want: "has a . or .. segment"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/a/%2e%2E/b"}, want: "has a . or .. segment"},
-		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/{documentID}"}, want: "Path holds {documentID}, which is no input; it may hold documentId, documentType, responseId"},
+		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/{documentID}"}, want: "Path holds {documentID}, which is not an input; it may hold documentId, documentType, responseId"},
 		{op: signforms.OpSend, endpoint: signforms.Endpoint{Path: "/{formId}"}, want: "it may hold documentId, signingType"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/{}"}, want: "Path holds {}"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/{documentId"}, want: "has an unpaired brace"},

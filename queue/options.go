@@ -66,12 +66,12 @@ type Options struct {
 	// not document.
 	KeepKeys time.Duration
 
-	// OnReceived is told of each request to [Queue.Handler] before it is answered. nil: nothing. It is called
-	// concurrently and should return soon.
+	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
+	// soon. nil means no call.
 	OnReceived func(context.Context, Received)
 
-	// OnSettled is told of each run of a function when its outcome is stored. nil: nothing. Its ctx is that of the
-	// function, ended. It is called concurrently and should return soon.
+	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
+	// function, ended. It should return soon. nil means no call.
 	OnSettled func(context.Context, Settled)
 
 	// Logger gets a line for each failed try, each failed event, each 503, each error of the store; at debug level also

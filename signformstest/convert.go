@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// This file holds the one conversion of each record that the public API shows. Public types are not those of the rooms
+// This file holds the one conversion of each record that the public API shows. Public types are not those of the packages
 // below, whose fields would not show in the documentation.
 
 func convertAll[From, To any](all []From, convert func(From) To) []To {

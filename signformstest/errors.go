@@ -12,7 +12,7 @@ import (
 // is for the errors of its client.
 var (
 	// ErrRefused says that the service's rules forbid an act: the document's status, the signing order, a signer who has signed
-	// before or is none of the document's.
+	// before or does not belong to the document.
 	ErrRefused = errors.New("refused by the service's rules")
 
 	// ErrNotFound says that no record has the id.

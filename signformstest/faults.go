@@ -27,14 +27,14 @@ type Fault struct {
 	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
 	AfterWork   bool          // do the work first: an answer that gets lost, or lies, after something was done
-	Latency     time.Duration // wait so long, by the wall clock; with AfterWork after the work; 0: not at all
+	Latency     time.Duration // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
 	Reset       bool          // reset the connection instead of answering
 	Status      int           // answer with this status, 200 to 599, instead of doing the work; 0: that of the work, or 200 with Body
 	Body        string        // answer with this body instead of doing the work; empty: that of the work, or with Status none
 	ContentType string        // of the answer; default application/json
 	RetryAfter  string        // Retry-After header of the answer, as it is; empty: none, or the service's own
 	Cut         int           // break the connection after so many bytes of the answer's body; 0, or more than it has: not at all
-	Drip        time.Duration // wait so long between any two bytes of the answer's body; 0: not at all
+	Drip        time.Duration // wait this long between any two bytes of the answer's body; 0: not at all
 	Unknown     bool          // put statuses that no client knows into the answer, and a new field into each object
 	WrongTypes  bool          // swap strings with numbers and booleans in the answer
 }
@@ -96,7 +96,7 @@ func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 func (s *Server) CreateFault(f Fault) (id string, err error) {
 	switch {
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
-		return "", invalidf("Operation %q is none of the service's: %q", f.Operation, operations)
+		return "", invalidf("Operation %q is not one of the service's: %q", f.Operation, operations)
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return "", invalidf("Status %d is not 200 to 599", f.Status)
 	case !(f.Probability >= 0 && f.Probability <= 1):
@@ -111,7 +111,7 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 	switch {
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
-		return "", invalidf("EventType %q is none of the service's: %q", f.EventType, signing.EventTypes)
+		return "", invalidf("EventType %q is not one of the service's: %q", f.EventType, signing.EventTypes)
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
 	case min(f.Nth, f.Times, f.Pad) < 0 || f.Delay < 0:

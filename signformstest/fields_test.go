@@ -43,7 +43,7 @@ func TestSigningFillsInTheFields(t *testing.T) {
 	ann := srv.Signer(sent.CreatedDocumentID, "ann@example.com").From(signformstest.Origin{IP: "203.0.113.7", UserAgent: "browser"})
 	require.EqualError(t, ann.Sign(), `fields: "Signature" must be filled in`)
 	require.EqualError(t, ann.Sign(signformstest.FieldValue{Name: "Fax"}),
-		`fields: "Fax" is no field of the document; this signer fills in ["Signature" "Company <b>" "Newsletter"]`)
+		`fields: "Fax" is not a field of the document; this signer fills in ["Signature" "Company <b>" "Newsletter"]`)
 	require.NoError(t, ann.Sign(signformstest.FieldValue{Name: "Signature", Value: "Ann"}, signformstest.FieldValue{Name: "Company <b>", Value: "A & B"}))
 	require.NoError(t, srv.Settle(t.Context()))
 	last := r.all()[len(r.all())-1]

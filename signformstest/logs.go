@@ -15,7 +15,7 @@ import (
 // Request is one API request that was answered, or that the service tried to answer.
 type Request struct {
 	At          time.Time           // when it arrived, by the service's clock
-	Operation   signforms.Operation // empty: the path is none of the service's
+	Operation   signforms.Operation // empty: the path is not one of the service's
 	Method      string
 	Path        string
 	WorkspaceID string      // that the API key acts for; empty: not authenticated

@@ -116,7 +116,7 @@ const (
 	RFC3339                                 // UTC, with milliseconds
 )
 
-// check refuses what cannot be and returns the limit of reminders.
+// check refuses invalid options and returns the limit of reminders.
 func (o *Options) check() (api.Limit, error) {
 	limit, err := o.ReminderLimit.internal()
 	if err != nil {
@@ -175,5 +175,5 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 	case TokenBucket:
 		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
 	}
-	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is none of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
+	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is not one of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
 }

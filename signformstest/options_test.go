@@ -119,13 +119,13 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
 		"Options.WebhookSecret must hold visible ASCII characters and no spaces":                        {WebhookSecret: "a secret"},
 		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: signformstest.Keep{Deliveries: -1}},
-		"Options.ReminderLimit.Reading: 7 is none of SlidingWindow, FixedWindow and TokenBucket":        {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
-		"Options.Profile.Timestamps: 7 is none of UnixSeconds, UnixMilliseconds and RFC3339":            {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.ReminderLimit.Reading: 7 is not one of SlidingWindow, FixedWindow and TokenBucket":     {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
+		"Options.Profile.Timestamps: 7 is not one of UnixSeconds, UnixMilliseconds and RFC3339":         {Profile: signformstest.Profile{Timestamps: 7}},
 		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{PageSize: -1}},
 		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: signformstest.Profile{RefusalStatus: 200}},
 		"Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{MaxLimit: -1}},
 		"Options.Profile.KeyStatus: 500 is not 400 to 499, or 0 for the default":                        {Profile: signformstest.Profile{KeyStatus: 500}},
-		"Options.Profile.DateTo: 4 is none of its constants, which end at 3":                            {Profile: signformstest.Profile{DateTo: 4}},
+		"Options.Profile.DateTo: 4 is not one of its constants, which end at 3":                         {Profile: signformstest.Profile{DateTo: 4}},
 		"Options.Profile.Extra: json: unsupported type: chan int":                                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
 	} {
 		_, err := signformstest.Start(&opts)

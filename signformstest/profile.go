@@ -117,12 +117,12 @@ func (p Profile) check() error {
 	}
 	for _, r := range p.readings() {
 		if r.value < 0 || r.value > r.last {
-			return fmt.Errorf("Options.Profile.%s: %d is none of its constants, which end at %d", r.field, r.value, r.last)
+			return fmt.Errorf("Options.Profile.%s: %d is not one of its constants, which end at %d", r.field, r.value, r.last)
 		}
 	}
 	switch _, err := json.Marshal(p.Extra); {
 	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return fmt.Errorf("Options.Profile.Timestamps: %d is none of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
+		return fmt.Errorf("Options.Profile.Timestamps: %d is not one of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
 	case p.PageSize < 0:
 		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
 	case p.MaxLimit < 0:

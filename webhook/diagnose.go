@@ -25,7 +25,7 @@ func Diagnose(secrets []string, header http.Header, body []byte) string {
 
 // diagnose is Diagnose for a body that may not have been read because the header is wrong.
 func diagnose(secrets []string, header http.Header, body []byte, read bool) string {
-	// What is tried stands in keyVariants, prefixVariants, bodyVariants and transportVariants.
+	// The mistakes that are tried are in keyVariants, prefixVariants, bodyVariants and transportVariants.
 	var d diagnosis
 	given, ok := d.signature(oneValue(&d, header, SignatureHeader))
 	timestamp := oneValue(&d, header, TimestampHeader)

@@ -41,7 +41,7 @@ var (
 	ErrTooLarge = errors.New("webhook: body too large")
 )
 
-// The errors that a stranger can cause are made once, so that they cost no memory.
+// The errors that unauthenticated requests can cause are made once, so that they cost no memory.
 var (
 	errSignatureMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, SignatureHeader)
 	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
@@ -59,6 +59,6 @@ var (
 )
 
 const (
-	ifMissing  = "; the request is no delivery, a proxy removed the header, or the map was not built with http.Header.Add"
+	ifMissing  = "; the request is not a delivery, a proxy removed the header, or the map was not built with http.Header.Add"
 	ifRepeated = "; if the request is a delivery, something on the way added one"
 )

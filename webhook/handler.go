@@ -37,7 +37,7 @@ type HandlerOptions struct {
 	ReplayKeep time.Duration
 
 	// OnError is called once for each event that was not processed, with an *[EventError], and for each delivery that was
-	// refused as a whole, with a *[RefusedError]; strangers can cause those. nil means no call.
+	// refused as a whole, with a *[RefusedError]; unauthenticated requests can cause those. nil means no call.
 	//
 	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught: it
 	// ends the request without an answer, and the remaining events wait for another delivery.

@@ -104,7 +104,7 @@ func TestHandlerReports(t *testing.T) {
 		"decompress it before this handler":                                          altered("Content-Encoding", "gzip"),
 		"more than 1048576 bytes, see VerifierOptions.MaxBody":                       payload(strings.Repeat(" ", webhook.DefaultMaxBody+1)),
 		"more than the 10 bytes that an http.MaxBytesReader":                         limited,
-		"header missing: X-Signature; the request is no delivery, a proxy":           altered("X-Signature"),
+		"header missing: X-Signature; the request is not a delivery, a proxy":        altered("X-Signature"),
 		"given more than once: X-Timestamp; if the request is a delivery, something": altered("X-Timestamp", "1", "2"),
 		"X-Signature is not 64 lower-case hexadecimal digits; Diagnose knows":        altered("X-Signature", "00"),
 		"read it with VerifierOptions.ParseTimestamp":                                altered("X-Timestamp", "0"),

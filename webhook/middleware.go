@@ -17,7 +17,7 @@ var ErrNoDelivery = errors.New("webhook: no delivery in this context: put Verifi
 
 // MiddlewareOptions are the optional settings of [Verifier.Middleware]. The zero value gives the defaults.
 type MiddlewareOptions struct {
-	// OnError is called for each refused delivery, with a *[RefusedError]; strangers can cause calls. It runs before the
+	// OnError is called for each refused delivery, with a *[RefusedError]; unauthenticated requests can cause them. It runs before the
 	// request is answered, possibly concurrently. nil means no call.
 	OnError func(context.Context, error)
 

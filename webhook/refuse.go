@@ -55,7 +55,7 @@ func (f *refusals) tell(ctx context.Context, refused *refusal, header http.Heade
 	f.log.LogAttrs(ctx, level, "webhook: request refused", attrs...)
 }
 
-// Bounds of the work that strangers can cause.
+// Bounds of the work that unauthenticated requests can cause.
 const (
 	diagnosisPause   = time.Second
 	maxDiagnosedBody = 64 << 10 // a diagnosis hashes the body a few hundred times

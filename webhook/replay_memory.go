@@ -16,8 +16,8 @@ var ErrReplayStoreFull = errors.New("webhook: replay store is full of events tha
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
-	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB. A full store forgets the
-	// events first that were done first.
+	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB. A full store drops the
+	// events that were done first.
 	MaxEvents int
 
 	// MinKeep is how long a processed event is kept even when the store is full. It should be twice the Verifier's
@@ -28,7 +28,7 @@ type MemoryReplayOptions struct {
 	Now func() time.Time
 }
 
-// MemoryReplayStore is a [ReplayStore] in the memory of one process. It does not see other processes and forgets at a
+// MemoryReplayStore is a [ReplayStore] in the memory of one process. It is not shared with other processes and does not survive a
 // restart. Its size is bounded; it keeps the memory of its largest number of events. Make one with
 // [NewMemoryReplayStore]. It is safe for concurrent use.
 type MemoryReplayStore struct {

@@ -90,7 +90,7 @@ func isJSON(values []string) bool {
 }
 
 // isIdentity reports whether there is no Content-Encoding other than "identity". A compressed body is not what was signed,
-// and decompressing it for a stranger could cost any amount of memory.
+// and decompressing an unauthenticated body could cost any amount of memory.
 func isIdentity(values []string) bool {
 	for _, value := range values {
 		for coding := range strings.SplitSeq(value, ",") {

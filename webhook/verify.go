@@ -58,7 +58,7 @@ type Verifier struct {
 	now         func() time.Time
 	rawOnly     bool
 	maxBody     int
-	tooLarge    error // made once, as strangers can cause it
+	tooLarge    error // made once: unauthenticated requests can cause it
 	custom      func(string) (time.Time, error)
 }
 

@@ -1,6 +1,6 @@
 // Command queue measures durable receiving: the queue's handler over HTTP beside a webhook.Handler whose function does
 // nothing and beside a handler that only inserts the same bytes into a table, with the same settings of SQLite and the
-// same grouping of writes. It also measures how fast events are worked off.
+// same grouping of writes. It also measures how fast events are processed.
 package main
 
 import (

@@ -96,7 +96,7 @@ func (f *batchFlags) addFlags(cmd *cobra.Command) {
 
 func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
 	cmd.Flags().StringVar(&f.journal, "journal", "", "`file` that remembers what was done (default "+where+")")
-	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "do not go on with an unfinished run: begin anew, with all but what is unknown")
+	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "do not go on with an unfinished run: start over, with everything except what is unknown")
 	cmd.Flags().StringArrayVar(&f.resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
 }
 

@@ -176,7 +176,7 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
 		if !slices.Contains(operations, op) {
-			return nil, usageError("--endpoint: %q is no operation: use one of %q", name, operations)
+			return nil, usageError("--endpoint: %q is not an operation: use one of %q", name, operations)
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {
@@ -205,7 +205,7 @@ func parseEndpoint(text string) (e signforms.Endpoint, err error) {
 		case word == strings.ToUpper(word):
 			e.Method = word
 		default:
-			return e, fmt.Errorf("%q is no method, path or place of inputs (query, body, both)", word)
+			return e, fmt.Errorf("%q is not a method, path or place of inputs (query, body, both)", word)
 		}
 	}
 	return e, nil

@@ -141,7 +141,7 @@ func setReceiver(r *signforms.Receiver, name, value string) error {
 	case "message":
 		r.Message = value
 	default:
-		return fmt.Errorf("%q is none of name, email, role, colour, subject and message", name)
+		return fmt.Errorf("%q is not one of name, email, role, colour, subject and message", name)
 	}
 	return nil
 }

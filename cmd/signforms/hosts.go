@@ -24,7 +24,7 @@ func newHostCheck(publicURL string, allowed []string) hostCheck {
 	return hostCheck{names}
 }
 
-// allows reports whether a Host header is one that this sandbox goes by; its port does not matter.
+// allows reports whether a Host header is one of this sandbox's names; its port does not matter.
 func (c hostCheck) allows(header string) bool {
 	host := header
 	if name, _, err := net.SplitHostPort(header); err == nil {

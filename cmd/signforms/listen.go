@@ -75,7 +75,7 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	for _, family := range l.events {
 		if !slices.Contains(control.EventFamilies(), family) {
-			return usageError("--events: %q is no family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
+			return usageError("--events: %q is not a family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
 		}
 	}
 	var err error
@@ -103,7 +103,7 @@ func checkTarget(text string) error {
 		return nil
 	}
 	if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return usageError("--forward-to: %q is no URL such as http://localhost:3000/hook", text)
+		return usageError("--forward-to: %q is not a URL such as http://localhost:3000/hook", text)
 	}
 	return nil
 }

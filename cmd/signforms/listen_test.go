@@ -332,9 +332,9 @@ func TestListenWithoutASandbox(t *testing.T) {
 		text string
 	}{
 		{[]string{"--url", "http://127.0.0.1:1"}, exitFailure, "start one with signforms serve"},
-		{[]string{"--forward-to", "localhost:3000"}, exitUsage, "is no URL such as http://localhost:3000/hook"},
-		{[]string{"--events", "new_things"}, exitUsage, `"new_things" is no family of events`},
-		{[]string{"--url", "here"}, exitUsage, "is no URL of a sandbox"},
+		{[]string{"--forward-to", "localhost:3000"}, exitUsage, "is not a URL such as http://localhost:3000/hook"},
+		{[]string{"--events", "new_things"}, exitUsage, `"new_things" is not a family of events`},
+		{[]string{"--url", "here"}, exitUsage, "is not a URL of a sandbox"},
 	} {
 		_, stderr, code := execute(t, append([]string{"listen"}, c.args...)...)
 		require.Equal(t, c.code, code, stderr)

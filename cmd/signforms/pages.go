@@ -53,13 +53,13 @@ func settings(profile []string) (all []console.Setting) {
 	return all
 }
 
-// checkFrameAncestors refuses what is no origin: a browser would take it for nobody, or for everybody.
+// checkFrameAncestors refuses what is not an origin: a browser would take it for nobody, or for everybody.
 func checkFrameAncestors(origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(origin, " ;,*'\"") ||
 			origin != u.Scheme+"://"+u.Host {
-			return usageError("--frame-ancestor %q is no origin: write it as in https://app.example.com, without a path", origin)
+			return usageError("--frame-ancestor %q is not an origin: write it as in https://app.example.com, without a path", origin)
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func readColumn(name string) (place, error) {
 		p = place{role: name[:dot], field: strings.ToLower(name[dot+1:])}
 	}
 	if err := setReceiver(&signforms.Receiver{}, p.field, ""); err != nil || p.role != "" && p.field == "role" {
-		return place{}, fmt.Errorf("column %q is none of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", name)
+		return place{}, fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", name)
 	}
 	return p, nil
 }

@@ -38,7 +38,7 @@ func newProbe() *cobra.Command {
 holds, differs or cannot be told, with what was seen, and the Go literals of Options.Endpoints and signformstest.Profile that fit.
 
 By default it makes GET requests to the three lists alone, at most %d and less than one a second. They change nothing, but one of them
-has a key that is nobody's, and some have inputs that the service should refuse.
+has an unknown key, and some have inputs that the service should refuse.
 
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d requests with random ids, the latter
 through the limit store. A service that reads its inputs in another place than ours sees no id at all, and some then take the

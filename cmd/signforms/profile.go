@@ -96,7 +96,7 @@ func setReading(field reflect.Value, text string) error {
 func setWord(field reflect.Value, words []string, text string) error {
 	n := slices.Index(words, text)
 	if n < 0 || text == "" {
-		return fmt.Errorf("%q is none of %s", text, strings.Trim(strings.Join(words, ", "), ", "))
+		return fmt.Errorf("%q is not one of %s", text, strings.Trim(strings.Join(words, ", "), ", "))
 	}
 	field.Set(reflect.ValueOf(n).Convert(field.Type()))
 	return nil

@@ -51,9 +51,9 @@ func TestWrongProfileSaysWhatThereIs(t *testing.T) {
 		"page-size=many":                      `--profile page-size: "many" is not a number`,
 		"page-size":                           `--profile page-size: "" is not a number`,
 		"aliases=maybe":                       `"maybe" is neither true nor false`,
-		"timestamps=julian":                   `"julian" is none of unix-seconds, unix-milliseconds, rfc3339`,
+		"timestamps=julian":                   `"julian" is not one of unix-seconds, unix-milliseconds, rfc3339`,
 		`extra=[]`:                            `--profile extra: `,
-		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is none of query, body, both`,
+		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is not one of query, body, both`,
 		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
 	} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--profile", setting)

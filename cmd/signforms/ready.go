@@ -44,7 +44,7 @@ func newReady() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
-	durationVar(cmd.Flags(), &wait, "wait", "ask again and again for so long (default: once)")
+	durationVar(cmd.Flags(), &wait, "wait", "keep asking for up to this long (default: ask once)")
 	return bindEnv(sandboxEnv, cmd)
 }
 

@@ -37,7 +37,7 @@ With --template the ids are those of documents made from that template (createdD
 
 With --all-pending it reminds the signers of every PDF document and every document made from a template that is pending. It says
 beforehand how long that takes. A journal (--journal) remembers which were reminded: after an interrupt, a crash or a restart the
-same command goes on with the rest. The run has ended when each document was tried; the next one begins anew.`,
+same command goes on with the rest. The run has ended when each document was tried; the next one starts over.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if c.allPending == (len(args) > 0) {
@@ -101,7 +101,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	return b.run(cmd, c.out)
 }
 
-// openJournal opens the journal and makes the client's requests go by it.
+// openJournal opens the journal and has it record the client's requests.
 func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJournal func() error, err error) {
 	path := c.flags.journal
 	run := journal.Key(append([]string{"remind"}, c.conn.service()...)...)
@@ -171,7 +171,7 @@ func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef
 	}}
 }
 
-// openJournal opens the journal at path for a batch, and makes the requests of clients with these options go by it. A dry run
+// openJournal opens the journal at path for a batch, and has it record the requests of clients with these options. A dry run
 // makes none where there is none.
 func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
 	if b.flags.dryRun && !exists(path) {

@@ -40,7 +40,7 @@ Seller.name and Seller.email. What --subject, --message, --variable and --role s
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command sends only the rest. A line
-whose outcome is unknown is not sent again unasked. The run has ended when every line was sent; the next one begins anew.`
+whose outcome is unknown is not sent again unasked. The run has ended when every line was sent; the next one starts over.`
 
 func newTemplatesSend() *cobra.Command {
 	c := &sendCommand{}

@@ -53,8 +53,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
 	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
 	flags.StringVar(&f.apiKey, "api-key", "", "the clients' API key (default: what the file holds, else a new one)")
-	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default likewise)")
-	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default likewise)")
+	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default: made once and kept in the data file)")
+	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default: made once and kept in the data file)")
 	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with; they are added when there are none yet")
 	flags.StringArrayVar(&f.profile, "profile", nil, "`reading` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
 	flags.StringArrayVar(&f.keep, "keep", nil, "how many of the newest `log=number` to keep: of requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000), as in audit=5000; may be repeated")
@@ -101,7 +101,7 @@ func checkPublicURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is no URL that others can use: write it as in https://sandbox.example.com", text)
+		return fmt.Errorf("%q is not a URL that others can use: write it as in https://sandbox.example.com", text)
 	}
 	return nil
 }

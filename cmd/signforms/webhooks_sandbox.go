@@ -91,7 +91,7 @@ func newWebhooksResend() *cobra.Command {
 		err = c.Post(cmd.Context(), "/webhooks/"+id+"/resend", in, &out)
 		return out, func(w io.Writer) { fmt.Fprintln(w, out.Resent, "deliveries are sent again") }, err
 	})
-	durationVar(cmd.Flags(), &since, "since", "only of events at most so long ago, by the sandbox's clock (default: all)")
+	durationVar(cmd.Flags(), &since, "since", "only of events within this time, by the sandbox's clock (default: all)")
 	return cmd
 }
 

@@ -81,7 +81,7 @@ func (a *archive) save(ctx context.Context, name, link string) error {
 	}
 	target, err := url.Parse(link)
 	if err != nil {
-		return webhook.Permanent(errors.New("archive: the event's link is no URL"))
+		return webhook.Permanent(errors.New("archive: the event's link is not a URL"))
 	}
 	if err := a.check(target); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (a *archive) download(ctx context.Context, target *url.URL) ([]byte, error)
 	case int64(len(pdf)) > a.max:
 		return nil, webhook.Permanent(fmt.Errorf("archive: the PDF has more than %d bytes", a.max))
 	case !bytes.HasPrefix(pdf, []byte("%PDF-")):
-		return nil, errors.New("archive: what was downloaded is no PDF") // a page that says "not ready yet", perhaps
+		return nil, errors.New("archive: what was downloaded is not a PDF") // a page that says "not ready yet", perhaps
 	}
 	return pdf, nil
 }

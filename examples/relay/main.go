@@ -4,7 +4,7 @@
 //	relay -db events.db -nats nats://localhost:4222
 //	relay -db events.db -kafka broker1:9092,broker2:9092
 //
-// It works off the queue that a receiving process fills (see docs/receiving.md), and may be that process too. An event is
+// It processes the queue that a receiving process fills (see docs/receiving.md), and may be that process too. An event is
 // done when the broker has confirmed it. Events of one line arrive in order, each at least once: an event whose
 // confirmation was lost is published again, with the same message id.
 package main

@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run sends a template, signs it, and works off the events that the service delivers.
+// run sends a template, signs it, and processes the events that the service delivers.
 func run(ctx context.Context, out io.Writer) error {
 	exporter, err := stdouttrace.New(stdouttrace.WithWriter(out))
 	if err != nil {

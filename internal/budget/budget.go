@@ -77,7 +77,7 @@ type Slot struct {
 }
 
 // Take waits for a slot, in line, for at most maxWait less what the caller has waited before; a negative maxWait means as long
-// as ctx allows. It fails before it waits in vain. Its error is a [*WaitError], a [*StoreError] or ctx's.
+// as ctx allows. It fails at once where waiting would be useless. Its error is a [*WaitError], a [*StoreError] or ctx's.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
 	start := time.Now()
 	limit := newWaitLimit(ctx, start, maxWait, waited)

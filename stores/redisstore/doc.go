@@ -22,7 +22,7 @@
 // Nothing is sent without an answer from Redis: Remind fails with signforms.ErrUnavailable, Local, and the handler
 // answers a webhook with 503. Whether the service then delivers it again is not documented.
 //
-// # When Redis forgets
+// # When Redis loses writes
 //
 // A Redis that loses writes it has confirmed gives slots again that are taken, and lets events run again that were done. For
 // the budget that means: up to five reminders more than the limit within 15 minutes of each such loss, which the service

@@ -13,7 +13,7 @@ import (
 // holds no API key. Its String holds neither a value that the client sent nor a link's secret, so it can be printed anywhere.
 type Record struct {
 	At          time.Time // when it arrived, by the service's clock
-	Operation   Operation // empty: the path is none of the service's
+	Operation   Operation // empty: the path is not one of the service's
 	Method      string
 	Path        string
 	WorkspaceID string // of the key; empty: not authenticated

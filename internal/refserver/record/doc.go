@@ -2,6 +2,6 @@
 // version is migrated step by step when it is read, and written in the newest version when it changes next. One of a newer
 // version is refused.
 //
-// What stands in a record are the exported fields of its struct. testdata/ holds a record of each kind as each version wrote it:
+// A record holds the exported fields of its struct. testdata/ holds a record of each kind as each version wrote it:
 // after a change of those structs that the test refuses, raise the version of the kind and add a step.
 package record

@@ -81,9 +81,9 @@ func CheckFields(fields []Field, roles []string) error {
 		case slices.ContainsFunc(fields[:i], sameName):
 			return wrong("Name", "is %q like that of another field: each needs its own", f.Name)
 		case !slices.Contains(roles, f.Role):
-			return wrong("Role", "is %q, which is none of %q", f.Role, roles)
+			return wrong("Role", "is %q, which is not one of %q", f.Role, roles)
 		case !slices.Contains(FieldKinds[:], f.Kind):
-			return wrong("Kind", "is %q, which is none of %q", f.Kind, FieldKinds)
+			return wrong("Kind", "is %q, which is not one of %q", f.Kind, FieldKinds)
 		case f.Page < 1:
 			return wrong("Page", "is %d: the first page is 1", f.Page)
 		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
@@ -152,7 +152,7 @@ func (d Document) noField(i int, name string) error {
 	if slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Name == name }) {
 		return invalidValue(name, "is for another signer; this one fills in %q", own)
 	}
-	return invalidValue(name, "is no field of the document; this signer fills in %q", own)
+	return invalidValue(name, "is not a field of the document; this signer fills in %q", own)
 }
 
 // check compares what was entered with the field's kind. Nothing entered is a zero value.

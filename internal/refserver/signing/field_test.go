@@ -83,9 +83,9 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{name: "blank", values: filled(map[string]string{"Company": " \n"}), want: `fields: "Company" must be filled in`},
 		{name: "not agreed", values: filled(map[string]string{"I agree": "false"}), want: `fields: "I agree" must be filled in`},
 		{name: "unknown", values: filled(map[string]string{"Fax": "1"}),
-			want: `fields: "Fax" is no field of the document; this signer fills in ` + all},
+			want: `fields: "Fax" is not a field of the document; this signer fills in ` + all},
 		{name: "unnamed", values: append(filled(nil), signing.FieldValue{Kind: "text", Label: "x"}),
-			want: `fields: "" is no field of the document; this signer fills in ` + all},
+			want: `fields: "" is not a field of the document; this signer fills in ` + all},
 		{name: "another's", values: filled(map[string]string{"Ben's note": "x"}),
 			want: `fields: "Ben's note" is for another signer; this one fills in ` + all},
 		{name: "twice", values: append(filled(nil), signing.FieldValue{Name: "Company", Value: "C"}), want: `fields: "Company" is filled in twice`},
@@ -106,7 +106,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		})
 	}
 	_, err := sent(t, false).Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{{Name: "Fax"}}}, noon)
-	require.EqualError(t, err, `fields: "Fax" is no field of the document; this signer fills in []`)
+	require.EqualError(t, err, `fields: "Fax" is not a field of the document; this signer fills in []`)
 }
 
 func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
@@ -135,9 +135,9 @@ func TestFieldsAreChecked(t *testing.T) {
 		{name: "name", change: func(f *signing.Field) { f.Name = "" }, want: "Fields[1].Name: is empty"},
 		{name: "same name", change: func(f *signing.Field) { f.Name = "x" },
 			want: `Fields[1].Name: is "x" like that of another field: each needs its own`},
-		{name: "role", change: func(f *signing.Field) { f.Role = "Ann" }, want: `Fields[1].Role: is "Ann", which is none of ["ann@example.com"]`},
+		{name: "role", change: func(f *signing.Field) { f.Role = "Ann" }, want: `Fields[1].Role: is "Ann", which is not one of ["ann@example.com"]`},
 		{name: "kind", change: func(f *signing.Field) { f.Kind = "stamp" },
-			want: `Fields[1].Kind: is "stamp", which is none of ["signature" "initials" "text" "date" "checkbox"]`},
+			want: `Fields[1].Kind: is "stamp", which is not one of ["signature" "initials" "text" "date" "checkbox"]`},
 		{name: "page", change: func(f *signing.Field) { f.Page = 0 }, want: "Fields[1].Page: is 0: the first page is 1"},
 		{name: "left", change: func(f *signing.Field) { f.X = -0.1 },
 			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
@@ -195,9 +195,9 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 func TestFormsAreChecked(t *testing.T) {
 	for want, second := range map[string]signing.FormField{
 		"Fields[1].Question: is empty": {},
-		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                 {Question: "Name"},
-		`Fields[1].Kind: is "stars", which is none of ["text" "long_text" "choice" "date" "checkbox"]`: {Question: "x", Kind: "stars"},
-		"Fields[1].Choices: must be there for a choice, and for nothing else":                          {Question: "x", Kind: signing.QuestionChoice},
+		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                    {Question: "Name"},
+		`Fields[1].Kind: is "stars", which is not one of ["text" "long_text" "choice" "date" "checkbox"]`: {Question: "x", Kind: "stars"},
+		"Fields[1].Choices: must be there for a choice, and for nothing else":                             {Question: "x", Kind: signing.QuestionChoice},
 	} {
 		require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, second}}.Check(), want)
 	}

@@ -36,7 +36,7 @@ func (f Form) Check() error {
 		case slices.ContainsFunc(f.Fields[:i], sameQuestion):
 			return wrong("Question", "is %q like that of another field: each needs its own", q.Question)
 		case q.Kind != "" && !slices.Contains(QuestionKinds[:], q.Kind):
-			return wrong("Kind", "is %q, which is none of %q", q.Kind, QuestionKinds)
+			return wrong("Kind", "is %q, which is not one of %q", q.Kind, QuestionKinds)
 		case (q.Kind == QuestionChoice) != (len(q.Choices) > 0):
 			return wrong("Choices", "must be there for a choice, and for nothing else")
 		}

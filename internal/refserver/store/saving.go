@@ -88,7 +88,7 @@ type keeping struct {
 	loads   int           // how often that was done
 }
 
-// doubt is why nothing changes, or nil. It can be asked for while a save is under way.
+// doubt is the error for which nothing changes, or nil. It can be asked for while a save is under way.
 type doubt struct{ atomic.Pointer[Unavailable] }
 
 // Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.

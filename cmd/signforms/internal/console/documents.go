@@ -177,7 +177,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 			continue
 		}
 		if !ok {
-			return "", fmt.Errorf("%q is no signer: write a name and an address on each line, as in Ann Buyer <ann@example.com>", strings.TrimSpace(line))
+			return "", fmt.Errorf("%q is not a signer: write a name and an address on each line, as in Ann Buyer <ann@example.com>", strings.TrimSpace(line))
 		}
 		d.Signers = append(d.Signers, signformstest.Signer{Name: name, Email: email})
 	}

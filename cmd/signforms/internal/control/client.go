@@ -28,7 +28,7 @@ const callTimeout = 11 * time.Minute
 func NewClient(base, token string) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is no URL of a sandbox: write it as in http://127.0.0.1:4874", base)
+		return nil, fmt.Errorf("%q is not a URL of a sandbox: write it as in http://127.0.0.1:4874", base)
 	}
 	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{
 		Timeout:       callTimeout,
@@ -159,13 +159,13 @@ func (c *Client) read(answer *http.Response, text []byte, out any) error {
 			return nil
 		}
 		if err := json.Unmarshal(text, out); err != nil {
-			return fmt.Errorf("what answers at %s is no sandbox: %w", c.base, err)
+			return fmt.Errorf("what answers at %s is not a sandbox: %w", c.base, err)
 		}
 		return nil
 	}
 	var failed errorBody
 	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
-		return fmt.Errorf("what answers at %s with status %d is no sandbox of this program", c.base, answer.StatusCode)
+		return fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.base, answer.StatusCode)
 	}
 	failed.Error.Status = answer.StatusCode
 	return failed.Error

@@ -43,7 +43,7 @@ var withDays = regexp.MustCompile(`^([-+]?)(\d{1,9})d(.*)$`)
 const maxDays = 36_500
 
 func badDuration(text string) error {
-	return fmt.Errorf("%q is no length of time: write it as in 90s, 15m, 72h or 3d", text)
+	return fmt.Errorf("%q is not a length of time: write it as in 90s, 15m, 72h or 3d", text)
 }
 
 // String writes d as the time package does, without days.

@@ -13,7 +13,7 @@ import (
 // Request is one API request as the log has it.
 type Request struct {
 	At          time.Time   `json:"at"`
-	Operation   string      `json:"operation,omitempty"` // empty: the path is none of the service's
+	Operation   string      `json:"operation,omitempty"` // empty: the path is not one of the service's
 	Method      string      `json:"method"`
 	Path        string      `json:"path"`
 	WorkspaceID string      `json:"workspaceId,omitempty"`

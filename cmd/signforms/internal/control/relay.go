@@ -353,7 +353,7 @@ func (a *API) reportAttempt(r *http.Request) (any, error) {
 	}
 	number, err := strconv.ParseInt(r.PathValue("attempt"), 10, 64)
 	if err != nil {
-		return nil, inputError("%q is no number of an attempt", r.PathValue("attempt"))
+		return nil, inputError("%q is not a number of an attempt", r.PathValue("attempt"))
 	}
 	a.relays.mu.Lock()
 	defer a.relays.mu.Unlock()

@@ -1,10 +1,10 @@
 // Package limitfile keeps the reminder budget of API keys in a file, so that programs that run one after the other, or side
 // by side on one machine, keep the limit together. It is a [signforms.LimitStore].
 //
-// What is held stays held when a process is killed. It goes by a clock that counts from the start of the machine where there
-// is one (Linux), so setting the wall clock changes nothing; after a restart of the machine, whose length that clock does not
-// tell, what was held is held again for all that was left of it. Elsewhere it goes by the wall clock, which must not be set
-// forward meanwhile; set back, it frees nothing early, and holds nothing for longer than it was to be held at most.
+// What is held stays held when a process is killed. On Linux it uses the boot clock, so that setting
+// the wall clock changes nothing. After a reboot, whose length that clock does not tell, slots that were held are held again for
+// their remaining time. Elsewhere it uses the wall clock, which must not be set forward while slots are held; when it is set
+// back, no slot frees early, and none is held for longer than its hold.
 package limitfile
 
 import (

@@ -202,5 +202,5 @@ func unavailable(err error) error {
 // RandomID returns a UUID that no document has.
 func RandomID() string { return uuid.NewString() }
 
-// randomKey is a key that is nobody's.
+// randomKey is an unknown key.
 func randomKey() string { return "probe-" + strings.ToLower(rand.Text()) }

@@ -84,7 +84,7 @@ func (r *run) knownID(ctx context.Context) error {
 	return nil
 }
 
-// wrongKey asks with a key that is nobody's, and looks at how errors are laid out.
+// wrongKey asks with an unknown key, and looks at how errors are laid out.
 func (r *run) wrongKey(ctx context.Context) error {
 	a, err := r.ask(ctx, http.MethodGet, r.path(signforms.OpListDocuments), url.Values{"limit": {"1"}}, nil, randomKey())
 	if err != nil {

@@ -65,7 +65,7 @@ type run struct {
 	size      int  // of the largest page that is accepted
 	ignoreIDs bool // documentId is no filter
 	sample    []record
-	noPath    answer // to a GET of a path that is none of the service's
+	noPath    answer // to a GET of a path that is not one of the service's
 	badID     answer // to a malformed documentId
 	keyCode   string // of the answer to a wrong key
 }

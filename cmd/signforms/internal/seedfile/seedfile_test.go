@@ -68,7 +68,7 @@ func TestMistakesHaveALine(t *testing.T) {
 		"templats: []\n":                                           `:1: there is no "templats" here; there are documents, forms, templates, webhooks`,
 		"documents:\n- name: x\n  name: y\n":                       `:3: documents[0]: "name" is here twice`,
 		"documents:\n- name: x\n  draft: perhaps\n":                `:3: documents[0].draft: "perhaps" is not true or false`,
-		"documents:\n- name: x\n  expiresFor: soon\n":              `:3: documents[0].expiresFor: "soon" is no length of time`,
+		"documents:\n- name: x\n  expiresFor: soon\n":              `:3: documents[0].expiresFor: "soon" is not a length of time`,
 		"documents:\n- name: x\n  pdf: missing.pdf\n":              `:3: documents[0].pdf: open `,
 		"documents:\n- name: [x]\n":                                `:2: documents[0].name: here must be a single value`,
 		"documents:\n  name: x\n":                                  `:2: documents: here must be a list`,

@@ -1,7 +1,7 @@
 // Package signpages is what signers and respondents see in a browser: the signing page, the form page, and the script with which
 // a site embeds signing.
 //
-// A link's secret stands in the path. The pages set no cookies, send no address to other sites and load nothing from them, and
+// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from them, and
 // work in a plainer form without JavaScript.
 package signpages
 

@@ -158,8 +158,8 @@ func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformst
 	return s.refusal(rows.Err())
 }
 
-// resolve ends a doubt about the last commit. What it may have left at the end of the WAL is nowhere to be seen, but would
-// come to life when the process died now; the next commit overwrites it.
+// resolve settles whether the last commit happened. What it may have left at the end of the WAL is not visible, but would be
+// replayed if the process died now; the next commit overwrites it.
 func (s *Store) resolve(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -127,7 +127,7 @@ func (w *writer) prepare(ctx context.Context, kind string) error {
 		return nil
 	}
 	if !kindName.MatchString(kind) || strings.HasPrefix(kind, "sqlite_") {
-		return fmt.Errorf("%q is no kind of record", kind)
+		return fmt.Errorf("%q is not a kind of record", kind)
 	}
 	if _, err := w.conn.ExecContext(ctx, createTable(kind)); err != nil {
 		return err
