@@ -272,3 +272,22 @@ func TestEmbeddedSigning(t *testing.T) {
 	other.WaitError("frame-ancestors")
 	require.NotContains(t, other.Text(), "ready")
 }
+
+// The login page carries its style inside, which its policy allows by a hash.
+func TestLoginPage(t *testing.T) {
+	s := serveInProcess(t, "--memory", "--token", "open sesame")
+	for name, screen := range browsertest.Screens {
+		p := browsertest.Open(t, screen)
+		p.Go(s.BaseURL + "/_/")
+		p.RequireAccessible()
+		p.Shot(name)
+		require.Equal(t, "0px", browsertest.Eval[string](p, "getComputedStyle(document.body).margin"), "the style is not applied")
+		p.Type("#token", "wrong")
+		p.Click("button.main")
+		p.WaitText("That is not the token.")
+		p.AllowErrors("401")
+		p.Type("#token", "open sesame")
+		p.Click("button.main")
+		p.WaitText("Point a client here")
+	}
+}
