@@ -10,14 +10,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // client returns a client of the sandbox.
@@ -230,6 +234,10 @@ func newOtherSite(t *testing.T, baseURL *string) (origin string) {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
+		if name == "forged.html" {
+			w.Write([]byte(`<!doctype html><script>parent.postMessage({source: "signforms", event: "forged"}, "*"); document.title = "sent"</script>`))
+			return
+		}
 		if name == "" {
 			name = "index.html"
 		}
@@ -249,7 +257,7 @@ func newOtherSite(t *testing.T, baseURL *string) (origin string) {
 func TestEmbeddedSigning(t *testing.T) {
 	var baseURL string
 	allowed, stranger := newOtherSite(t, &baseURL), newOtherSite(t, &baseURL)
-	s := serveInProcess(t, "--memory", "--frame-ancestor", allowed)
+	s := serveInProcess(t, "--memory", "--frame-ancestor", allowed, "--frame-ancestor", "https://app.example.com")
 	baseURL = s.BaseURL
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	templateID := addTemplate(t, s, p, "internal/pdf/testdata/pdftex.pdf", 0.2, 0.2)
@@ -264,6 +272,16 @@ func TestEmbeddedSigning(t *testing.T) {
 	browsertest.Eval[bool](frame, "document.querySelector('[name=agree]').click() ?? true")
 	browsertest.Eval[bool](frame, "document.querySelector('#sign-form button.main').click() ?? true")
 	p.WaitText("signed")
+	require.Equal(t, []string{"ready", "viewed", "ready", "signed"}, browsertest.Eval[[]string](p, "[...document.querySelectorAll('#events li')].map((e) => e.textContent)"), "each once")
+
+	// Another frame of the sandbox is heard by who embedded it, and a page that the frame was led to by nobody.
+	browsertest.Eval[bool](p, `(() => { window.second = [];
+		signforms.embed(document.body, `+strconv.Quote(string(sent.Signers[1].SentURL))+`, (e) => window.second.push(e.event)); return true })()`)
+	p.Wait("window.second.includes('ready')")
+	browsertest.Eval[bool](p, `(() => { window.heard = false; addEventListener("message", (e) => { window.heard ||= e.data.event === "forged" });
+		document.querySelector("iframe").src = `+strconv.Quote(stranger+"/forged.html")+`; return true })()`)
+	p.Wait("window.heard")
+	require.Equal(t, 4, browsertest.Eval[int](p, "document.querySelectorAll('#events li').length"))
 	require.Equal(t, "null", browsertest.Eval[string](p, "JSON.stringify(document.cookie || null)"))
 
 	other := browsertest.Open(t, browsertest.Screen{Width: 1280})
@@ -290,4 +308,44 @@ func TestLoginPage(t *testing.T) {
 		p.Click("button.main")
 		p.WaitText("Point a client here")
 	}
+}
+
+// A file that is made again later says what the first one said.
+func TestCertificateEndsWithTheDocument(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	id := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
+	require.NoError(t, service.AdvanceClock(time.Hour))
+	require.NoError(t, service.Pay(id))
+	f, err := newFinisher("")
+	require.NoError(t, err)
+	f.begin(service)
+	d, ok := service.FindDocument(id)
+	require.True(t, ok)
+	events := f.certificate(d).Events
+	require.Equal(t, "signed as the last", events[len(events)-1].What)
+	require.Len(t, service.Audit(id), len(events)+1, "one thing happened later")
+}
+
+func TestMarksOfEachKind(t *testing.T) {
+	field := func(name string, kind signformstest.FieldKind) signformstest.TemplateField {
+		return signformstest.TemplateField{Name: name, Kind: kind, Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
+	}
+	d := signformstest.DocumentState{
+		Fields: []signformstest.TemplateField{
+			field("Signature", signformstest.SignatureField), field("City", signformstest.TextField),
+			field("Insured", signformstest.CheckboxField), field("Sold", signformstest.CheckboxField),
+		},
+	}
+	for _, value := range []signformstest.FieldValue{
+		{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}, {Name: "Sold", Value: "false"}, {Name: "No field", Value: "x"},
+	} {
+		d.Values = append(d.Values, signformstest.SignedValue{FieldValue: value})
+	}
+	box := pdf.Mark{Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
+	signature, city, insured, sold := box, box, box, box
+	signature.Text, signature.Italic = "Ann", true
+	city.Text = "Rome"
+	insured.Tick = true
+	require.Equal(t, []pdf.Mark{signature, city, insured, sold}, marks(d))
 }

@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -10,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -335,4 +338,56 @@ func TestCopyAsCurl(t *testing.T) {
 	require.Zero(t, browsertest.Eval[int](plain, "document.querySelector('[data-copy]').getClientRects().length"), "a button that does nothing")
 	require.NotZero(t, browsertest.Eval[int](plain, "document.querySelector('.copyable pre').getClientRects().length"))
 	plain.Shot("without-script")
+}
+
+func TestRefusals(t *testing.T) {
+	service := newConsole(t)
+	post := func(path, contentType string, body io.Reader) (int, string) {
+		t.Helper()
+		resp, err := service.HTTPClient().Post(service.URL+"/_/"+path, contentType, body)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		page, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(page)
+	}
+	upload := func(data []byte) (string, io.Reader) {
+		t.Helper()
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		require.NoError(t, form.WriteField("name", "Offer"))
+		file, err := form.CreateFormFile("pdf", "offer.pdf")
+		require.NoError(t, err)
+		_, err = file.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, form.Close())
+		return form.FormDataContentType(), &body
+	}
+	contentType, body := upload(append([]byte("%PDF-1.7\n"), make([]byte, 20_000_000)...))
+	status, page := post("templates/new", contentType, body)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "The file is larger than 20 MB")
+	contentType, body = upload([]byte("%PDF-1.7\nnothing more"))
+	status, page = post("templates/new", contentType, body)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "The PDF is damaged")
+	require.Empty(t, service.Templates())
+
+	before := service.Now()
+	status, page = post("clock", "application/x-www-form-urlencoded", strings.NewReader("by=400d"))
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "up to 366d")
+	require.Less(t, service.Now().Sub(before), time.Hour)
+}
+
+// A link cannot make the console say what somebody made up.
+func TestOnlyKnownSayings(t *testing.T) {
+	service := newConsole(t)
+	resp, err := service.HTTPClient().Get(service.URL + "/_/?done=Send+us+your+key")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NotContains(t, string(page), `role="status">Send`)
+	require.NotContains(t, string(page), "class=\"notice")
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
@@ -24,6 +26,7 @@ func TestInspectRefuses(t *testing.T) {
 		{name: "only a head", data: []byte("%PDF-1.7\n"), want: pdf.ErrDamaged},
 		{name: "a password", data: readFile(t, "testdata/encrypted.pdf"), want: pdf.ErrEncrypted},
 		{name: "an empty password", data: readFile(t, "testdata/encrypted-empty.pdf"), want: pdf.ErrEncrypted},
+		{name: "too many pages", data: emptyPages(1001), want: pdf.ErrManyPages},
 		{name: "too large", data: append([]byte("%PDF-1.7\n"), make([]byte, pdf.MaxSize)...), want: pdf.ErrTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,6 +35,27 @@ func TestInspectRefuses(t *testing.T) {
 			require.Empty(t, pages)
 		})
 	}
+}
+
+// emptyPages makes a PDF of so many empty pages.
+func emptyPages(n int) []byte {
+	var kids, objects strings.Builder
+	for i := range n {
+		fmt.Fprintf(&kids, "%d 0 R ", i+3)
+		fmt.Fprintf(&objects, "%d 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>\nendobj\n", i+3)
+	}
+	file := fmt.Sprintf("%%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count %d/Kids[%s]>>\nendobj\n%s", n, kids.String(), objects.String())
+	table := fmt.Sprintf("xref\n0 %d\n0000000000 65535 f \n", n+3)
+	for i := range n + 2 {
+		table += fmt.Sprintf("%010d 00000 n \n", strings.Index(file, fmt.Sprintf("\n%d 0 obj", i+1))+1)
+	}
+	return []byte(file + table + fmt.Sprintf("trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", n+3, len(file)))
+}
+
+func TestManyPagesAreTaken(t *testing.T) {
+	pages, err := pdf.Inspect(emptyPages(1000))
+	require.NoError(t, err)
+	require.Len(t, pages, 1000)
 }
 
 func TestInspectSeesPagesAsAViewerShowsThem(t *testing.T) {

@@ -208,6 +208,39 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 }
 
+// A body of more than 8 MB is not read on: what it would have signed or answered is not.
+func TestLargeBodiesAreRefused(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	link := formLink(t, service)
+	large := strings.Repeat("x", 9<<20)
+	for address, values := range map[string]url.Values{
+		links["ann@example.com"] + "/sign": {"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "x": {large}},
+		link:                               {"q0": {"Ann"}, "q2": {"green"}, "q4": {"true"}, "x": {large}},
+	} {
+		resp, err := service.HTTPClient().PostForm(address, values)
+		if err != nil {
+			continue // the connection was closed before the body was sent
+		}
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	}
+	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+	f, _, ok := service.FormLink(path.Base(link))
+	require.True(t, ok)
+	require.Empty(t, service.Responses(f.ID))
+}
+
+func TestNothingIsFinishedBeforeEverybodySigned(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	resp, err := service.HTTPClient().Get(links["ann@example.com"] + "/finished.pdf")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	require.Equal(t, "text/html; charset=utf-8", resp.Header.Get("Content-Type"))
+}
+
 func TestDecliningGivesTheReason(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")

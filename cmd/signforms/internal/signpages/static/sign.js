@@ -7,13 +7,15 @@ const library = (name) => new URL(`${data.assets}/lib/${name}`, location.href).h
 // The worker takes long to start, so it starts before anything that can wait.
 const worker = data.pdf && new Worker(library("pdf.worker.min.mjs"), { type: "module" });
 
-// tell sends an event to the embedding page. The browser drops it unless that page is of an origin that may embed this one.
+// The origins that may embed this page; where the browser says which of them does, that one.
+const above = location.ancestorOrigins?.[0];
+const frames = (data.frames ?? "").split(" ").filter((origin) => origin && (!above || above === origin));
+
+// tell sends an event to the embedding page. The browser drops it unless that page is of the origin.
 function tell(event, detail = {}) {
 	if (window.parent === window) return;
 	const message = { source: "signforms", event, documentId: data.document ?? "", signerId: data.signer ?? "", ...detail };
-	for (const origin of (data.frames ?? "").split(" ")) {
-		if (origin) window.parent.postMessage(message, origin);
-	}
+	for (const origin of frames) window.parent.postMessage(message, origin);
 }
 
 async function showDocument() {
