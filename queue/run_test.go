@@ -104,17 +104,19 @@ func TestAbandonedFunctionHoldsItsLineInThisProcessOnly(t *testing.T) {
 		s.accept(q, completed("a", 1), completed("a", 2))
 		<-began
 		time.Sleep(10 * time.Minute)
-		require.Equal(s, []string{"a/1"}, here.all())
+		s.accept(q, completed("b", 1)) // claims are made again
+		s.until(q, func(st queue.Stats) bool { return st.Processed == 1 && st.Running == 0 })
+		require.Equal(s, []string{"a/1", "b/1"}, here.all())
 		stop := s.run(other, there.noting(nil))
 		s.settledSlowly(q)
 		stop()
 		require.Equal(s, []string{"a/1", "a/2"}, there.all())
 		s.accept(q, completed("a", 3))
 		time.Sleep(10 * time.Minute)
-		require.Equal(s, []string{"a/1"}, here.all())
+		require.Equal(s, []string{"a/1", "b/1"}, here.all())
 		close(goOn)
 		s.settledSlowly(q)
-		require.Equal(s, []string{"a/1", "a/3"}, here.all())
+		require.Equal(s, []string{"a/1", "b/1", "a/3"}, here.all())
 	})
 }
 
