@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
 )
 
 var commands = map[string]func(*command, context.Context, *queue.Queue) error{
@@ -27,7 +29,6 @@ type command struct {
 	file     string
 	postgres string
 	filter   queue.Filter
-	selected bool // the filter has a condition
 	json     bool
 	out      io.Writer
 }
@@ -56,10 +57,7 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 	if (c.file == "") == (c.postgres == "") {
 		return usage("want one of -db and -postgres")
 	}
-	flags.Visit(func(f *flag.Flag) {
-		c.selected = c.selected || (f.Name != "db" && f.Name != "postgres" && f.Name != "json")
-	})
-	if !c.selected && (c.name == "retry" || c.name == "erase") {
+	if reflect.ValueOf(c.filter).IsZero() && (c.name == "retry" || c.name == "erase") {
 		return usage("%s without a selection would take every event: say which", c.name)
 	}
 	return nil
@@ -69,13 +67,10 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	f := &c.filter
 	flags.BoolVar(&f.Failed, "failed", false, "")
 	flags.BoolVar(&f.Pending, "pending", false, "")
-	flags.StringVar(&f.Document, "document", "", "")
-	flags.StringVar(&f.Response, "response", "", "")
-	flags.StringVar((*string)(&f.Type), "type", "", "")
-	flags.Func("signer", "", func(id string) error {
-		f.Signers = append(f.Signers, id)
-		return nil
-	})
+	flags.Func("document", "", filled(func(id string) { f.Document = id }))
+	flags.Func("response", "", filled(func(id string) { f.Response = id }))
+	flags.Func("type", "", filled(func(name string) { f.Type = webhook.EventType(name) }))
+	flags.Func("signer", "", filled(func(id string) { f.Signers = append(f.Signers, id) }))
 	flags.Func("id", "", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
 		f.IDs = append(f.IDs, id)
@@ -83,6 +78,17 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	})
 	flags.Func("since", "", instant(&f.Since))
 	flags.Func("before", "", instant(&f.Before))
+}
+
+// filled refuses an empty text: -document "$ID" with no ID would be no condition, and take other documents' events too.
+func filled(set func(string)) func(string) error {
+	return func(text string) error {
+		if text == "" {
+			return errors.New("is empty")
+		}
+		set(text)
+		return nil
+	}
 }
 
 // instant reads RFC 3339, or how long ago.

@@ -103,6 +103,9 @@ func TestExitCodes(t *testing.T) {
 		{"list -db " + path + ".missing", "", exitFailure, "no such file"},
 		{"list", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
 		{"list", "host=/nonexistent user=u", exitFailure, "opening the database"},
+		{"erase -failed -document= -db " + path, "", exitUsage, "-document: is empty"},
+		{"retry -signer= -db " + path, "", exitUsage, "-signer: is empty"},
+		{"retry -failed=false -db " + path, "", exitUsage, "would take every event"},
 	} {
 		code, out, errs := do(t, c.env, strings.Fields(c.args)...)
 		require.Equal(t, c.code, code, c.args+errs)
