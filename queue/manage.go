@@ -238,7 +238,7 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 		return 0, nil, err
 	}
 	// What is behind an erased event need not wait for its next try.
-	if _, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(c.lines), now); err != nil {
+	if err := bringForward(t, c.lines, now); err != nil {
 		return 0, nil, err
 	}
 	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS

@@ -111,7 +111,7 @@ const (
 		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
 			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
-	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2`
+	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING line_id`
 	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0
 		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line_id = l.id AND e.state = 0)`
 )
@@ -140,11 +140,20 @@ func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (rece
 	if got.duplicates == 0 {
 		return got, nil
 	}
-	redriven, err := t.exec(postgresRedrive, keys, lastTry)
+	var redriven []int64
+	err = t.each(func(rows *sql.Rows) error {
+		var line int64
+		err := rows.Scan(&line)
+		redriven = append(redriven, line)
+		return err
+	}, postgresRedrive, keys, lastTry)
+	if err == nil {
+		err = bringForward(t, redriven, now)
+	}
 	if err != nil {
 		return receipt{}, err
 	}
-	got.redriven = int(redriven)
+	got.redriven = len(redriven)
 	got.duplicates -= got.redriven
 	_, err = t.exec(postgresFreeLine, locked)
 	return got, err

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime"
@@ -175,6 +176,54 @@ func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
 		require.Len(s, j.all(), 5)
 		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
 	})
+}
+
+// An event that is tried again now runs now, whatever its line waits for.
+func TestEventInFrontOfAWaitingOne(t *testing.T) {
+	again := map[string]func(stage, *queue.Queue){
+		"delivered again": func(s stage, q *queue.Queue) { s.accept(q, completed("a", 1)) },
+		"retried": func(s stage, q *queue.Queue) {
+			n, err := q.Retry(s.Context(), queue.Filter{Failed: true})
+			require.NoError(s, err)
+			require.Equal(s, 1, n)
+		},
+	}
+	for how, retry := range again {
+		for _, running := range []bool{false, true} {
+			t.Run(fmt.Sprint(how, " while the other runs: ", running), func(t *testing.T) {
+				eachStoreVirtually(t, func(s stage) {
+					q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour, 4 * time.Hour}})
+					fixed := false
+					var j journal
+					s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+						if name(e) == "a/2" {
+							time.Sleep(30 * time.Second)
+						}
+						if fixed {
+							return nil
+						}
+						if name(e) == "a/1" {
+							return webhook.Permanent(errors.New("never"))
+						}
+						return errors.New("later")
+					}))
+					s.accept(q, completed("a", 1), completed("a", 2))
+					if running {
+						time.Sleep(10 * time.Second)
+						retry(s, q)
+						time.Sleep(21 * time.Second) // a/2 fails
+					} else {
+						time.Sleep(40 * time.Second)
+						retry(s, q)
+					}
+					time.Sleep(time.Second)
+					require.Equal(s, []string{"a/1", "a/2", "a/1"}, j.all()[:min(3, len(j.all()))])
+					fixed = true
+					s.settledSlowly(q)
+				})
+			})
+		}
+	}
 }
 
 func TestSenderThatHangsUp(t *testing.T) {

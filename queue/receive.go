@@ -45,6 +45,15 @@ func newRows(events []webhook.Event) []row {
 	return rows
 }
 
+// bringForward makes lines due that nobody holds: their first event is one to be tried now, whatever they waited for.
+func bringForward(t *tx, lines []int64, now int64) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(lines), now)
+	return err
+}
+
 // Store stores the events of one delivery, all or none, and returns when they are durable. [Queue.Handler] calls it; call
 // it where deliveries arrive otherwise, with what [webhook.Verifier.Events] returns. Give it all events of a delivery at
 // once: equal ones are told apart by their number.

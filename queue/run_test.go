@@ -173,6 +173,30 @@ func TestEndOfRun(t *testing.T) {
 	})
 }
 
+// What a process leaves behind that died: a try of the event that it held, and of no other; a line without events.
+func TestWhatADeadProcessHeld(t *testing.T) {
+	eachStore(t, func(s stage) {
+		tries := map[string]int{}
+		var mu sync.Mutex
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
+		held := `UPDATE signforms_lines SET token = 7, lease = 1, head = (SELECT id FROM signforms_events WHERE subject = 'a')
+			WHERE id = (SELECT line_id FROM signforms_events WHERE subject = `
+		s.exec(held + "'a')")
+		s.exec(held + "'b')")
+		s.exec("INSERT INTO signforms_lines (id, due) VALUES (1, 1)")
+		s.run(q, webhook.Funcs{SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
+			mu.Lock()
+			defer mu.Unlock()
+			entry, _ := queue.EntryFrom(ctx)
+			tries[e.DocumentID] = entry.Attempts
+			return nil
+		}})
+		s.settled(q)
+		require.Equal(s, map[string]int{"a": 1, "b": 0, "c": 0}, tries)
+	})
+}
+
 // A claim that fails half way leaves its lines to the next one.
 func TestFailedClaimHoldsNothing(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}

@@ -75,7 +75,7 @@ func (q *Queue) settle(c *claim, then turn, mark func(*tx, instant) (wait time.D
 			return err
 		}
 		if wait >= 0 {
-			_, err = t.exec(yield, c.line, at.now+wait.Milliseconds())
+			err = c.putOff(t, at, wait)
 		} else {
 			next, err = c.advance(t, at, then.next)
 		}
@@ -110,6 +110,20 @@ func (c *claim) advance(t *tx, at instant, goOn bool) (*claim, error) {
 	}
 	_, err = t.exec(stay, c.line, at.lease, millis(next.entry.Received), next.entry.ID)
 	return next, err
+}
+
+// putOff gives the line up. It is due after wait, or at once when another event has come to stand in front of the claim's.
+func (c *claim) putOff(t *tx, at instant, wait time.Duration) error {
+	first := &claim{line: c.line}
+	found, err := first.load(t)
+	if err != nil {
+		return err
+	}
+	if found && first.entry.ID != c.entry.ID {
+		wait = 0
+	}
+	_, err = t.exec(yield, c.line, at.now+wait.Milliseconds())
+	return err
 }
 
 const settledForGood = time.Duration(-1)

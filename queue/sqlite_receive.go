@@ -31,6 +31,9 @@ func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got re
 				continue
 			}
 			got.redriven++
+			if err := bringForward(t, []int64{r.lineID}, now); err != nil {
+				return receipt{}, err
+			}
 		} else {
 			got.stored++
 		}
