@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	site.begin(api, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
 	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
 		return err
+	}
+	if store != nil {
+		debug.FreeOSMemory() // to load a large state leaves more than its size in garbage
 	}
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
