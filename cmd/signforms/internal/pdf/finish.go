@@ -1,11 +1,9 @@
 package pdf
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 )
@@ -42,7 +40,7 @@ func appendCertificate(ctx *model.Context, cert Certificate) error {
 	if err != nil {
 		return err
 	}
-	other, err := api.ReadAndValidate(bytes.NewReader(drawn), configuration())
+	other, err := readValid(drawn)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/validate"
 )
 
 // MaxSize is the size in bytes up to which Inspect takes a PDF: 20 MB.
@@ -37,7 +37,7 @@ type Page struct {
 }
 
 func init() {
-	api.DisableConfigDir() // otherwise pdfcpu writes its configuration into the user's home
+	model.ConfigPath = "disable" // otherwise pdfcpu writes its configuration into the user's home
 }
 
 // Inspect returns the pages of a PDF. It fails with one of this package's errors when signers could not be given the file.
@@ -62,7 +62,7 @@ func read(data []byte) (ctx *model.Context, err error) {
 			ctx, err = nil, fmt.Errorf("%w (%v)", ErrDamaged, p)
 		}
 	}()
-	ctx, err = api.ReadAndValidate(bytes.NewReader(data), configuration())
+	ctx, err = readValid(data)
 	switch {
 	case errors.Is(err, pdfcpu.ErrWrongPassword), ctx != nil && ctx.Encrypt != nil:
 		return nil, ErrEncrypted
@@ -74,6 +74,16 @@ func read(data []byte) (ctx *model.Context, err error) {
 		return nil, ErrManyPages
 	}
 	return ctx, nil
+}
+
+// readValid does what pdfcpu's package api would. That one is not used here: what it links works for 50 ms at the start of the
+// program, whatever that is to do.
+func readValid(data []byte) (*model.Context, error) {
+	ctx, err := pdfcpu.Read(bytes.NewReader(data), configuration())
+	if err != nil {
+		return nil, err
+	}
+	return ctx, validate.XRefTable(ctx)
 }
 
 // configuration writes plain objects with an ordinary cross-reference table, so that the seal's placeholder can be found.

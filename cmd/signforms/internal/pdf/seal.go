@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -17,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 	"github.com/smallstep/pkcs7"
@@ -110,7 +111,8 @@ func (s *Sealer) seal(ctx *model.Context, at time.Time) ([]byte, error) {
 		return nil, fmt.Errorf("pdf: adding the seal: %w", err)
 	}
 	var out bytes.Buffer
-	if err := api.WriteContext(ctx, &out); err != nil {
+	ctx.Write.Writer = bufio.NewWriter(&out)
+	if err := errors.Join(pdfcpu.WriteContext(ctx), ctx.Write.Flush()); err != nil {
 		return nil, fmt.Errorf("pdf: writing: %w", err)
 	}
 	return s.fillIn(out.Bytes())
