@@ -34,15 +34,12 @@ type clientInstruments struct {
 	slotWait metric.Float64Histogram
 }
 
-func (i *clientInstruments) make(meter metric.Meter) error {
-	var errs [3]error
-	i.attempts, errs[0] = meter.Int64Counter("signforms.client.attempts",
-		metric.WithDescription("Requests to the service, by operation and outcome."), metric.WithUnit("{request}"))
-	i.duration, errs[1] = meter.Float64Histogram("signforms.client.attempt.duration",
-		metric.WithDescription("Time from the start of a request to the end of its answer."), metric.WithUnit("s"))
-	i.slotWait, errs[2] = meter.Float64Histogram("signforms.client.slot_wait",
-		metric.WithDescription("Time for which a reminder waited for a slot of the reminder budget."), metric.WithUnit("s"))
-	return errors.Join(errs[:]...)
+func (m *maker) client() clientInstruments {
+	return clientInstruments{
+		attempts: m.counter("signforms.client.attempts", "Requests to the service, by operation and outcome.", "{request}"),
+		duration: m.seconds("signforms.client.attempt.duration", "Time from the start of a request to the end of its answer."),
+		slotWait: m.seconds("signforms.client.slot_wait", "Time for which a reminder waited for a slot of the reminder budget."),
+	}
 }
 
 // Client returns a copy of opts, which may be nil, that reports every call and attempt. A call is a span such as

@@ -19,17 +19,13 @@ type queueInstruments struct {
 	duration   metric.Float64Histogram
 }
 
-func (i *queueInstruments) make(meter metric.Meter) error {
-	var errs [4]error
-	i.deliveries, errs[0] = meter.Int64Counter("signforms.queue.deliveries",
-		metric.WithDescription("Deliveries to a queue, by the status that they were answered with."), metric.WithUnit("{delivery}"))
-	i.stored, errs[1] = meter.Int64Counter("signforms.queue.stored",
-		metric.WithDescription("Events that were stored: new ones."), metric.WithUnit("{event}"))
-	i.tries, errs[2] = meter.Int64Counter("signforms.queue.tries",
-		metric.WithDescription("Runs of functions, by type of the event and outcome."), metric.WithUnit("{try}"))
-	i.duration, errs[3] = meter.Float64Histogram("signforms.queue.try.duration",
-		metric.WithDescription("Time that a run of a function took."), metric.WithUnit("s"))
-	return errors.Join(errs[:]...)
+func (m *maker) queue() queueInstruments {
+	return queueInstruments{
+		deliveries: m.counter("signforms.queue.deliveries", "Deliveries to a queue, by the status that they were answered with.", "{delivery}"),
+		stored:     m.counter("signforms.queue.stored", "Events that were stored: new ones.", "{event}"),
+		tries:      m.counter("signforms.queue.tries", "Runs of functions, by type of the event and outcome.", "{try}"),
+		duration:   m.seconds("signforms.queue.try.duration", "Time that a run of a function took."),
+	}
 }
 
 // QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue, which this package does not

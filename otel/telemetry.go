@@ -55,8 +55,29 @@ func New(opts *Options) (*Telemetry, error) {
 
 		subjectIDs: o.SubjectIDs,
 	}
-	if err := errors.Join(t.client.make(t.meter), t.webhook.make(t.meter), t.queue.make(t.meter)); err != nil {
+	m := maker{meter: t.meter}
+	t.client, t.webhook, t.queue = m.client(), m.webhook(), m.queue()
+	if err := errors.Join(m.errs...); err != nil {
 		return nil, fmt.Errorf("otel: making instruments: %w", err)
 	}
 	return t, nil
+}
+
+// maker makes instruments and keeps the errors.
+type maker struct {
+	meter metric.Meter
+	errs  []error
+}
+
+func (m *maker) counter(name, description, unit string) metric.Int64Counter {
+	c, err := m.meter.Int64Counter(name, metric.WithDescription(description), metric.WithUnit(unit))
+	m.errs = append(m.errs, err)
+	return c
+}
+
+// seconds makes a histogram of durations.
+func (m *maker) seconds(name, description string) metric.Float64Histogram {
+	h, err := m.meter.Float64Histogram(name, metric.WithDescription(description), metric.WithUnit("s"))
+	m.errs = append(m.errs, err)
+	return h
 }

@@ -28,19 +28,14 @@ type webhookInstruments struct {
 	lag        metric.Float64Histogram
 }
 
-func (i *webhookInstruments) make(meter metric.Meter) error {
-	var errs [5]error
-	i.deliveries, errs[0] = meter.Int64Counter("signforms.webhook.deliveries",
-		metric.WithDescription("Deliveries, by the status that they were answered with."), metric.WithUnit("{delivery}"))
-	i.refusals, errs[1] = meter.Int64Counter("signforms.webhook.refusals",
-		metric.WithDescription("Deliveries that were refused as a whole, by reason."), metric.WithUnit("{delivery}"))
-	i.events, errs[2] = meter.Int64Counter("signforms.webhook.events",
-		metric.WithDescription("Events, by type and outcome."), metric.WithUnit("{event}"))
-	i.duration, errs[3] = meter.Float64Histogram("signforms.webhook.event.duration",
-		metric.WithDescription("Time that an event's function took."), metric.WithUnit("s"))
-	i.lag, errs[4] = meter.Float64Histogram("signforms.webhook.lag",
-		metric.WithDescription("Time from the service's signature to the end of an event's function."), metric.WithUnit("s"))
-	return errors.Join(errs[:]...)
+func (m *maker) webhook() webhookInstruments {
+	return webhookInstruments{
+		deliveries: m.counter("signforms.webhook.deliveries", "Deliveries, by the status that they were answered with.", "{delivery}"),
+		refusals:   m.counter("signforms.webhook.refusals", "Deliveries that were refused as a whole, by reason.", "{delivery}"),
+		events:     m.counter("signforms.webhook.events", "Events, by type and outcome.", "{event}"),
+		duration:   m.seconds("signforms.webhook.event.duration", "Time that an event's function took."),
+		lag:        m.seconds("signforms.webhook.lag", "Time from the service's signature to the end of an event's function."),
+	}
 }
 
 // Handler returns a copy of opts, which may be nil, that reports every event and every refused delivery. An event is a span such

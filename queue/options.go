@@ -177,5 +177,5 @@ func setDefault[T int | time.Duration](v *T, otherwise T) {
 // lease is for how long a line is claimed for one event.
 func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
 
-// patience is how long a function is waited for, so that its outcome can still be stored within the lease.
-func (s *settings) patience() time.Duration { return s.Timeout + s.margin/2 }
+// waitLimit is how long a function is waited for, so that its outcome can still be stored within the lease.
+func (s *settings) waitLimit() time.Duration { return s.Timeout + s.margin/2 }

@@ -55,7 +55,7 @@ func (r *runner) process(c *claim) (next *claim) {
 	return next
 }
 
-// call runs the function and waits for it, up to patience.
+// call runs the function and waits for it, up to waitLimit.
 func (r *runner) call(c *claim) (context.Context, error) {
 	ctx, cancel := context.WithTimeout(entryContext(r.values, c.entry), r.Timeout)
 	defer cancel()
@@ -68,12 +68,12 @@ func (r *runner) call(c *claim) (context.Context, error) {
 	}
 	returned := make(chan error, 1)
 	go func() { returned <- r.on.Dispatch(ctx, event) }()
-	patience := time.NewTimer(r.patience())
-	defer patience.Stop()
+	limit := time.NewTimer(r.waitLimit())
+	defer limit.Stop()
 	select {
 	case err := <-returned:
 		return ctx, r.without(err, c)
-	case <-patience.C:
+	case <-limit.C:
 	}
 	abandoned := make(chan struct{})
 	c.abandoned = abandoned

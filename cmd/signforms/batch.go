@@ -244,8 +244,8 @@ func (b *batch) explain(w io.Writer) {
 	fmt.Fprintln(w, text)
 }
 
-// patience is after how many calls in a row without an answer a batch stops: each of them may leave an item unknown.
-const patience = 3
+// maxUnanswered is after how many calls in a row without an answer a batch stops: each of them may leave an item unknown.
+const maxUnanswered = 3
 
 func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
 	tell := newProgress(stderr, b.verb, len(b.todo))
@@ -309,8 +309,8 @@ func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	if b.inARow++; !silent {
 		b.inARow = 0
 	}
-	if b.inARow >= patience {
-		b.stopped = fmt.Errorf("the service did not answer %d times in a row", patience)
+	if b.inARow >= maxUnanswered {
+		b.stopped = fmt.Errorf("the service did not answer %d times in a row", maxUnanswered)
 	}
 	switch {
 	case err == nil:

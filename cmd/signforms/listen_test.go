@@ -266,8 +266,10 @@ func TestListenReconnects(t *testing.T) {
 	require.NotContains(t, l.stdout.String(), "again")
 }
 
-// An attempt whose report was lost is reported when the connection is back; it is not posted again.
-func TestListenReportsAgain(t *testing.T) {
+// listenUntilCut starts listen and has a document signed. The line between listen and the sandbox is cut when the hook gets the first
+// delivery, before listen can report it.
+func listenUntilCut(t *testing.T) (*control.Client, *hook, *cable, *listening) {
+	t.Helper()
 	s, c, secret := sandboxWith(t)
 	h := newHook(t, secret)
 	line := newCable(t, s.BaseURL)
@@ -278,6 +280,12 @@ func TestListenReportsAgain(t *testing.T) {
 	}
 	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
 	signs(t, c, lease(t, c), "ann@example.com")
+	return c, h, line, l
+}
+
+// An attempt whose report was lost is reported when the connection is back; it is not posted again.
+func TestListenReportsAgain(t *testing.T) {
+	c, h, line, l := listenUntilCut(t)
 	until(t, func() bool { return strings.Contains(l.stdout.String(), "its report was lost") })
 	line.set(false)
 	until(t, func() bool { return deliveriesOf(t, c)[0].Status == "delivered" })
@@ -287,16 +295,7 @@ func TestListenReportsAgain(t *testing.T) {
 
 // When the report comes too late the sandbox delivers again, and the line says so.
 func TestListenMarksWhatIsPostedAgain(t *testing.T) {
-	s, c, secret := sandboxWith(t)
-	h := newHook(t, secret)
-	line := newCable(t, s.BaseURL)
-	h.before = func(n int) {
-		if n == 1 {
-			line.set(true)
-		}
-	}
-	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
-	signs(t, c, lease(t, c), "ann@example.com")
+	c, h, line, l := listenUntilCut(t)
 	until(t, func() bool { d := deliveriesOf(t, c)[0]; return len(d.Attempts) == 1 && d.Status == "pending" })
 	line.set(false)
 	until(t, func() bool { return strings.Count(l.stderr.String(), "connected: deliveries of ") == 2 })

@@ -25,8 +25,8 @@ import (
 //go:embed testdata/axe.min.js
 var axe string
 
-// patience bounds each wait for a page. It is long, because a machine under load may be slow; nothing waits for it in vain.
-const patience = 60 * time.Second
+// waitLimit bounds each wait for a page. It is long, because a machine under load may be slow; nothing waits for it in vain.
+const waitLimit = 60 * time.Second
 
 // Screen is what a page is looked at with.
 type Screen struct {
@@ -66,7 +66,7 @@ func (c *chromium) start() {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, on pages of their own only
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.DisableGPU,
-		chromedp.WSURLReadTimeout(patience),
+		chromedp.WSURLReadTimeout(waitLimit),
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocator)
@@ -174,7 +174,7 @@ func (p *Page) AllowErrors(text string) {
 // WaitError waits for an error in the console that contains text, and allows it.
 func (p *Page) WaitError(text string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -197,7 +197,7 @@ func (p *Page) hasError(text string) bool {
 // Frame returns a frame of another site in the page, by a part of its address, once it is there.
 func (p *Page) Frame(address string) *Page {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -221,7 +221,7 @@ func (p *Page) Frame(address string) *Page {
 
 func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	require.NoError(p.t, chromedp.Do(ctx, steps...))
 }
@@ -235,7 +235,7 @@ func (p *Page) Go(url string) {
 // Click clicks on the first element that the CSS selector matches, once it is there. The click may lead to another page.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))); !leftThePage(err) {
 		require.NoError(p.t, err, "clicking on %s", selector)
@@ -327,7 +327,7 @@ func (p *Page) Press(keys string) {
 // Wait waits until a JavaScript expression is true, also over a change of the page.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -360,7 +360,7 @@ func (p *Page) Text() string {
 // Eval evaluates a JavaScript expression in the page, and waits for a promise.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	require.NoError(p.t, err, expression)
@@ -387,7 +387,7 @@ func (p *Page) Shot(name string) {
 	if folder == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	require.NoError(p.t, err)
