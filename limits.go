@@ -17,17 +17,11 @@ import (
 // use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic.
-// limitstoretest.Run checks an implementation.
+// limitstoretest.Run checks an implementation. The package documentation says how a store is called.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed, and returns its id.
 	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot tell;
 	// then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
-	//
-	// Each method of the store has 3 seconds. Take, Settle and Close run in a goroutine of their own, with a context that does
-	// not end with the call's: a slot that comes too late for its call is given back.
-	//
-	// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is
-	// closed when the clock is moved. Then calls that wait for a slot ask again.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no longer
 	// held is held again for keep: its request may have been sent.

@@ -12,22 +12,8 @@ import (
 )
 
 // Network is a network in memory, with names instead of ports, for a service, its client and its webhook receivers. It
-// never touches a socket, so all of them can run inside a [testing/synctest] bubble, where hours pass in no time:
-//
-//	synctest.Test(t, func(t *testing.T) {
-//		network := signformstest.NewNetwork()
-//		defer network.Close()
-//		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
-//		defer srv.Close()
-//		srv.AddWebhook(signformstest.Webhook{
-//			URL: network.Serve("app.test", handler), Event: signformstest.TemplateResponse,
-//		})
-//		…
-//		time.Sleep(48 * time.Hour) // what the handler refused was retried
-//		err := srv.Settle(t.Context())
-//	})
-//
-// TestTwoVirtualDays in this package's tests is a complete example. A Network is safe for concurrent use.
+// never touches a socket, so all of them can run inside a [testing/synctest] bubble: the package documentation has an
+// example. A Network is safe for concurrent use.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
