@@ -170,7 +170,7 @@ func (s *Server) run(l net.Listener, limit api.Limit) {
 	if s.options.Middleware != nil {
 		handler = s.options.Middleware(handler)
 	}
-	s.http = serve(l, handler)
+	s.http = serve(l, bodiesInTime(handler))
 }
 
 // listen returns a listener on addr, or under a free name of the network, and its URL.

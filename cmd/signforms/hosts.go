@@ -15,9 +15,22 @@ import (
 // console shows and act in it. It compares literally, without asking DNS.
 type hostCheck struct{ names []string }
 
+// checkHosts refuses names of --allow-host that no Host header equals.
+func checkHosts(names []string) error {
+	for _, name := range names {
+		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
+			return usageError("--allow-host %q is no host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
+		}
+	}
+	return nil
+}
+
 // newHostCheck allows the host of the public URL and the names of --allow-host, beside loopback.
 func newHostCheck(publicURL string, allowed []string) hostCheck {
-	names := slices.Clone(allowed)
+	var names []string
+	for _, name := range allowed {
+		names = append(names, strings.Trim(name, "[]"))
+	}
 	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
 		names = append(names, u.Hostname())
 	}

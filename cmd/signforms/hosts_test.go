@@ -19,6 +19,25 @@ func TestHostCheck(t *testing.T) {
 	require.False(t, newHostCheck("", nil).allows(""))
 }
 
+func TestNamesThatNoHostHeaderEquals(t *testing.T) {
+	for name, right := range map[string]bool{
+		"qa.internal": true, "10.0.0.1": true, "::1": true, "[fd00::1]": true,
+		"*": false, "*.example.com": false, "http://qa.internal": false, "qa.internal:80": false, "": false, "a b": false,
+	} {
+		require.Equal(t, right, checkHosts([]string{name}) == nil, name)
+	}
+	require.True(t, newHostCheck("", []string{"[fd00::1]"}).allows("[fd00::1]:4874"))
+}
+
+func TestNamedForOthers(t *testing.T) {
+	for publicURL, want := range map[string]bool{
+		"": false, "http://localhost:8080": false, "http://127.0.0.1": false, "http://[::1]:1": false,
+		"https://sandbox.example.com": true, "http://sandbox:4874": true, "http://10.0.0.1": true,
+	} {
+		require.Equal(t, want, namedForOthers(publicURL), publicURL)
+	}
+}
+
 func TestLoopbackOnly(t *testing.T) {
 	for addr, want := range map[string]bool{
 		"127.0.0.1:4874": true, "[::1]:4874": true, "localhost:0": true, "127.9.9.9:1": true,

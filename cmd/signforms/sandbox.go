@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
 // site is everything that the program serves beside the service itself. The service begins to listen before it can be handed
@@ -50,7 +52,19 @@ func (s *site) middleware(service http.Handler) http.Handler {
 			s.route(own, service, w, r)
 		}
 	})
-	return s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed)))
+	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed))))
+}
+
+// safeByDefault sets the headers of every answer; pages and their parts set policies of their own.
+func safeByDefault(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		if !forPeople(r.URL.Path) || strings.HasPrefix(r.URL.Path, control.Prefix) {
+			look.SecureFile(w.Header())
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // ready answers /readyz: changes can be saved, or why not.

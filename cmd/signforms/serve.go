@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -78,8 +79,14 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	if err := checkPublicURL(f.publicURL); err != nil {
 		return nil, usageError("--public-url: %w", err)
 	}
+	if err := checkHosts(f.allowHosts); err != nil {
+		return nil, err
+	}
 	if err := checkFrameAncestors(f.frameAncestors); err != nil {
 		return nil, err
+	}
+	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
+		return nil, usageError("--token begins or ends with a blank, or holds a control character: nobody could send it")
 	}
 	profile, err := parseProfile(f.profile)
 	if err != nil {
@@ -102,6 +109,9 @@ func checkPublicURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("%q is not a URL that others can use: write it as in https://sandbox.example.com", text)
+	}
+	if strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("%q has a path, and pages would not find their parts below it: give the sandbox a host name or port of its own", text)
 	}
 	return nil
 }

@@ -342,10 +342,34 @@ func TestCommandsOfARunningSandbox(t *testing.T) {
 	require.Contains(t, stderr, "start one with signforms serve")
 }
 
+// TestConsoleIsClosedBehindAProxy: a public URL for others says that their requests come from this machine's proxy.
+func TestConsoleIsClosedBehindAProxy(t *testing.T) {
+	s := serveInProcess(t, "--memory", "--public-url", "https://sandbox.example.com")
+	for path, want := range map[string]int{"/_/api/v1/credentials": http.StatusForbidden, "/_/": http.StatusForbidden, "/livez": http.StatusOK} {
+		answer, err := http.Get(s.Listening + path)
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Equal(t, want, answer.StatusCode, path)
+	}
+}
+
+// TestEveryAnswerIsSafeByDefault: whatever comes back is taken for what it says it is, and runs nothing.
+func TestEveryAnswerIsSafeByDefault(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	for _, path := range []string{"/get-documents", "/_/api/v1/status", "/_/api/v1/nowhere", "/documents/x.pdf", "/finished/x", "/sign/x", "/form/x", "/_/", "/nowhere"} {
+		answer, err := http.Get(s.BaseURL + path)
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"), path)
+		require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"), path)
+		require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src", path)
+	}
+}
+
 func TestPublicURLIsInLinks(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--public-url", "https://sandbox.example.com/")
 	require.Equal(t, "https://sandbox.example.com", s.BaseURL)
-	for _, wrong := range []string{"sandbox", "ftp://x", "https://x?y"} {
+	for _, wrong := range []string{"sandbox", "ftp://x", "https://x?y", "https://x/below"} {
 		_, _, code := execute(t, "serve", "--public-url", wrong)
 		require.Equal(t, exitUsage, code, wrong)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -17,7 +18,7 @@ func dialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
 		if err != nil {
 			return err
 		}
-		if !public(target.Addr()) {
+		if !public(target.Addr()) || ownAddress(target.Addr()) {
 			return fmt.Errorf("webhooks to %s are denied by --deny-private-targets", target.Addr())
 		}
 		return nil
@@ -27,16 +28,33 @@ func dialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
 
 // notPublic are the networks that no method of netip.Addr knows: the IANA registries of special-purpose addresses have them.
 var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),      // this network
-	netip.MustParsePrefix("100.64.0.0/10"),  // shared by a provider's customers; used inside clouds
-	netip.MustParsePrefix("192.0.0.0/24"),   // protocol assignments
+	netip.MustParsePrefix("0.0.0.0/8"),     // this network
+	netip.MustParsePrefix("100.64.0.0/10"), // shared by a provider's customers; used inside clouds
+	netip.MustParsePrefix("192.0.0.0/24"),  // protocol assignments
+	netip.MustParsePrefix("192.0.2.0/24"),  // documentation, as are the next two
+	netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), // relays of 6to4, deprecated
 	netip.MustParsePrefix("198.18.0.0/15"),  // benchmarks
 	netip.MustParsePrefix("240.0.0.0/4"),    // reserved, and broadcast
+	netip.MustParsePrefix("::/96"),          // holds an IPv4 address, deprecated
+	netip.MustParsePrefix("100::/64"),       // discards what comes
+	netip.MustParsePrefix("2001:db8::/32"),  // documentation
+	netip.MustParsePrefix("3fff::/20"),      // documentation
 	netip.MustParsePrefix("64:ff9b::/96"),   // translated to any IPv4 address
 	netip.MustParsePrefix("64:ff9b:1::/48"), // the same, locally
 	netip.MustParsePrefix("2002::/16"),      // 6to4: holds an IPv4 address
 	netip.MustParsePrefix("2001::/32"),      // Teredo: the same
 	netip.MustParsePrefix("fec0::/10"),      // site-local, deprecated
+}
+
+// ownAddress reports whether this host has the address: what listens on it may be meant for this host alone.
+func ownAddress(addr netip.Addr) bool {
+	own, err := net.InterfaceAddrs()
+	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {
+		prefix, err := netip.ParsePrefix(a.String())
+		return err == nil && prefix.Addr().Unmap() == addr.Unmap().WithZone("")
+	})
 }
 
 func public(addr netip.Addr) bool {

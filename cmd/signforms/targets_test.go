@@ -17,9 +17,17 @@ func TestPublicAddresses(t *testing.T) {
 		"192.168.1.1": false, "169.254.169.254": false, "fe80::1": false, "fd00::1": false, "::ffff:127.0.0.1": false,
 		"::ffff:10.0.0.1": false, "100.64.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false,
 		"0.1.2.3": false, "198.18.0.1": false, "fec0::1": false,
+		"::7f00:1": false, "192.0.2.2": false, "198.51.100.7": false, "203.0.113.9": false, "192.88.99.1": false, "100::1": false, "2001:db8::1": false,
 	} {
 		require.Equal(t, want, public(netip.MustParseAddr(text)), text)
 	}
+}
+
+// TestOwnAddresses: what listens on a public address of this host may be meant for this host alone.
+func TestOwnAddresses(t *testing.T) {
+	require.True(t, ownAddress(netip.MustParseAddr("127.0.0.1")), "of the loopback interface")
+	require.True(t, ownAddress(netip.MustParseAddr("::ffff:127.0.0.1")))
+	require.False(t, ownAddress(netip.MustParseAddr("8.8.8.8")))
 }
 
 func TestDenyPrivateTargets(t *testing.T) {

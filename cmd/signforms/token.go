@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -17,7 +18,7 @@ import (
 // tokenCheck guards console and control API. On loopback without a token everybody may use them.
 type tokenCheck struct {
 	token string // of --token; empty: none was given
-	open  bool   // nobody but this machine can reach the sandbox
+	open  bool   // nobody but this machine is to reach the sandbox
 }
 
 // loopbackOnly reports whether a listening address can be reached from this machine alone.
@@ -31,6 +32,12 @@ func loopbackOnly(addr string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
+}
+
+// namedForOthers reports whether a public URL says that a proxy hands on the requests of other machines.
+func namedForOthers(publicURL string) bool {
+	u, err := url.Parse(publicURL)
+	return err != nil || publicURL != "" && !loopbackOnly(net.JoinHostPort(u.Hostname(), "0"))
 }
 
 // loginCookie holds a proof of the token for the console: browsers send no bearer tokens by themselves.
@@ -48,7 +55,7 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 			control.WriteError(w, &control.Error{
 				Status: http.StatusForbidden, Code: "token",
 				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandboxEnv +
-					"TOKEN, or on loopback",
+					"TOKEN, or on loopback and without a --public-url for others",
 			})
 		case r.URL.Path == loginPath:
 			c.login(w, r)

@@ -96,6 +96,9 @@ func TestClockSetBack(t *testing.T) {
 }
 
 // A proxy serves the sandbox as https under another name, and passes that name on or not.
+// token opens the console of a sandbox behind a proxy.
+const token = "of-the-test"
+
 func TestBehindAProxy(t *testing.T) {
 	for _, keepHost := range []bool{true, false} {
 		t.Run(fmt.Sprintf("keeps the host: %v", keepHost), func(t *testing.T) {
@@ -108,7 +111,10 @@ func TestBehindAProxy(t *testing.T) {
 			}})
 			defer proxy.Close()
 			public := strings.Replace(proxy.URL, "127.0.0.1", "example.com", 1) // of which the test's certificate tells too
-			s := start(t, "--memory", "--public-url", public)
+			s := start(t, "--memory", "--public-url", public, "--token", token)
+			var err error
+			s.client, err = control.NewClient(s.Listening, token)
+			require.NoError(t, err)
 			require.Equal(t, public, s.BaseURL)
 			behind = address(t, s)
 			client := proxy.Client()
@@ -144,6 +150,7 @@ func everyLinkIs(t *testing.T, public, proxy string, client *http.Client, s *san
 		request.Header.Set("Origin", public) // as the console's page does
 		request.Header.Set("x-api-key", s.APIKey)
 		request.Header.Set("workspaceid", s.WorkspaceID)
+		request.Header.Set("Authorization", "Bearer "+token)
 		answer, err := client.Do(request)
 		require.NoError(t, err)
 		defer answer.Body.Close()

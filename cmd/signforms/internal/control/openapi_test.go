@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -152,18 +153,20 @@ func everyOperation(rec *recorder, server *signformstest.Server) {
 	rec.call("GET", "/credentials", nil)
 	rec.call("POST", "/api-keys", nil)
 	rec.call("POST", "/workspaces", nil)
-	pdf := base64.StdEncoding.EncodeToString([]byte("%PDF-1.4\n%%EOF\n"))
+	drawn, err := pdf.Draw("Offer", nil)
+	require.NoError(rec.t, err)
+	file := base64.StdEncoding.EncodeToString(drawn)
 	field := map[string]any{"name": "Signature", "role": "Buyer", "kind": "signature", "required": true, "page": 1, "x": 0.1, "y": 0.1, "width": 0.2, "height": 0.1}
 	template := rec.call("POST", "/templates", map[string]any{
 		"name": "Offer", "roles": []any{map[string]any{"title": "Buyer", "colour": "#1F6FEB"}}, "variables": []string{"[fee]"},
-		"expiresFor": "7d", "pdf": pdf, "fields": []any{field},
+		"expiresFor": "7d", "pdf": file, "fields": []any{field},
 	})["id"].(string)
 	rec.call("GET", "/templates?name=Off&limit=1", nil)
 	rec.call("GET", "/templates/"+template, nil)
 	rec.call("GET", "/templates/"+template+"/pdf", nil)
 	field["role"] = "ann@example.com"
 	document := rec.call("POST", "/documents", map[string]any{
-		"name": "Lease", "signers": []any{map[string]any{"name": "Ann", "email": "ann@example.com"}}, "pdf": pdf, "fields": []any{field},
+		"name": "Lease", "signers": []any{map[string]any{"name": "Ann", "email": "ann@example.com"}}, "pdf": file, "fields": []any{field},
 	})["id"].(string)
 	hook := rec.call("POST", "/webhooks", map[string]any{"url": "http://127.0.0.1:9/", "event": "new_signature_completed", "documents": []string{document}})["id"].(string)
 	rec.call("POST", "/documents/"+document+"/view", map[string]any{"signer": "ann@example.com", "from": map[string]any{"ip": "203.0.113.9", "userAgent": "x"}})

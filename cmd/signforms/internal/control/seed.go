@@ -43,7 +43,7 @@ func (s *Seed) Apply(server *signformstest.Server) (*Seeded, error) {
 func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 	out := &Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
 	for i, t := range s.Templates {
-		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return server.CreateTemplate(t.public()) }); err != nil {
+		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return t.create(server) }); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 		}
 	}
 	for i, d := range s.Documents {
-		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return server.CreateDocument(d.public()) }); err != nil {
+		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return d.create(server) }); err != nil {
 			return nil, err
 		}
 	}

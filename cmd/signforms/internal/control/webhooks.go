@@ -78,7 +78,7 @@ func (a *API) addTemplate(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateTemplate(in.public()))
+	return madeID(in.create(a.server))
 }
 
 func (a *API) addForm(r *http.Request) (any, error) {
@@ -94,7 +94,7 @@ func (a *API) addDocument(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateDocument(in.public()))
+	return madeID(in.create(a.server))
 }
 
 // eventFamilies are what a webhook can select.

@@ -21,6 +21,15 @@ func try(f *os.File) error {
 	}
 }
 
+// Names is how many names, hard links, a file has.
+func Names(path string) (uint64, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat(path, &stat); err != nil {
+		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return uint64(stat.Nlink), nil
+}
+
 // SyncDir makes the names in a folder durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

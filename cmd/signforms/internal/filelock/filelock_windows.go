@@ -18,5 +18,19 @@ func try(f *os.File) error {
 	return err
 }
 
+// Names is how many names, hard links, a file has.
+func Names(path string) (uint64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
+		return 0, err
+	}
+	return uint64(info.NumberOfLinks), nil
+}
+
 // SyncDir does nothing: Windows has no way to do it, and writes names through.
 func SyncDir(string) error { return nil }

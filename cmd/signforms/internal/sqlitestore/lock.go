@@ -1,14 +1,38 @@
 package sqlitestore
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
+
+// onlyName follows the symbolic links of a path, so that each name of a file leads to the same lock. It refuses a file with hard
+// links, which no name leads to. The file may be missing, its folder may not.
+func onlyName(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, linked := os.Lstat(path); linked == nil {
+			return "", fmt.Errorf("%s is a link to a file that is not there: remove it, or name the file itself", path)
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		return filepath.Join(folder, filepath.Base(path)), err
+	}
+	if err != nil {
+		return "", err
+	}
+	n, err := filelock.Names(real)
+	if err == nil && n > 1 {
+		err = fmt.Errorf("%s has %d names (hard links), and another program could use it by another one: keep one of them", real, n)
+	}
+	return real, err
+}
 
 // takeLock locks a file, making it when it is missing, until it is closed or the process ends. The file tells the process id
 // of whoever has it.

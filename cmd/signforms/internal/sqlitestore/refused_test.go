@@ -117,3 +117,30 @@ func TestDriverHasItsOwnLibrary(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(theirs), "\t"+strings.TrimSpace(string(ours))+"\n")
 }
+
+// TestOneLockForEachNameOfAFile: two programs that write one file lose each other's changes without a word.
+func TestOneLockForEachNameOfAFile(t *testing.T) {
+	path := filled(t)
+	link := filepath.Join(t.TempDir(), "link.db")
+	require.NoError(t, os.Symlink(path, link))
+	first := open(t, path)
+	_, err := sqlitestore.Open(t.Context(), link, sqlitestore.Normal)
+	require.ErrorIs(t, err, sqlitestore.ErrInUse)
+	require.NoError(t, first.Close())
+	second := open(t, link)
+	real, err := filepath.EvalSymlinks(path)
+	require.NoError(t, err)
+	require.Equal(t, real, second.Path())
+	require.NoError(t, second.Close())
+
+	hard := filepath.Join(filepath.Dir(path), "hard.db")
+	require.NoError(t, os.Link(path, hard))
+	for _, name := range []string{path, hard} {
+		_, err = sqlitestore.Open(t.Context(), name, sqlitestore.Normal)
+		require.ErrorContains(t, err, "has 2 names (hard links)", name)
+	}
+	require.NoError(t, os.Remove(hard))
+	require.NoError(t, os.Remove(path))
+	_, err = sqlitestore.Open(t.Context(), link, sqlitestore.Normal)
+	require.ErrorContains(t, err, "is a link to a file that is not there")
+}

@@ -52,7 +52,8 @@ var _ signformstest.Storage = (*Store)(nil)
 // busyFor is how long a statement waits for the lock of another process on the file: the sqlite3 shell, or a backup.
 const busyFor = 5 * time.Second
 
-// Open opens the file, or makes it, with its folder, readable by the owner alone. The caller closes it.
+// Open opens the file, or makes it, with its folder, readable by the owner alone. It follows symbolic links, and refuses a
+// file that has further names (hard links): the lock, and SQLite's own files, go by the name. The caller closes it.
 func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	if mode != Normal && mode != Full {
 		return nil, fmt.Errorf("sync %q is neither %s nor %s", mode, Normal, Full)
@@ -62,6 +63,9 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the data file: %w", err)
+	}
+	if path, err = onlyName(path); err != nil {
+		return nil, fmt.Errorf("the data file: %w", err)
 	}
 	lock, err := takeLock(path + ".lock")
 	switch {

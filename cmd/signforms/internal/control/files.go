@@ -1,0 +1,42 @@
+package control
+
+import (
+	"net/http"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// create makes the template, unless signers could not be given its file.
+func (t Template) create(server *signformstest.Server) (id string, err error) {
+	if err := checkFile(t.PDF, t.Fields); err != nil {
+		return "", err
+	}
+	return server.CreateTemplate(t.public())
+}
+
+// create makes the document, unless signers could not be given its file.
+func (d Document) create(server *signformstest.Server) (id string, err error) {
+	if err := checkFile(d.PDF, d.Fields); err != nil {
+		return "", err
+	}
+	return server.CreateDocument(d.public())
+}
+
+// checkFile refuses what is no readable PDF, and fields on pages that it does not have. No file stands for one empty page.
+func checkFile(data []byte, fields []PDFField) error {
+	pages := 1
+	if len(data) > 0 {
+		found, err := pdf.Inspect(data)
+		if err != nil {
+			return failure(http.StatusUnprocessableEntity, "input", "pdf: %v", err)
+		}
+		pages = len(found)
+	}
+	for i, f := range fields {
+		if f.Page > pages {
+			return failure(http.StatusUnprocessableEntity, "input", "fields[%d].page is %d: the last page of the PDF is %d", i, f.Page, pages)
+		}
+	}
+	return nil
+}
