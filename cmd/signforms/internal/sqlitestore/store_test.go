@@ -79,7 +79,7 @@ func TestSaveIsAllOrNothing(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
 	for _, kind := range []string{"", "Document", "_meta", "sqlite_schema", `a" b`} {
 		err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record(kind, "1", "x")})
-		require.ErrorContains(t, err, "no kind of record", kind)
+		require.ErrorContains(t, err, "is not a kind of record", kind)
 		require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
 	}
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
