@@ -30,8 +30,11 @@ func newService(t testing.TB, frames ...string) *signformstest.Server {
 	options := signpages.Options{
 		Frames: frames,
 		Original: func(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
-			if strings.Contains(d.Name, "20 pages") {
+			switch d.Name {
+			case "Offer of 20 pages":
 				return twentyPages()
+			case "Damaged offer":
+				return []byte("%PDF-1.7\nnothing more"), nil
 			}
 			return os.ReadFile("../pdf/testdata/pdftex.pdf")
 		},
@@ -142,6 +145,16 @@ func TestViewedOnceTheDocumentIsShown(t *testing.T) {
 	ann.Wait("document.querySelector('main').dataset.shown")
 	ann.Wait("performance.getEntriesByName(new URL(document.querySelector('main').dataset.viewed, location.href).href).length === 1")
 	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
+}
+
+// A PDF that the browser cannot show can be opened as a file, and counts as not viewed.
+func TestDocumentThatCannotBeShown(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Damaged offer")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.WaitText("The document cannot be shown here. Open it as a PDF instead.")
+	require.True(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
 }
 
 func TestDrawnSignature(t *testing.T) {

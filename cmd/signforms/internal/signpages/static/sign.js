@@ -6,6 +6,7 @@ const library = (name) => new URL(`${data.assets}/lib/${name}`, location.href).h
 
 // The worker takes long to start, so it starts before anything that can wait.
 const worker = data.pdf && new Worker(library("pdf.worker.min.mjs"), { type: "module" });
+const broken = new Promise((_, reject) => worker?.addEventListener("error", () => reject(new Error("the worker cannot be started"))));
 
 // The origins that may embed this page; where the browser says which of them does, that one.
 const above = location.ancestorOrigins?.[0];
@@ -23,9 +24,10 @@ async function showDocument() {
 	loading.hidden = false;
 	const pdfjs = await import(library("pdf.min.mjs"));
 	pdfjs.GlobalWorkerOptions.workerPort = worker;
-	const pdf = await pdfjs.getDocument({
+	const opened = pdfjs.getDocument({
 		url: data.pdf, cMapUrl: library("cmaps/"), cMapPacked: true, standardFontDataUrl: library("standard_fonts/"), wasmUrl: library("wasm/"),
 	}).promise;
+	const pdf = await Promise.race([opened, broken]);
 	const section = document.querySelector(".pages");
 	const observer = new IntersectionObserver((entries) => {
 		for (const entry of entries) {
