@@ -150,6 +150,9 @@ func TestActsOnADocument(t *testing.T) {
 	p.Go(service.URL + "/_/documents/" + documentID)
 	p.Click("button[value=remind]")
 	p.WaitText("The pending signers were reminded.")
+	last := service.Requests()[len(service.Requests())-1]
+	require.Equal(t, signforms.OpSendReminder, last.Operation, "it counts towards the limit as a client's does")
+	require.Equal(t, http.StatusOK, last.StatusCode)
 	p.Click("button[value=sign]")
 	p.WaitText("The signer has signed.")
 	d, _ := service.FindDocument(documentID)
