@@ -183,3 +183,23 @@ func TestATransactionEndsItsGoroutine(t *testing.T) {
 		require.True(t, g.has("y"))
 	})
 }
+
+// TestWhatWaitsBehindADoubtIsRefused: it began before the save of which it is not known whether it was carried out, and must not be
+// saved on top of that.
+func TestWhatWaitsBehindADoubtIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGrouped(t)
+		for i := range 3 {
+			g.all.Go(func() { require.ErrorIs(t, g.put(fmt.Sprint(i)), store.ErrUnknown) })
+		}
+		synctest.Wait()
+		g.keeper.next <- store.ErrUnknown
+		g.all.Wait()
+		require.Equal(t, [][]string{{"first"}}, g.keeper.saves)
+
+		g.all.Go(func() { require.NoError(t, g.put("later"), "after everything was loaded again") })
+		require.Equal(t, []string{"later"}, <-g.keeper.begun)
+		g.keeper.next <- nil
+		g.all.Wait()
+	})
+}

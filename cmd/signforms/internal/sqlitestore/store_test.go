@@ -175,3 +175,17 @@ func TestStorage(t *testing.T) {
 		}
 	})
 }
+
+// TestASaveThatFailsOnItsWayLeavesNothingBehind has SQLite refuse a record after others of the same Save were written: none of them
+// is there, and the next Save is carried out.
+func TestASaveThatFailsOnItsWayLeavesNothingBehind(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	query(t, path, `create trigger refuse before insert on document when new.id = 'bad' begin select raise(abort, 'refused'); end`)
+	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record("document", "2", "x"), record("document", "bad", "x")})
+	require.ErrorContains(t, err, "document bad")
+	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "3", "y")}))
+	require.Equal(t, map[string]string{"document 1": "before", "document 3": "y"}, contents(t, s))
+}
