@@ -178,6 +178,24 @@ func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 	}
 }
 
+// TestTimeDoesNotGoBackBehindAnAdvance has the process end right after an advance told the time, on a machine whose clock is then set
+// back.
+func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
+	storage := &storagetest.Memory{}
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+		defer srv.Close()
+		time.Sleep(1000 * time.Hour)
+		srv.Advance(72 * time.Hour)
+		advanced, cut := srv.Now(), storage.Copy()
+		again := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: cut, Start: time.Now().Add(-900 * time.Hour)})
+		defer again.Close()
+		require.Equal(t, advanced, again.Now())
+	})
+}
+
 // TestTimeGoesOnAfterARestart restarts with a clock that was set back.
 func TestTimeGoesOnAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where no real time passes

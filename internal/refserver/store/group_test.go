@@ -203,3 +203,21 @@ func TestWhatWaitsBehindADoubtIsRefused(t *testing.T) {
 		g.all.Wait()
 	})
 }
+
+// panicking is a keeper whose saves panic, so that nobody knows what became of them.
+type panicking struct{ store.Keeper }
+
+func (panicking) Load(func(store.Write)) error { return nil }
+
+func (panicking) Save(time.Time, []store.Write) error { panic("broken") }
+
+func TestASaveThatPanicsLeavesADoubt(t *testing.T) {
+	s := store.New(atNoon)
+	require.NoError(t, s.Keep(panicking{}))
+	err := s.Update(func(tx *store.Tx) error {
+		tx.PutTemplate(signing.Template{ID: "a"})
+		return nil
+	})
+	require.ErrorIs(t, err, store.ErrUnknown)
+	view(t, s, func(tx *store.Tx) { require.True(t, tx.InDoubt()) })
+}
