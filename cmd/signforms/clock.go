@@ -18,7 +18,7 @@ func newClockShow() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "show",
 		Short: "Show the sandbox's time",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
 		err := c.Get(cmd.Context(), "/clock", nil, &now)
@@ -33,11 +33,14 @@ func newClockAdvance() *cobra.Command {
 		Long: "Move the sandbox's clock forward. What falls due on the way happens in order before the command returns:\n" +
 			"retries of webhooks, documents that expire, reminders that leave the limit's window.",
 		Example: "  signforms clock advance 72h",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("DURATION, as in 72h or 3d"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		by, err := control.ParseDuration(args[0])
 		if err != nil {
 			return nil, nil, usageError("%w", err)
+		}
+		if by <= 0 {
+			return nil, nil, usageError("%q would not move the clock forward: give more than 0, as in 72h or 3d", args[0])
 		}
 		var now control.Clock
 		err = c.Post(cmd.Context(), "/clock/advance", control.Advance{By: by}, &now)
@@ -50,7 +53,7 @@ func newClockSettle() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
 		Short: "Wait until no webhook delivery is due or under way",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
 		err := c.Post(cmd.Context(), "/clock/settle", control.Wait{Timeout: wait}, &now)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,11 +36,28 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
-	f.StringVar(&c.sandbox, "sandbox", "", "a running sandbox, whose address, key and workspace are asked for (default "+defaultSandbox+")")
-	f.Lookup("sandbox").NoOptDefVal = defaultSandbox
+	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "a running sandbox, whose address, key and workspace are asked for (default "+defaultSandbox+")")
+	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "where an `operation` is on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
+}
+
+// sandboxVariable stands for the value of --sandbox without one.
+const sandboxVariable = "$" + sandboxEnv + "URL"
+
+// sandboxFlag is the address of a sandbox.
+type sandboxFlag struct{ address *string }
+
+func (f sandboxFlag) Type() string   { return "URL" }
+func (f sandboxFlag) String() string { return "" }
+
+func (f sandboxFlag) Set(text string) error {
+	if text == sandboxVariable {
+		text = cmp.Or(os.Getenv(sandboxEnv+"URL"), defaultSandbox)
+	}
+	*f.address = text
+	return nil
 }
 
 // addFlagsOnce is addFlags for a command that tries nothing again.
@@ -83,7 +101,8 @@ func (c *connection) askSandbox() error {
 	if c.baseURL != "" || c.keyFile != "" {
 		return usageError("--sandbox says where and with which key: leave out --base-url and --api-key-file")
 	}
-	client, err := control.NewClient(c.sandbox, os.Getenv(sandboxEnv+"TOKEN"))
+	token := os.Getenv(sandboxEnv + "TOKEN")
+	client, err := control.NewClient(c.sandbox, token)
 	if err != nil {
 		return usageError("--sandbox: %w", err)
 	}
@@ -91,7 +110,7 @@ func (c *connection) askSandbox() error {
 	defer cancel()
 	var found control.Credentials
 	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
-		return (&sandbox{}).explain(err)
+		return explain(err, c.sandbox, token, "--sandbox=URL", "")
 	}
 	c.baseURL, c.apiKey = c.sandbox, found.APIKey
 	if c.workspace == "" {

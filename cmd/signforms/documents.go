@@ -80,13 +80,18 @@ func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
 	f.Var(sortFlag{&p.SortOrder}, "sort", "newest or oldest first (default newest)")
 	f.StringVar(&p.Query, "query", "", "free text that the name must hold")
 	f.StringVar(&p.DocumentID, "id", "", "only the one with this id")
-	pageFlags(cmd, &p.Page, &p.Limit, "1 to 100")
+	pageFlags(cmd, &p.Page, &p.Limit, 100)
 	complete(cmd, "sort", "newest", "oldest")
 }
 
-func pageFlags(cmd *cobra.Command, page, limit *int, bounds string) {
-	cmd.Flags().IntVar(page, "page", 0, "only this page, from 1 (default all pages)")
-	cmd.Flags().IntVar(limit, "limit", 0, "records to a page, "+bounds+" (default 100, with --page the service's own)")
+// pageFlags adds the flags of every list; most is how many records a page of it may have, 0 for any number.
+func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
+	bounds := "1 or more"
+	if most > 0 {
+		bounds = fmt.Sprintf("1 to %d", most)
+	}
+	cmd.Flags().Var(countFlag{count: page}, "page", "only this page, from 1 (default all pages)")
+	cmd.Flags().Var(countFlag{limit, most}, "limit", "records to a page, "+bounds+" (default 100, with --page the service's own)")
 }
 
 // complete makes the shell offer these values of a flag.
@@ -109,7 +114,7 @@ func newDocumentsList() *cobra.Command {
 		Long: `List prints PDF documents as the service sends them, page after page: however many there are, memory holds two pages.
 Documents made from a template are printed by templates respondents.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := conn.connect()
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,16 +20,19 @@ func newDocumentsAdd() *cobra.Command {
 		Short:   "Add a PDF document to a running sandbox and send it to its signers",
 		Long:    "Add a PDF document to a running sandbox, send it to its signers unless it is a draft, and print its id.",
 		Example: `  signforms documents add Lease --signer ann@example.com --signer "Ben <ben@example.com>" --in-order`,
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("NAME of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if len(signers) == 0 {
+			return nil, nil, usageError("name who signs with --signer, as in --signer ann@example.com")
+		}
 		d.Name = args[0]
 		for _, text := range signers {
 			d.Signers = append(d.Signers, parseSigner(text))
 		}
 		if pdf != "" {
-			content, err := os.ReadFile(pdf)
+			content, err := readFile(pdf, maxPDF)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, usageError("--pdf: %w", err)
 			}
 			d.PDF = content
 		}
@@ -45,6 +47,9 @@ func newDocumentsAdd() *cobra.Command {
 	f.BoolVar(&d.Draft, "draft", false, "do not send it")
 	return cmd
 }
+
+// maxPDF bounds a PDF that is sent, in bytes: more than the sandbox takes.
+const maxPDF = 20 << 20
 
 // parseSigner reads an address with or without a name before it; the sandbox says what is wrong with it.
 func parseSigner(text string) control.Signer {
@@ -70,7 +75,7 @@ func newDocumentsSign() *cobra.Command {
 		Short:   "Sign a document of a running sandbox as one of its signers",
 		Long:    "Sign a document of a running sandbox: by its documentId, or one that was made from a template by its createdDocumentId.",
 		Example: "  signforms documents sign 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --as ann@example.com --field Fee=100",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		for _, text := range fields {
 			name, value, given := strings.Cut(text, "=")
@@ -78,6 +83,9 @@ func newDocumentsSign() *cobra.Command {
 				return nil, nil, usageError("--field %q: write it as in Fee=100", text)
 			}
 			in.Fields = append(in.Fields, control.FieldValue{Name: name, Value: value})
+		}
+		if in.Signer == "" {
+			return nil, nil, usageError("say who signs with --as, as in --as ann@example.com")
 		}
 		return act(cmd, c, args[0], "sign", in)
 	})
@@ -91,8 +99,11 @@ func newDocumentsDecline() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "decline ID --as EMAIL",
 		Short: "Decline to sign a document of a running sandbox",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if in.Signer == "" {
+			return nil, nil, usageError("say who declines with --as, as in --as ann@example.com")
+		}
 		return act(cmd, c, args[0], "decline", in)
 	})
 	cmd.Flags().StringVar(&in.Signer, "as", "", "`address` or signerId of who declines")

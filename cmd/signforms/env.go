@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -53,12 +52,4 @@ func setFromEnv(f *pflag.Flag, name string, flags *pflag.FlagSet) error {
 	}
 	f.Changed = false // by the command line, which alone says so from here on
 	return nil
-}
-
-// valueError is what is wrong with a value, without the flag's name that pflag puts before it.
-func valueError(err error) error {
-	if invalid, ok := err.(*pflag.InvalidValueError); ok {
-		return fmt.Errorf("%q: %w", invalid.GetValue(), invalid.Unwrap())
-	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,11 +15,30 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// exactlyOne and atLeastOne check how many arguments a command has, and say what they are.
+// noArgs, exactlyOne, atMostOne and atLeastOne check how many arguments a command has, and say what they are.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is too much: the command has flags alone", args[0])
+	}
+	return nil
+}
+
 func exactlyOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return fmt.Errorf("give one %s, not %d arguments", what, len(args))
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("give one %s", what)
+		case 1:
+			return nil
+		}
+		return fmt.Errorf("give one %s, not %d arguments", what, len(args))
+	}
+}
+
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("give one %s at most, not %d arguments", what, len(args))
 		}
 		return nil
 	}
@@ -31,6 +51,67 @@ func atLeastOne(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// flagError says what is wrong with a flag in the words of the command line.
+func flagError(_ *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, valueError(err))
+	}
+	return err
+}
+
+// valueError is what is wrong with a flag's value. What Go's parsers say is left out: it names their functions.
+func valueError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	why := invalid.Unwrap()
+	switch text := why.Error(); {
+	case strings.HasPrefix(text, "strconv.ParseBool"):
+		why = errors.New("must be true or false")
+	case strings.HasPrefix(text, "strconv."):
+		why = errors.New("must be a whole number")
+	case strings.HasPrefix(text, "time:"):
+		why = errors.New("must be a length of time such as 90s, 15m or 72h")
+	}
+	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
+}
+
+// countFlag is a whole number of 1 or more, and of most at most where that is not 0.
+type countFlag struct {
+	count *int
+	most  int
+}
+
+func (f countFlag) Type() string   { return "number" }
+func (f countFlag) String() string { return "" }
+
+func (f countFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if f.most > 0 && (err != nil || n < 1 || n > f.most) {
+		return fmt.Errorf("must be a whole number from 1 to %d", f.most)
+	}
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number, 1 or more")
+	}
+	*f.count = n
+	return nil
+}
+
+// momentFlag is a time, a day, or the seconds since 1970 that the header of a delivery has.
+type momentFlag struct{ dayFlag }
+
+func (f momentFlag) Set(text string) error {
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
+		*f.at = time.Unix(seconds, 0)
+		return nil
+	}
+	if f.dayFlag.Set(text) != nil {
+		return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
+	}
+	return nil
 }
 
 // durationVar adds a flag whose usage says what its absence means: the help shows no default of 0s.
@@ -103,7 +184,10 @@ func (f archivedFlag) Set(text string) error {
 }
 
 // receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer.
-type receiversFlag struct{ receivers *[]signforms.Receiver }
+type receiversFlag struct {
+	receivers *[]signforms.Receiver
+	form      bool // which has no roles
+}
 
 func (f receiversFlag) Type() string   { return "receiver" }
 func (f receiversFlag) String() string { return "" }
@@ -120,6 +204,9 @@ func (f receiversFlag) Set(text string) error {
 		if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
 			return err
 		}
+	}
+	if f.form && receiver.RoleTitle+receiver.RoleColour != "" {
+		return errors.New("a form has no roles: leave out role and colour")
 	}
 	*f.receivers = append(*f.receivers, receiver)
 	return nil

@@ -23,7 +23,7 @@ func newFormsList() *cobra.Command {
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
 		Long:  "List the forms of a running sandbox. The service itself has no operation that lists forms: their ids are shown where they are made.",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.FormRecord]
 		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
@@ -113,7 +113,7 @@ func newFormsResponses() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
-	pageFlags(cmd, &p.Page, &p.Limit, "1 or more")
+	pageFlags(cmd, &p.Page, &p.Limit, 0)
 	out.addFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd

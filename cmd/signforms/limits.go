@@ -19,8 +19,12 @@ import (
 var openLimitFile = func(path string) signforms.LimitStore { return limitfile.New(path, nil) }
 
 // openLimitStore opens what keeps the reminder limit: a file, or Redis for a redis:// or rediss:// URL. Empty means
-// $SIGNFORMS_LIMIT_STORE, and without it a file of this user. The caller closes it.
-func openLimitStore(where string) (store signforms.LimitStore, closeStore func() error, err error) {
+// $SIGNFORMS_LIMIT_STORE, and without it a file of this user. For a sandbox, whose clock can be moved, it means the memory of this
+// run: of earlier ones the sandbox's own answers tell. The caller closes it.
+func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+	if where == "" && sandbox {
+		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
+	}
 	if where == "" {
 		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
 	}

@@ -54,7 +54,7 @@ Without --forward-to it answers 200 itself. Whether it is connected is said on s
 again by itself, and attempts that were made meanwhile come then, or again by the sandbox's schedule. A delivery is posted a second time
 only when the report of the first was lost, and its line says so.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()

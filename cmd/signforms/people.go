@@ -28,12 +28,8 @@ type place struct {
 	variable string
 }
 
-// readPeople reads a CSV file with a header, and adds to each line what holds for all.
-func readPeople(name string, form bool, all mailing, role string) ([]person, error) {
-	text, err := readFile(name, maxPeople)
-	if err != nil {
-		return nil, err
-	}
+// readPeople reads CSV with a header, and adds to each line what holds for all.
+func readPeople(text []byte, form bool, all mailing, role string) ([]person, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := csv.NewReader(bytes.NewReader(text))
 	if first, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(first, ';') && !bytes.ContainsRune(first, ',') {

@@ -48,7 +48,7 @@ this is for a workspace that is disposable, and its id must be typed to confirm 
 With --report it writes a page with all that was asked and answered, in which names, ids, addresses, links and keys are replaced, to be
 attached to an issue. Read it before you do.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
 		Example: "  signforms probe --report probe.md",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    c.run,
 	}
 	f := cmd.Flags()
@@ -97,7 +97,7 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 	if !c.mutating {
 		return o, func() error { return nil }, nil
 	}
-	store, closeStore, err := openLimitStore(c.limitStore)
+	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "")
 	if err != nil {
 		return o, nil, err
 	}

@@ -26,8 +26,11 @@ func newReady() *cobra.Command {
 		Short:   "Tell by the exit code whether a sandbox takes requests",
 		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. Prints nothing when it does.",
 		Example: "  signforms ready --wait 30s",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := control.NewClient(address, ""); err != nil {
+				return usageError("--url: %w", err)
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), max(time.Duration(wait), time.Second))
 			defer cancel()
 			for {

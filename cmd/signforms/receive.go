@@ -45,7 +45,7 @@ put a tunnel or a proxy with TLS before it.
 
 With --record it keeps the body of each genuine delivery in a folder, with all names, addresses, ids, links and answers replaced, as
 samples for tests: the file is no longer what was signed.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
 	f := cmd.Flags()

@@ -69,7 +69,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
 		return usageError("--journal, --new-run and --resolve go with --all-pending")
 	}
-	store, closeStore, err := openLimitStore(c.limitStore)
+	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "")
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	completeDefaults(root)
 	began := false
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -56,8 +59,41 @@ func noteBegin(parent *cobra.Command, began *bool) {
 			return work(cmd, args)
 		}
 	}
+	if parent.Args != nil {
+		parent.Args = equalsSign(parent.Args)
+	}
 	for _, child := range parent.Commands() {
 		noteBegin(child, began)
+	}
+}
+
+// completeDefaults makes the commands that cobra adds refuse what they do not know.
+func completeDefaults(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if found, rest, err := root.Find(args); err != nil || found == nil || len(rest) > 0 {
+					return fmt.Errorf("there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = noSuchCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
+
+// equalsSign tells those who write --sandbox URL: a flag that may stand alone takes its value behind an equals sign.
+func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		address := func(arg string) bool { return strings.Contains(arg, "://") }
+		if f := cmd.Flags().Lookup("sandbox"); f != nil && f.Changed && slices.ContainsFunc(args, address) {
+			return errors.New("the address of --sandbox stands behind an equals sign: --sandbox=URL")
+		}
+		return check(cmd, args)
 	}
 }
 
@@ -65,6 +101,9 @@ func newRoot() *cobra.Command {
 	root := newParent("signforms", "A sandbox of the signing and forms service, and its command line")
 	root.SilenceUsage = true
 	root.SilenceErrors = true
+	root.Version = version()
+	root.SetVersionTemplate("signforms {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	for _, command := range commands {
 		root.AddCommand(command())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -52,14 +53,21 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 
 // explain adds what to do about an error that every command can meet.
 func (s *sandbox) explain(err error) error {
+	return explain(err, s.url, s.token, "--url", "--token or ")
+}
+
+// explain names the flags that say where the sandbox is, and with which token.
+func explain(err error, address, token, addressFlag, tokenFlag string) error {
 	refused, answered := errors.AsType[*control.Error](err)
 	switch {
-	case answered && refused.Code == "token":
-		return fmt.Errorf("the sandbox at %s wants a token: set --token or $%sTOKEN", s.url, sandboxEnv)
-	case answered:
+	case errors.Is(err, control.ErrNoSandbox):
+		return fmt.Errorf("%w; start one with signforms serve, or say with %s or $%sURL where it is", err, addressFlag, sandboxEnv)
+	case !answered || refused.Status != http.StatusUnauthorized:
 		return err
+	case token != "":
+		return fmt.Errorf("the sandbox at %s has another token: correct %s$%sTOKEN", address, tokenFlag, sandboxEnv)
 	}
-	return fmt.Errorf("%w; start one with signforms serve, or say with --url or $%sURL where it is", err, sandboxEnv)
+	return fmt.Errorf("the sandbox at %s wants its token: set %s$%sTOKEN", address, tokenFlag, sandboxEnv)
 }
 
 func printJSON(w io.Writer, v any) error {

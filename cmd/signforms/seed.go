@@ -18,7 +18,7 @@ func newSeed() *cobra.Command {
 		Short: "Add the records of a seed file to a running sandbox",
 		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. docs/sandbox.md shows the\n" +
 			"format. A file with a mistake adds nothing.",
-		Args: cobra.ExactArgs(1),
+		Args: exactlyOne("FILE"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
 		if err != nil {
@@ -51,9 +51,9 @@ func newReset() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "reset --yes",
 		Short: "Empty a running sandbox, down to the seed that serve was started with",
-		Long: "Remove every record, log, delivery and fault of a running sandbox, and set its clock back to the wall clock. Then\n" +
-			"the seed that serve was started with is applied again. API key, workspace and webhook secret stay.",
-		Args: cobra.NoArgs,
+		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply the seed that serve was\n" +
+			"started with again. API key, workspace and webhook secret stay, and so does the clock: it never goes back.",
+		Args: noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if !yes {
 			return nil, nil, usageError("reset removes everything: say --yes")

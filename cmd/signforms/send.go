@@ -83,7 +83,7 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	if c.form {
 		keys = "name=…,email=…[,subject=…][,message=…]"
 	}
-	f.Var(receiversFlag{&c.receivers}, "to", keys+"; once for each `receiver`")
+	f.Var(receiversFlag{&c.receivers, c.form}, "to", keys+"; once for each `receiver`")
 	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
@@ -104,7 +104,7 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pdfFile != "" {
 		var err error
 		if c.pdf, err = readFile(c.pdfFile, 10<<20); err != nil {
-			return err
+			return usageError("--pdf: %w", err)
 		}
 	}
 	if c.csvFile != "" {
@@ -196,7 +196,11 @@ func (c *sendCommand) check(ctx context.Context, m mailing) error {
 
 // runCSV sends to each line of a file.
 func (c *sendCommand) runCSV(cmd *cobra.Command) error {
-	lines, err := readPeople(c.csvFile, c.form, mailing{Mail: c.mail, Variables: c.variables}, c.role)
+	text, err := readFile(c.csvFile, maxPeople)
+	if err != nil {
+		return usageError("--csv: %w", err)
+	}
+	lines, err := readPeople(text, c.form, mailing{Mail: c.mail, Variables: c.variables}, c.role)
 	if err != nil {
 		return usageError("%s: %w", c.csvFile, err)
 	}

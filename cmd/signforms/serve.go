@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -37,7 +38,7 @@ func newServe() *cobra.Command {
 			"Each flag can be set by the variable in brackets behind it; a flag comes before its variable. It never asks for\n" +
 			"updates and reports nothing to anybody.",
 		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), cmd)
 		},
@@ -87,6 +88,12 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	}
 	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
 		return nil, usageError("--token begins or ends with a blank, or holds a control character: nobody could send it")
+	}
+	if f.envFile != "" {
+		given := control.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}
+		if err := forEnvFile(given); err != nil {
+			return nil, usageError("%w", err)
+		}
 	}
 	profile, err := parseProfile(f.profile)
 	if err != nil {

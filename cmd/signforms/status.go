@@ -17,7 +17,7 @@ func newStatus() *cobra.Command {
 		Short: "Show what a running sandbox holds",
 		Long: "Show where a running sandbox is and what it holds. With --env, print the variables with which clients and\n" +
 			"receivers find it, for eval in a shell; they hold secrets.",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if env {
 			return credentialLines(cmd, c)
@@ -37,7 +37,8 @@ func credentialLines(cmd *cobra.Command, c *control.Client) (any, func(io.Writer
 	if err := c.Get(cmd.Context(), "/credentials", nil, &found); err != nil {
 		return nil, nil, err
 	}
-	return found, func(w io.Writer) { io.WriteString(w, envLines(found)) }, nil
+	lines, err := shellLines(found)
+	return found, func(w io.Writer) { io.WriteString(w, lines) }, err
 }
 
 func statusRows(s control.Status) [][]string {

@@ -43,7 +43,7 @@ func newTemplatesList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List templates",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := conn.connect()
 			if err != nil {
@@ -135,7 +135,7 @@ func newTemplatesRespondents() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
-	pageFlags(cmd, &p.Page, &p.Limit, "1 or more")
+	pageFlags(cmd, &p.Page, &p.Limit, 0)
 	out.addFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd

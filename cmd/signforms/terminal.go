@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"unicode"
@@ -33,11 +34,22 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
+// pathCause leaves out the path, which the caller names.
+func pathCause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
 // readFile reads a whole file of at most limit bytes; "-" is not a name here.
 func readFile(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
 	}
 	defer f.Close()
 	return readAll(f, name, limit)
@@ -46,7 +58,7 @@ func readFile(name string, limit int64) ([]byte, error) {
 func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
 	}
 	if int64(len(text)) > limit {
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)

@@ -79,7 +79,7 @@ func newWebhookSign() *cobra.Command {
 		Long: `Sign reads a body, byte for byte as it is sent, from a file or from stdin, and prints the two headers that sign it.
 With curl: curl -H "$(signforms webhook sign body.json | head -1)" -H "$(… | tail -1)" --data-binary @body.json URL, with the
 same --timestamp both times.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := secrets.read()
 			if err != nil {
@@ -104,7 +104,7 @@ same --timestamp both times.`,
 			return nil
 		},
 	}
-	cmd.Flags().Var(dayFlag{at: &at}, "timestamp", "when it is signed (default now)")
+	cmd.Flags().Var(momentFlag{dayFlag{at: &at}}, "timestamp", "when it is signed: a time, or seconds since 1970 as in the header (default now)")
 	secrets.addFlags(cmd)
 	return cmd
 }
@@ -120,7 +120,7 @@ func newWebhookVerify() *cobra.Command {
 and ends with exit code 1 for any other. How old the delivery is counts only when --tolerance says so.`,
 		Example: `  signforms webhook verify -H "X-Timestamp: 1732180000" -H "X-Signature: 0a1b…" body.json
   signforms webhook verify --request saved.http --tolerance 5m`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read()
 			if err != nil {
@@ -172,7 +172,7 @@ func newWebhookDiagnose() *cobra.Command {
 		Short: "Say why a delivery is refused",
 		Long: `Diagnose tries the mistakes that are known to happen, on either side, and names the one with which the signature would match. It
 ends with exit code 0 when the delivery is genuine, and with 1 otherwise. Nothing of what it prints is secret.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read()
 			if err != nil {

@@ -69,7 +69,7 @@ func TestWebhookSignAndVerify(t *testing.T) {
 		"a header without name": {body, []string{"-H", "X-Timestamp"}, exitUsage, "say Name: value"},
 		"no request":            {"", []string{"--request", dir + "/body.json"}, exitFailure, "the request cannot be read"},
 		"no file":               {"", []string{dir + "/none"}, exitFailure, "no such file"},
-		"two files":             {"", []string{"a", "b"}, exitUsage, "accepts at most 1"},
+		"two files":             {"", []string{"a", "b"}, exitUsage, "give one FILE at most"},
 	} {
 		stdout, stderr, code := typed(t, c.stdin, append([]string{"webhook", "verify"}, c.args...)...)
 		require.Equal(t, c.code, code, "%s: %s", name, stderr)

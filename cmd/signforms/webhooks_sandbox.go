@@ -23,7 +23,7 @@ func newWebhooksAdd() *cobra.Command {
 		Short:   "Add a webhook to a running sandbox",
 		Long:    "Add a webhook to a running sandbox and print its id. It gets what happens from now on.",
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("URL that gets the deliveries"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		w.URL = args[0]
 		return newID(cmd, c, "/webhooks", w)
@@ -39,7 +39,7 @@ func newWebhooksList() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the webhooks of a running sandbox",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.WebhookRecord]
 		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
@@ -62,7 +62,7 @@ func newWebhooksTest() *cobra.Command {
 		Use:   "test ID",
 		Short: "Send a sample to a webhook of a running sandbox",
 		Long:  "Do what the service's Test Webhook button does: send one array with a sample event per tracked record, and print the delivery's id.",
-		Args:  cobra.ExactArgs(1),
+		Args:  exactlyOne("ID of a webhook"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		return newID(cmd, c, "/webhooks/"+url.PathEscape(args[0])+"/test", nil)
 	})
@@ -75,11 +75,14 @@ func newWebhooksResend() *cobra.Command {
 		Short:   "Send deliveries of a running sandbox again",
 		Long:    "Send one delivery again, or with a webhook's id all of its deliveries that failed. The body stays, timestamp and signature are new.",
 		Example: "  signforms webhooks resend 8d8ac610-566d-4ef0-9c22-186b2a5ed793 --since 2h",
-		Args:    cobra.ExactArgs(1),
+		Args:    exactlyOne("ID of a webhook or a delivery"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		id := url.PathEscape(args[0])
 		var delivery control.Delivery
 		if err := c.Get(cmd.Context(), "/deliveries/"+id, nil, &delivery); err == nil {
+			if since != 0 {
+				return nil, nil, usageError("--since goes with the ID of a webhook, and this is that of one delivery")
+			}
 			err := c.Post(cmd.Context(), "/deliveries/"+id+"/resend", nil, nil)
 			return control.Resent{Resent: 1}, func(w io.Writer) { fmt.Fprintln(w, "1 delivery is sent again") }, err
 		}

@@ -36,6 +36,23 @@ func NewClient(base, token string) (*Client, error) {
 	}}, nil
 }
 
+// ErrNoSandbox says that nothing answers where a sandbox was looked for, or something else does.
+var ErrNoSandbox = errors.New("no sandbox")
+
+// elsewhere is an error that matches ErrNoSandbox.
+type elsewhere struct{ error }
+
+func (e elsewhere) Is(target error) bool { return target == ErrNoSandbox }
+func (e elsewhere) Unwrap() error        { return e.error }
+
+// silent says that the sandbox does not answer, unless it is the caller who has stopped asking.
+func (c *Client) silent(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return elsewhere{fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))}
+}
+
 // Get calls a path below [Prefix] and decodes the answer into out.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
@@ -70,7 +87,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	}
 	answer, err := (&http.Client{CheckRedirect: c.http.CheckRedirect}).Do(request)
 	if err != nil {
-		return fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))
+		return c.silent(ctx, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -135,7 +152,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))
+		return c.silent(ctx, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -159,13 +176,13 @@ func (c *Client) read(answer *http.Response, text []byte, out any) error {
 			return nil
 		}
 		if err := json.Unmarshal(text, out); err != nil {
-			return fmt.Errorf("what answers at %s is not a sandbox: %w", c.base, err)
+			return elsewhere{fmt.Errorf("what answers at %s is not a sandbox: %w", c.base, err)}
 		}
 		return nil
 	}
 	var failed errorBody
 	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
-		return fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.base, answer.StatusCode)
+		return elsewhere{fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.base, answer.StatusCode)}
 	}
 	failed.Error.Status = answer.StatusCode
 	return failed.Error

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -12,35 +13,49 @@ type Duration time.Duration
 
 // ParseDuration reads such a text.
 func ParseDuration(text string) (Duration, error) {
+	if !duration.MatchString(text) {
+		return 0, badDuration(text)
+	}
+	d, err := parseDuration(text)
+	if err != nil || d.Abs() > maxDuration {
+		return 0, fmt.Errorf("%q is too long: at most %dd, about 100 years", text, maxDays)
+	}
+	return Duration(d), nil
+}
+
+// parseDuration reads what has the form of a length of time. It fails when that is longer than a time.Duration can be.
+func parseDuration(text string) (time.Duration, error) {
 	m := withDays.FindStringSubmatch(text)
 	if m == nil {
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return 0, badDuration(text)
-		}
-		return Duration(d), nil
+		return time.ParseDuration(text)
 	}
 	days, err := strconv.Atoi(m[2])
 	if err != nil || days > maxDays {
-		return 0, badDuration(text)
+		return 0, errors.New("too many days")
 	}
 	rest := time.Duration(0)
 	if m[3] != "" {
-		if rest, err = time.ParseDuration(m[3]); err != nil || rest < 0 || m[3][0] == '+' {
-			return 0, badDuration(text)
+		if rest, err = time.ParseDuration(m[3]); err != nil {
+			return 0, err
 		}
 	}
 	d := time.Duration(days)*24*time.Hour + rest
 	if m[1] == "-" {
 		d = -d
 	}
-	return Duration(d), nil
+	return d, nil
 }
 
-var withDays = regexp.MustCompile(`^([-+]?)(\d{1,9})d(.*)$`)
+var (
+	duration = regexp.MustCompile(`^[-+]?(0|\d+d|(\d+d)?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$`)
+	withDays = regexp.MustCompile(`^([-+]?)(\d+)d(.*)$`)
+)
 
 // maxDays is about 100 years; a time.Duration ends at 292.
-const maxDays = 36_500
+const (
+	maxDays     = 36_500
+	maxDuration = maxDays * 24 * time.Hour
+)
 
 func badDuration(text string) error {
 	return fmt.Errorf("%q is not a length of time: write it as in 90s, 15m, 72h or 3d", text)

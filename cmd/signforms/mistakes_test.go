@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Mistakes in the command line are told in its words, with exit code 2, before anything is asked.
+func TestMistakesInTheCommandLine(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", "a secret that is long enough")
+	document, _, _ := execute(t, "documents", "add", "Lease", "--signer", "ann@example.com")
+	hook, _, _ := execute(t, "webhooks", "add", "http://127.0.0.1:9/", "--event", "new_signature_completed")
+	delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"documents", "sign", strings.TrimSpace(document)}, "say who signs with --as"},
+		{[]string{"documents", "decline", strings.TrimSpace(document)}, "say who declines with --as"},
+		{[]string{"documents", "sign"}, "give one ID of a document; see"},
+		{[]string{"documents", "add"}, "give one NAME of a document; see"},
+		{[]string{"documents", "add", "Lease"}, "name who signs with --signer"},
+		{[]string{"documents", "add", "Lease", "--signer", "ann@example.com", "--pdf", "nofile"}, "--pdf: nofile: no such file"},
+		{[]string{"documents", "get"}, "give one DOCUMENT_ID; see"},
+		{[]string{"documents", "get", "a", "b"}, "give one DOCUMENT_ID, not 2 arguments"},
+		{[]string{"documents", "list", "extra"}, `"extra" is too much: the command has flags alone`},
+		{[]string{"documents", "list", "--sandbox", s.BaseURL}, "--sandbox=URL"},
+		{[]string{"documents", "get", "--sandbox", s.BaseURL}, "--sandbox=URL"},
+		{[]string{"documents", "list", "--sandbox", "--page", "0"}, `--page "0": must be a whole number, 1 or more`},
+		{[]string{"documents", "list", "--sandbox", "--limit", "101"}, `--limit "101": must be a whole number from 1 to 100`},
+		{[]string{"documents", "list", "--sandbox", "--max-attempts", "two"}, `--max-attempts "two": must be a whole number;`},
+		{[]string{"documents", "list", "--sandbox", "--attempt-timeout", "soon"}, `--attempt-timeout "soon": must be a length of time such as`},
+		{[]string{"forms", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--to", "name=Ann,email=ann@example.com,role=x"}, "a form has no roles"},
+		{[]string{"forms", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--csv", "nofile"}, "--csv: nofile: no such file"},
+		{[]string{"templates", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--to", "name=Ann", "--pdf", "nofile"}, "--pdf: nofile: no such file"},
+		{[]string{"clock", "advance"}, "give one DURATION, as in 72h or 3d; see"},
+		{[]string{"clock", "advance", "--", "-3h"}, "would not move the clock forward"},
+		{[]string{"clock", "advance", "0s"}, "would not move the clock forward"},
+		{[]string{"clock", "advance", "3"}, "is not a length of time"},
+		{[]string{"clock", "advance", ""}, "is not a length of time"},
+		{[]string{"clock", "advance", "1000000d"}, "is too long: at most 36500d"},
+		{[]string{"clock", "advance", "9999999h"}, "is too long: at most 36500d"},
+		{[]string{"webhooks", "resend", strings.TrimSpace(delivery), "--since", "1h"}, "--since goes with the ID of a webhook"},
+		{[]string{"webhook", "sign", "--timestamp", "soon"}, "seconds since 1970"},
+		{[]string{"webhook", "verify", "a", "b"}, "give one FILE at most, not 2 arguments"},
+		{[]string{"help", "nope"}, `there is no command "nope"`},
+		{[]string{"help", "documents", "nope"}, `there is no command "documents nope"`},
+		{[]string{"completion", "nope"}, `unknown command "nope"`},
+		{[]string{"ready", "--url", "nonsense"}, "is not a URL of a sandbox"},
+		{[]string{"status", "--url", "nonsense"}, "is not a URL of a sandbox"},
+		{[]string{"status", "--json=maybe"}, `--json "maybe": must be true or false`},
+		{[]string{"seed"}, "give one FILE; see"},
+		{[]string{"reset"}, "say --yes"},
+		{[]string{"trigger", "new_signature_pdf_completed", "--set", "bogus"}, "this event knows signer=…"},
+	} {
+		stdout, stderr, code := execute(t, c.args...)
+		require.Contains(t, stderr, c.says, "%v", c.args)
+		require.Equal(t, exitUsage, code, "%v: %s", c.args, stderr)
+		require.Empty(t, stdout, "%v", c.args)
+		require.NotContains(t, stderr, "start one with signforms serve", "the sandbox runs")
+	}
+	t.Setenv("SIGNFORMS_SANDBOX_MEMORY", "maybe")
+	_, stderr, _ := execute(t, "serve")
+	require.Equal(t, "signforms: the variable SIGNFORMS_SANDBOX_MEMORY: \"maybe\": must be true or false\n", stderr)
+}
+
+func TestHelpOfCommandsAndVersionAsAFlag(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"help", "documents", "list"}, {"completion"}, {"completion", "bash"}} {
+		stdout, stderr, code := execute(t, args...)
+		require.Equal(t, exitOK, code, "%v: %s", args, stderr)
+		require.NotEmpty(t, stdout)
+	}
+	stdout, _, code := execute(t, "--version")
+	require.Equal(t, exitOK, code)
+	version, _, _ := execute(t, "version")
+	require.Equal(t, version, stdout)
+}
+
+// What a running sandbox refuses is no reason to look for another one.
+func TestOnlyASilentSandboxIsLookedForElsewhere(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("templats: []\n"), 0o600))
+	const hint = "start one with signforms serve"
+	for _, args := range [][]string{
+		{"trigger", "new_signature_pdf_completed"}, {"seed", "nofile"}, {"seed", bad}, {"documents", "sign", "unknown", "--as", "ann@example.com"},
+	} {
+		_, stderr, code := execute(t, args...)
+		require.Equal(t, exitFailure, code, "%v: %s", args, stderr)
+		require.NotContains(t, stderr, hint, "%v", args)
+	}
+	t.Setenv("SIGNFORMS_SANDBOX_URL", "http://127.0.0.1:1")
+	for where, args := range map[string][]string{"--url or ": {"status"}, "--sandbox=URL or ": {"documents", "list", "--sandbox"}} {
+		_, stderr, code := execute(t, args...)
+		require.Equal(t, exitFailure, code, stderr)
+		require.Contains(t, stderr, "no sandbox answers at http://127.0.0.1:1: ")
+		require.Contains(t, stderr, hint+", or say with "+where+"$SIGNFORMS_SANDBOX_URL where it is")
+	}
+}
