@@ -47,7 +47,7 @@ func runChild(role string) {
 	case roleUnsynced:
 		o.SetUnsynced()
 	case roleDeadly:
-		o.Timeout, o.Retries = 300*time.Millisecond, make([]time.Duration, 2)
+		o.Timeout, o.Retries = time.Minute, make([]time.Duration, 2)
 	case roleSlow:
 		o.Timeout, o.Workers = 2*childTimeout, 1
 		o.OnSettled = func(_ context.Context, s queue.Settled) { fmt.Println("settled", s.Entry.Subject, s.Outcome) }

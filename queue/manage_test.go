@@ -141,14 +141,14 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		q := s.queue(nil)
 		var j journal
 		began, goOn := make(chan struct{}), make(chan struct{})
-		s.run(q, j.noting(hold("a/1", began, goOn)))
+		s.run(q, j.noting(hold("a/2", began, goOn)))
 		s.accept(q, completed("a", 1), completed("a", 2))
 		<-began
 		s.accept(q, completed("a", 3))
 		erased := make(chan error, 1)
 		go func() {
-			n, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
-			if n != 3 {
+			n, err := q.Erase(s.Context(), queue.Filter{Document: "a", Pending: true})
+			if n != 2 {
 				err = errors.Join(err, errors.New("not all"))
 			}
 			erased <- err
@@ -162,9 +162,9 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		close(goOn)
 		require.NoError(s, <-erased)
 		s.settled(q)
-		require.Equal(s, []string{"a/1"}, j.all())
+		require.Equal(s, []string{"a/1", "a/2"}, j.all())
 		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 2))).Body.String(), "an erased event does not come back")
-		for _, e := range s.list(q, queue.Filter{}) {
+		for _, e := range s.list(q, queue.Filter{})[1:] {
 			require.Equal(s, queue.Erased, e.State)
 			require.Empty(s, e.Line+e.Subject+string(e.Type)+e.Error)
 		}
@@ -172,7 +172,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		require.ErrorContains(s, err, "would erase everything")
 		s.accept(q, completed("a", 4))
 		s.settled(q)
-		require.Equal(s, []string{"a/1", "a/4"}, j.all(), "what is sent about the document later is another event")
+		require.Equal(s, []string{"a/1", "a/2", "a/4"}, j.all(), "what is sent about the document later is another event")
 	})
 }
 
