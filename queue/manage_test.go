@@ -109,8 +109,11 @@ func TestRetry(t *testing.T) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		broken := true
 		var j journal
-		s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+		s.run(q, j.noting(func(ctx context.Context, e webhook.Event) error {
+			entry, _ := queue.EntryFrom(ctx)
 			switch {
+			case !broken && entry.Attempts > 0:
+				return webhook.Permanent(errors.New("it does not have all its tries again"))
 			case !broken:
 				return nil
 			case name(e) == "a/1":
@@ -128,7 +131,7 @@ func TestRetry(t *testing.T) {
 		n, err = q.Retry(s.Context(), queue.Filter{})
 		require.NoError(s, err)
 		require.Equal(s, 1, n, "what waits for its next try gets it now")
-		s.settled(q)
+		require.Zero(s, s.settled(q).Failed)
 		require.Equal(s, []string{"a/1", "a/1", "b/1", "b/1"}, j.sorted())
 		n, err = q.Retry(s.Context(), queue.Filter{})
 		require.NoError(s, err)
