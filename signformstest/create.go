@@ -1,9 +1,11 @@
 package signformstest
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -60,7 +62,7 @@ func (t Template) check() error {
 		}
 	}
 	switch {
-	case t.Name == "":
+	case strings.TrimSpace(t.Name) == "":
 		return invalidf("Name is empty")
 	case len(t.Roles) == 0:
 		return invalidf("Roles is empty: a template needs one")
@@ -73,7 +75,7 @@ func (t Template) check() error {
 // CreateForm adds a form and returns its id.
 func (s *Server) CreateForm(f Form) (id string, err error) {
 	switch {
-	case f.Title == "":
+	case strings.TrimSpace(f.Title) == "":
 		return "", invalidf("Title is empty")
 	case len(f.Fields) == 0:
 		return "", invalidf("Fields is empty: a form needs one")
@@ -94,7 +96,7 @@ func (s *Server) CreateForm(f Form) (id string, err error) {
 // CreateDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
 func (s *Server) CreateDocument(d Document) (id string, err error) {
 	switch {
-	case d.Name == "":
+	case strings.TrimSpace(d.Name) == "":
 		return "", invalidf("Name is empty")
 	case d.ExpiresFor < 0:
 		return "", invalidf("ExpiresFor is %v: it must be positive, or 0 for never", d.ExpiresFor)
@@ -140,12 +142,12 @@ var sources = map[signing.EventFamily]string{
 // CreateWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
 // Event covers.
 func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
-	if u, err := url.Parse(w.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !deliverable(w.URL) {
 		return "", invalidf("URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
 	}
 	record := internalWebhook(w)
 	if sources[record.Family] == "" {
-		return "", invalidf("Event: must be FormResponse, SignatureCompleted or TemplateResponse, not %q", w.Event)
+		return "", invalidf("Event: must be %s, %s or %s, not %q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
 	}
 	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
 	err = s.store.Update(func(tx *store.Tx) error {
@@ -162,6 +164,16 @@ func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
 		return "", inv
 	}
 	return s.created(record.ID, err)
+}
+
+// deliverable reports whether requests can be made to a URL: a host of a name or address, and a port below 65536.
+func deliverable(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(u.Host, "\"'<>`{}|\\^ ") {
+		return false
+	}
+	_, err = strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return err == nil
 }
 
 // CreateAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.

@@ -65,7 +65,7 @@ type WebhookFault struct {
 	OmitHeader string        // leave out this header, as in "x-signature"
 	OmitType   bool          // leave out webhookEvent
 	Type       string        // write this as webhookEvent; empty: the event's own
-	Pad        int           // add a field of so many bytes to each event; 0: none
+	Pad        int           // add a field of so many bytes to each event, at most 16 MiB; 0: none
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
@@ -107,6 +107,9 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 	return s.tellFault(s.faults.addRequest(f)), nil
 }
 
+// maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
+const maxPad = 16 << 20
+
 // CreateWebhookFault does what [Server.FailWebhooks] does, and returns the fault's id, or an error in place of failing the test.
 func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 	switch {
@@ -114,6 +117,8 @@ func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 		return "", invalidf("EventType %q is not one of the service's: %q", f.EventType, signing.EventTypes)
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
+	case f.Pad > maxPad:
+		return "", invalidf("Pad %d is more than %d bytes", f.Pad, maxPad)
 	case min(f.Nth, f.Times, f.Pad) < 0 || f.Delay < 0:
 		return "", invalidf("Nth, Times, Pad and Delay must not be negative")
 	}

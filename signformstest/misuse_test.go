@@ -72,7 +72,7 @@ func TestWebhooksThatCannotBePanicWithAReason(t *testing.T) {
 		`AddWebhook: URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not "localhost:80"`: func(s *server) {
 			s.AddWebhook(hook{URL: "localhost:80", Event: signformstest.FormResponse})
 		},
-		`AddWebhook: Event: must be FormResponse, SignatureCompleted or TemplateResponse, not "viewed"`: func(s *server) {
+		`AddWebhook: Event: must be new_form_response, new_signature_completed or new_template_response, not "viewed"`: func(s *server) {
 			s.AddWebhook(hook{URL: url, Event: "viewed"})
 		},
 		`AddWebhook: Documents[0]: no PDF document with id "` + id + `"`: func(s *server) {
@@ -88,7 +88,7 @@ func TestWebhooksThatCannotBePanicWithAReason(t *testing.T) {
 	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
 	for document, want := range map[string]string{
 		template: `"` + template + `" is a template, and a webhook for this Event tracks PDF documents`,
-		created:  `"` + created + `" is a document from a template: track the template, with the event TemplateResponse`,
+		created:  `"` + created + `" is a document from a template: track the template, with the event new_template_response`,
 	} {
 		require.PanicsWithValue(t, "signformstest: AddWebhook: Documents[1]: "+want, func() {
 			pdf := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})

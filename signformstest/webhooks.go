@@ -34,7 +34,7 @@ func tracked(want, id, kind string) error {
 	case "":
 		return &store.Missing{What: want, ID: id}
 	case "document from a template":
-		return fmt.Errorf("%q is a document from a template: track the template, with the event TemplateResponse", id)
+		return fmt.Errorf("%q is a document from a template: track the template, with the event %s", id, TemplateResponse)
 	}
 	return fmt.Errorf("%q is a %s, and a webhook for this Event tracks %ss", id, kind, want)
 }

@@ -39,6 +39,7 @@ type printer[T any] struct {
 	row     func([]string) error
 	record  func(T) error // set instead of row for JSON
 	end     func() error
+	none    func() error // prints what an empty list has; nil: nothing
 }
 
 // newPrinter returns a printer. shape makes of a record what JSON prints; page is how many records set the widths of a table.
@@ -84,6 +85,9 @@ func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape 
 		}
 		return first(cells)
 	}
+	if o.csv {
+		p.none = func() error { return first(header) }
+	}
 	return p
 }
 
@@ -112,7 +116,9 @@ func (p *printer[T]) print(v T) error {
 
 // printAll prints every record of a sequence. When the sequence fails, what came before is printed.
 func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
+	empty := true
 	for record, err := range records {
+		empty = false
 		if err == nil {
 			err = p.print(record)
 		}
@@ -120,6 +126,9 @@ func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
 			p.end()
 			return err
 		}
+	}
+	if empty && p.none != nil {
+		return p.none()
 	}
 	return p.end()
 }
@@ -150,7 +159,13 @@ func csvRow(w io.Writer) func([]string) error {
 
 // noFormula keeps a spreadsheet from taking what somebody typed for a formula.
 func noFormula(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
+			return ' ' // which could move the cursor of a terminal, or hide text
+		}
+		return r
+	}, s)
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r", first) {
 		return "'" + s
 	}
 	return s

@@ -32,7 +32,6 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 	f := cmd.Flags()
 	f.StringVar(&s.url, "url", defaultSandbox, "where the sandbox is")
 	f.StringVar(&s.token, "token", "", "what the sandbox was given as --token")
-	f.BoolVar(&s.json, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := control.NewClient(s.url, s.token)
 		if err != nil {
@@ -48,7 +47,9 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 		text(cmd.OutOrStdout())
 		return nil
 	}
-	return bindEnv(sandboxEnv, cmd)
+	bindEnv(sandboxEnv, cmd)
+	f.BoolVar(&s.json, "json", false, "print JSON") // whose variable is for serve: $(signforms documents add …) would get no id
+	return cmd
 }
 
 // explain adds what to do about an error that every command can meet.

@@ -89,7 +89,7 @@ func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(i
 	if err != nil {
 		return nil, nil, err
 	}
-	out := triggered{Event: string(event)}
+	out := triggered{Event: string(event), Deliveries: []control.Delivery{}}
 	if event == webhook.TypeFormResponse {
 		out.Did, err = t.submit(ctx)
 	} else {
@@ -112,7 +112,9 @@ func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(i
 }
 
 func (t triggered) print(w io.Writer) {
-	fmt.Fprintln(w, plain(t.Did))
+	for deed := range strings.SplitSeq(t.Did, "\n") {
+		fmt.Fprintln(w, plain(deed))
+	}
 	for _, d := range slices.Backward(t.Deliveries) {
 		fmt.Fprintf(w, "delivery %s of %s to webhook %s\n", d.ID, strings.Join(d.EventTypes, ", "), d.WebhookID)
 	}

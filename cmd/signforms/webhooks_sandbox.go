@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +27,35 @@ func newWebhooksAdd() *cobra.Command {
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
 		Args:    exactlyOne("URL that gets the deliveries"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if w.Event == "" {
+			return nil, nil, usageError("say with --event which events it gets: %s", strings.Join(control.EventFamilies(), ", "))
+		}
 		w.URL = args[0]
 		return newID(cmd, c, "/webhooks", w)
 	})
 	f := cmd.Flags()
-	f.StringVar(&w.Event, "event", "", "`family` of events: "+strings.Join(control.EventFamilies(), ", "))
+	f.Var(familyFlag{&w.Event}, "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
+	complete(cmd, "event", control.EventFamilies()...)
 	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
 	f.BoolVar(&w.Object, "object", false, "deliver one JSON object instead of an array of one")
 	return cmd
+}
+
+// familyFlag is the family of events that a webhook gets. It has one alone.
+type familyFlag struct{ family *string }
+
+func (f familyFlag) Type() string   { return "family" }
+func (f familyFlag) String() string { return "" }
+
+func (f familyFlag) Set(text string) error {
+	switch {
+	case *f.family != "":
+		return errors.New("a webhook gets one family of events: add another webhook for it")
+	case !slices.Contains(control.EventFamilies(), text):
+		return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
+	}
+	*f.family = text
+	return nil
 }
 
 func newWebhooksList() *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -43,7 +42,7 @@ func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	text := strings.TrimPrefix(err.Error(), "signformstest: ")
+	text := inJSON(strings.TrimPrefix(err.Error(), "signformstest: "))
 	switch {
 	case errors.Is(err, signformstest.ErrStorage):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
@@ -68,30 +67,4 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	w.Write(append(body, '\n')) // a client that is gone is no concern of the service
-}
-
-// maxBody has room for a PDF of 20 MB in base64.
-const maxBody = 32 << 20
-
-// decode reads a request's body as JSON into v. An empty body leaves v as it is.
-func decode(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
-	}
-	if err != nil {
-		return failure(http.StatusBadRequest, "input", "the body broke off: %v", err)
-	}
-	if len(strings.TrimSpace(string(body))) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(strings.NewReader(string(body)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return failure(http.StatusBadRequest, "input", "the body: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return failure(http.StatusBadRequest, "input", "the body goes on after its JSON value")
-	}
-	return nil
 }

@@ -69,7 +69,14 @@ type created struct{ body any }
 
 // answer does the work of a request. A result of nil is answered with 204.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, handle func(*API, *http.Request) (any, error)) {
-	result, err := handle(a, r)
+	var err error
+	if r.Method != http.MethodGet {
+		err = readQuery(r).check() // which has no parameters
+	}
+	var result any
+	if err == nil {
+		result, err = handle(a, r)
+	}
 	if err != nil {
 		WriteError(w, asError(err))
 		return

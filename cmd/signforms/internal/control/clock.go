@@ -28,6 +28,9 @@ func (a *API) advance(r *http.Request) (any, error) {
 	if in.By <= 0 {
 		return nil, inputError(`by is missing or not more than 0: write how far to advance, as in {"by":"72h"}`)
 	}
+	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
+		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)
+	}
 	if err := a.server.AdvanceClock(time.Duration(in.By)); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,7 @@ const (
 // settle waits until no delivery is due or under way.
 func (a *API) settle(r *http.Request) (any, error) {
 	in := Wait{Timeout: Duration(defaultSettle)}
-	if err := decode(r, &in); err != nil {
+	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
 	if in.Timeout <= 0 || time.Duration(in.Timeout) > maxSettle {

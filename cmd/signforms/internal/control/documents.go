@@ -72,17 +72,22 @@ func documentRecord(d signformstest.DocumentState) DocumentRecord {
 	return out
 }
 
+var statuses = texts(signforms.StatusDraft, signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined,
+	signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid)
+
+// texts are constants as texts.
+func texts[T ~string](constants ...T) (all []string) {
+	for _, c := range constants {
+		all = append(all, string(c))
+	}
+	return all
+}
+
 // listDocuments lists PDF documents, or with type=PDF_TEMPLATE those that were made from templates.
 func (a *API) listDocuments(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.text("status"))}
-	switch kind := signforms.SigningType(q.text("type")); kind {
-	case "", signforms.TypePDF:
-	case signforms.TypePDFTemplate:
-		f.FromTemplates = true
-	default:
-		q.fail("type is %q: it must be %s or %s", kind, signforms.TypePDF, signforms.TypePDFTemplate)
-	}
+	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.oneOf("status", statuses...))}
+	f.FromTemplates = q.oneOf("type", string(signforms.TypePDF), string(signforms.TypePDFTemplate)) == string(signforms.TypePDFTemplate)
 	f.Offset, f.Limit = q.bounds()
 	if err := q.check(); err != nil {
 		return nil, err

@@ -22,15 +22,19 @@ const (
 	keepAlive        = 20 * time.Second // proxies close streams that are silent for a minute
 )
 
+var happenings = texts(signformstest.TemplateHappening, signformstest.FormHappening, signformstest.DocumentHappening, signformstest.ResponseHappening,
+	signformstest.WebhookHappening, signformstest.DeliveryHappening, signformstest.MessageHappening, signformstest.AuditHappening,
+	signformstest.RequestHappening, signformstest.FaultHappening, signformstest.ClockHappening, signformstest.WorkspaceHappening)
+
 // events streams all that happens, until the client leaves or the sandbox ends.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	q := readQuery(r)
-	kind := q.text("kind")
+	kind := q.oneOf("kind", happenings...)
 	if err := q.check(); err != nil {
 		WriteError(w, asError(err))
 		return
 	}
-	happenings, stop := a.server.Watch(maxWaitingEvents)
+	watched, stop := a.server.Watch(maxWaitingEvents)
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -49,7 +53,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-alive.C:
 			text = ": still here\n\n"
-		case h, open := <-happenings:
+		case h, open := <-watched:
 			if !open {
 				return
 			}

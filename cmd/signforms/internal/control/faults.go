@@ -103,13 +103,18 @@ func activeFault(f signformstest.ActiveFault) ActiveFault {
 }
 
 func (a *API) listFaults(r *http.Request) (any, error) {
-	return page(readQuery(r), a.server.Faults(), func(signformstest.ActiveFault) bool { return true }, activeFault)
+	return page(readQuery(r), newest(a.server.Faults()), func(signformstest.ActiveFault) bool { return true }, activeFault)
 }
 
 func (a *API) addRequestFault(r *http.Request) (any, error) {
 	var in RequestFault
 	if err := decode(r, &in); err != nil {
 		return nil, err
+	}
+	what := in
+	what.Operation, what.DocumentID, what.Nth, what.Times, what.Probability = "", "", 0, 0, 0
+	if what == (RequestFault{}) {
+		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"status":503}`)
 	}
 	return madeID(a.server.CreateFault(in.public()))
 }
@@ -118,6 +123,11 @@ func (a *API) addDeliveryFault(r *http.Request) (any, error) {
 	var in DeliveryFault
 	if err := decode(r, &in); err != nil {
 		return nil, err
+	}
+	what := in
+	what.WebhookID, what.DocumentID, what.EventType, what.Nth, what.Times, what.Probability = "", "", "", 0, 0, 0
+	if what == (DeliveryFault{}) {
+		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"drop":true}`)
 	}
 	return madeID(a.server.CreateWebhookFault(in.public()))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -39,11 +40,14 @@ func publicRequest(r signformstest.Request) Request {
 	}
 }
 
+var operations = texts(signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
+	signforms.OpListResponses)
+
 // listRequests lists the log of API requests, newest first. With misses=true only those that were refused or had something
 // ignored: the near misses.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
-	operation, status, since := q.text("operation"), q.number("status", 0, 100, 599), q.time("since")
+	operation, status, since := q.oneOf("operation", operations...), q.number("status", 0, 100, 599), q.time("since")
 	misses := q.boolean("misses")
 	return page(q, newest(a.server.Requests()), func(r signformstest.Request) bool {
 		return (operation == "" || string(r.Operation) == operation) && (status == 0 || r.StatusCode == status) && !r.At.Before(since) &&
@@ -95,9 +99,12 @@ func publicDelivery(d signformstest.Delivery) Delivery {
 	return out
 }
 
+var deliveryStatuses = texts(signformstest.DeliveryPending, signformstest.DeliverySending, signformstest.DeliveryDelivered, signformstest.DeliveryDead,
+	signformstest.DeliveryCancelled)
+
 func (a *API) listDeliveries(r *http.Request) (any, error) {
 	q := readQuery(r)
-	hook, status, event, since := q.text("webhookId"), q.text("status"), q.text("eventType"), q.time("since")
+	hook, status, event, since := q.text("webhookId"), q.oneOf("status", deliveryStatuses...), q.text("eventType"), q.time("since")
 	about := q.text("about")
 	return page(q, newest(a.server.Deliveries()), func(d signformstest.Delivery) bool {
 		return (hook == "" || d.WebhookID == hook) && (status == "" || string(d.Status) == status) &&
@@ -131,7 +138,7 @@ type Message struct {
 
 func (a *API) listMessages(r *http.Request) (any, error) {
 	q := readQuery(r)
-	document, to, kind, since := q.text("documentId"), q.text("to"), q.text("kind"), q.time("since")
+	document, to, kind, since := q.text("documentId"), q.text("to"), q.oneOf("kind", "invitation", "reminder", "notice"), q.time("since")
 	return page(q, newest(a.server.Messages()), func(m signformstest.Message) bool {
 		return (document == "" || m.DocumentID == document) && (to == "" || m.To == to) && (kind == "" || m.Kind == kind) && !m.At.Before(since)
 	}, publicMessage)

@@ -29,11 +29,27 @@ type query struct {
 	err    *Error
 }
 
-func readQuery(r *http.Request) *query { return &query{values: r.URL.Query()} }
+func readQuery(r *http.Request) *query {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &query{values: values}
+	if err != nil {
+		q.fail("it cannot be read: %v", err)
+	}
+	return q
+}
 
 func (q *query) text(name string) string {
 	q.known = append(q.known, name)
 	return q.values.Get(name)
+}
+
+// oneOf is a text that must be one of these, or is not given.
+func (q *query) oneOf(name string, allowed ...string) string {
+	text := q.text(name)
+	if text != "" && !slices.Contains(allowed, text) {
+		q.fail("%s is %q: it must be %s or %s", name, text, strings.Join(allowed[:len(allowed)-1], ", "), allowed[len(allowed)-1])
+	}
+	return text
 }
 
 func (q *query) number(name string, otherwise, least, most int) int {
@@ -66,10 +82,15 @@ func (q *query) fail(format string, args ...any) {
 
 // check returns what is wrong with the query: a bad value, or a parameter that nobody asked for.
 func (q *query) check() error {
-	for name := range q.values {
-		if !slices.Contains(q.known, name) {
-			slices.Sort(q.known)
+	slices.Sort(q.known)
+	for name, values := range q.values {
+		switch {
+		case len(q.known) == 0:
+			q.fail("there is no parameter %q: this operation has none", name)
+		case !slices.Contains(q.known, name):
 			q.fail("there is no parameter %q; there are %s", name, strings.Join(q.known, ", "))
+		case len(values) > 1:
+			q.fail("%s is given %d times: give it once", name, len(values))
 		}
 	}
 	if q.err != nil {

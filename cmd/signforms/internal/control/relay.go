@@ -105,7 +105,7 @@ func checkRelayID(id string) error {
 // openRelay makes sure that a relay and its webhooks are there.
 func (a *API) openRelay(r *http.Request) (any, error) {
 	var in RelayInput
-	if err := decode(r, &in); err != nil {
+	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
 	id := r.PathValue("id")

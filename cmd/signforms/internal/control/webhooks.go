@@ -61,7 +61,7 @@ type Resent struct {
 
 func (a *API) resendFailed(r *http.Request) (any, error) {
 	var in Since
-	if err := decode(r, &in); err != nil {
+	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
 	n, err := a.server.ResendFailed(r.PathValue("id"), in.Since)

@@ -1,0 +1,110 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// maxBody has room for a PDF of 20 MB in base64.
+const maxBody = 32 << 20
+
+// decode reads a request's body, which must be a JSON object, into v.
+func decode(r *http.Request, v any) error {
+	body, err := readBody(r)
+	switch {
+	case err != nil:
+		return err
+	case len(body) == 0:
+		return badBody("is empty: send a JSON object")
+	}
+	return decodeText(body, v)
+}
+
+// decodeOptional is decode for a body that may be left out: v stays as it is.
+func decodeOptional(r *http.Request, v any) error {
+	body, err := readBody(r)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return decodeText(body, v)
+}
+
+// bare is for operations without inputs: the body is empty, or an empty object.
+func bare(handle func(*API, *http.Request) (any, error)) func(*API, *http.Request) (any, error) {
+	return func(a *API, r *http.Request) (any, error) {
+		if err := decodeOptional(r, &struct{}{}); err != nil {
+			return nil, err
+		}
+		return handle(a, r)
+	}
+}
+
+func badBody(format string, args ...any) error {
+	return failure(http.StatusBadRequest, "input", "the body "+format, args...)
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, badBody("broke off: %v", err)
+	}
+	return bytes.TrimSpace(body), nil
+}
+
+func decodeText(body []byte, v any) error {
+	if len(body) > 0 && body[0] != '{' && json.Valid(body) {
+		return badBody("must be a JSON object, as in {…}")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return badBody("cannot be read: %s", bodyProblem(err))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return badBody("goes on after its JSON value")
+	}
+	return nil
+}
+
+// bodyProblem says what is wrong with a body in the words of JSON, not of Go.
+func bodyProblem(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("%s must be %s, not %s", e.Field, jsonWord(e.Type), strings.Replace(e.Value, "string", "text", 1))
+	}
+	if e, ok := errors.AsType[*time.ParseError](err); ok {
+		return fmt.Sprintf("%s must be a time as in 2026-11-21T09:30:00Z", e.Value)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+func jsonWord(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[[]byte]():
+		return "text in base64"
+	case t == reflect.TypeFor[Duration]():
+		return "a length of time such as 90s, 72h or 3d"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
