@@ -49,6 +49,9 @@ var batchColumns = []column[batchRecord]{
 var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
 	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
 
+// formSentColumns are those of a batch that sends forms, of which no document comes.
+var formSentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
+
 // The outcomes that a batch prints.
 const (
 	outcomeWould   = "would be %s"
@@ -70,6 +73,8 @@ type batch struct {
 	whole bool
 	// takes tells how long until n more can be sent; nil: there is no limit.
 	takes func(n int) time.Duration
+	// maxWait is how long one item waits for the limit; less than 0: as long as it takes.
+	maxWait time.Duration
 	// lookFor says where to look for what may or may not have been done at that time.
 	lookFor func(it *item, at time.Time) string
 
@@ -107,7 +112,9 @@ func (b *batch) run(cmd *cobra.Command, o output) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	if !b.single() || b.flags.dryRun {
-		b.explain(stderr)
+		if err := b.explain(stderr); err != nil {
+			return err
+		}
 	}
 	p := newPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
 	if b.flags.dryRun {
@@ -216,12 +223,16 @@ func (b *batch) settleResolved() error {
 }
 
 // explain says what is going to happen, before anything does.
-func (b *batch) explain(w io.Writer) {
+func (b *batch) explain(w io.Writer) error {
+	resolved, err := b.resolutions()
+	if err != nil {
+		return err
+	}
 	if b.done > 0 {
 		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
 	}
 	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() {
+		if e, ok := b.entry(it); ok && e.State.Open() && resolved(it) == "" {
 			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.label, b.verb, b.lookFor(it, e.At))
 		}
 	}
@@ -230,7 +241,7 @@ func (b *batch) explain(w io.Writer) {
 	}
 	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
-		return
+		return nil
 	}
 	text := fmt.Sprintf("%d %s to be %s", len(b.todo), b.many, b.verb)
 	if len(b.todo) == 1 {
@@ -242,6 +253,7 @@ func (b *batch) explain(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w, text)
+	return nil
 }
 
 // maxUnanswered is after how many calls in a row without an answer a batch stops: each of them may leave an item unknown.
@@ -263,7 +275,9 @@ func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Wri
 			return
 		}
 		if b.takes != nil {
-			tell.waits(b.takes(1), b.takes(len(b.todo)-i))
+			if next := b.takes(1); b.maxWait < 0 || next <= b.maxWait { // otherwise it fails at once
+				tell.waits(next, b.takes(len(b.todo)-i))
+			}
 		}
 		b.try(ctx, it, func(failed bool) {
 			if err := tell.tell(failed, func() error { return p.print(it.record) }); err != nil && b.stopped == nil {

@@ -188,6 +188,14 @@ var operations = []signforms.Operation{
 	signforms.OpListRespondents, signforms.OpListResponses,
 }
 
+func operationNames() string {
+	var names []string
+	for _, op := range operations {
+		names = append(names, string(op))
+	}
+	return strings.Join(names, ", ")
+}
+
 // parseEndpoints reads --endpoint: the operation, then any of method, path and place of inputs.
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
@@ -195,7 +203,7 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
 		if !slices.Contains(operations, op) {
-			return nil, usageError("--endpoint: %q is not an operation: use one of %q", name, operations)
+			return nil, usageError("--endpoint: %q is not an operation: use one of %s", name, operationNames())
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {

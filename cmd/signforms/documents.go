@@ -35,7 +35,7 @@ var documentColumns = []column[*signforms.Document]{
 	{name: "documentName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},
 	{name: "status", value: func(d *signforms.Document) string { return string(d.Status) }},
 	{name: "signed", value: func(d *signforms.Document) string { return signedOf(d.Signers) }},
-	{name: "createdAt", value: func(d *signforms.Document) string { return timeText(d.CreatedAt) }},
+	{name: "createdAt", value: func(d *signforms.Document) string { return timeText(d.CreatedAt) }, time: true},
 	{name: "updatedAt", value: func(d *signforms.Document) string { return timeText(d.UpdatedAt) }, wide: true},
 	{name: "authorEmail", value: func(d *signforms.Document) string { return d.AuthorEmail }, wide: true},
 	{name: "isArchived", value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, wide: true},

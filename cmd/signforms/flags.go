@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -262,4 +263,28 @@ var flagNames = strings.NewReplacer(
 )
 
 // inFlags puts what the SDK says in the words of the command line.
-func inFlags(text string) string { return flagNames.Replace(text) }
+func inFlags(text string) string {
+	return fieldRule.ReplaceAllStringFunc(flagNames.Replace(text), func(rule string) string {
+		m := fieldRule.FindStringSubmatch(rule)
+		name, known := fieldFlags[m[2]]
+		switch {
+		case !known:
+			return rule
+		case m[1] != "":
+			i, _ := strconv.Atoi(m[1]) // of digits
+			return fmt.Sprintf("%s of receiver %d must", name, i+1)
+		}
+		return name + " must"
+	})
+}
+
+// fieldRule finds a field of the SDK in front of the rule that it breaks.
+var fieldRule = regexp.MustCompile(`\b(?:Receivers\[(\d+)\]\.)?(\w+) must\b`)
+
+// fieldFlags are the words for fields of the SDK.
+var fieldFlags = map[string]string{
+	"Name": "name", "Email": "email", "RoleTitle": "role", "RoleColour": "colour", "Subject": "subject", "Message": "message",
+	"DocumentID": "--id", "documentID": "the id", "templateID": "the template's id", "TemplateID": "the template's id", "FormID": "the form's id",
+	"createdDocumentID": "the document's id", "ResponseID": "--response", "MaxAttempts": "--max-attempts", "AttemptTimeout": "--attempt-timeout",
+	"Receivers": "--to", "Query": "--query", "PDF": "--pdf",
+}

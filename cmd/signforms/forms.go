@@ -27,14 +27,15 @@ func newFormsList() *cobra.Command {
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.FormRecord]
 		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
-		return all.Items, func(w io.Writer) {
-			rows := [][]string{{"FORM ID", "TITLE", "RESPONSES", "CREATED AT"}}
-			for _, f := range all.Items {
-				rows = append(rows, []string{f.ID, f.Title, fmt.Sprint(f.Responses), timeText(f.CreatedAt)})
-			}
-			printRows(w, rows...)
-		}, err
+		return lines(all.Items), func(io.Writer) { printTable(cmd, formColumns, all.Items) }, err
 	})
+}
+
+var formColumns = []column[control.FormRecord]{
+	{name: "formId", value: func(f control.FormRecord) string { return f.ID }},
+	{name: "title", value: func(f control.FormRecord) string { return f.Title }, long: true},
+	{name: "responses", value: func(f control.FormRecord) string { return fmt.Sprint(f.Responses) }},
+	{name: "createdAt", value: func(f control.FormRecord) string { return timeText(f.CreatedAt) }, time: true},
 }
 
 // responseRecord is a response as JSON prints it: without a time that the service did not give.
@@ -64,8 +65,8 @@ func responseShape(r *signforms.FormResponse) any {
 
 var responseColumns = []column[*signforms.FormResponse]{
 	{name: "responseId", value: func(r *signforms.FormResponse) string { return r.ResponseID }},
-	{name: "submittedAt", value: func(r *signforms.FormResponse) string { return timeText(r.SubmittedAt) }},
-	{name: "respondentEmail", value: func(r *signforms.FormResponse) string { return r.RespondentEmail }},
+	{name: "submittedAt", value: func(r *signforms.FormResponse) string { return timeText(r.SubmittedAt) }, time: true},
+	{name: "respondentEmail", value: func(r *signforms.FormResponse) string { return r.RespondentEmail }, long: true},
 	{name: "answers", value: answersText, long: true},
 	{name: "formId", value: func(r *signforms.FormResponse) string { return r.FormID }, wide: true},
 	{name: "formResponseId", value: func(r *signforms.FormResponse) string { return r.FormResponseID }, wide: true},

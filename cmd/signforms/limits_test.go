@@ -38,6 +38,7 @@ func TestLimitHoldsOverRuns(t *testing.T) {
 			_, stderr, code := execute(t, args...)
 			require.Equal(t, exitFailure, code)
 			require.Contains(t, stderr, "signforms: send reminder: rate limited: the reminder budget is used up: wait, or allow more with --max-wait (retry after 15m")
+			require.NotContains(t, stderr, "waiting", "it does not wait")
 			require.Equal(t, 5, s.reminded())
 		})
 	}

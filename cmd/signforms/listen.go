@@ -129,11 +129,11 @@ func (l *listener) listen(ctx context.Context) error {
 	for {
 		began := func() {
 			pause = firstPause
-			target := l.forwardTo
-			if target == "" {
-				target = "nowhere, and are answered 200"
+			what := "go to " + l.forwardTo
+			if l.forwardTo == "" {
+				what = "are answered 200 and go no further"
 			}
-			fmt.Fprintf(l.stderr, "connected: deliveries of %s go to %s\n", l.sandbox.url, target)
+			fmt.Fprintf(l.stderr, "connected: deliveries of %s %s\n", shownURL(l.sandbox.url), what)
 			l.reportAgain(ctx)
 		}
 		err := l.client.Stream(ctx, "/relays/"+l.id+"/attempts", began, func(data []byte) error { return l.take(ctx, data) })

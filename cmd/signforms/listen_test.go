@@ -451,5 +451,5 @@ func TestOperatesASandbox(t *testing.T) {
 	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{{Question: "How?"}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, exitOK, code, stderr)
-	require.Regexp(t, `(?m)^[0-9a-f-]{36}  Survey  0 `, stdout)
+	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
 }

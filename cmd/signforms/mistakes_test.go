@@ -36,6 +36,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"documents", "list", "--sandbox", "--limit", "101"}, `--limit "101": must be a whole number from 1 to 100`},
 		{[]string{"documents", "list", "--sandbox", "--max-attempts", "two"}, `--max-attempts "two": must be a whole number;`},
 		{[]string{"documents", "list", "--sandbox", "--attempt-timeout", "soon"}, `--attempt-timeout "soon": must be a length of time such as`},
+		{[]string{"documents", "list", "--sandbox", "--id", "nope"}, "--id must be a UUID"},
+		{[]string{"documents", "list", "--sandbox", "--max-attempts", "-1"}, "--max-attempts must be"},
 		{[]string{"forms", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--to", "name=Ann,email=ann@example.com,role=x"}, "a form has no roles"},
 		{[]string{"forms", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--csv", "nofile"}, "--csv: nofile: no such file"},
 		{[]string{"templates", "send", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11", "--sandbox", "--to", "name=Ann", "--pdf", "nofile"}, "--pdf: nofile: no such file"},

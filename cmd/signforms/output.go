@@ -30,6 +30,7 @@ type column[T any] struct {
 	value func(T) string
 	wide  bool // only in CSV
 	long  bool // may be cut on a terminal
+	time  bool // a narrow terminal shows its day alone, or nothing
 }
 
 // printer prints records of one kind, each as soon as it is there: as a table on a terminal, aligned by the first page; the
@@ -58,16 +59,16 @@ func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape 
 		}
 	}
 	header := make([]string, len(p.columns))
-	long := make([]bool, len(p.columns))
+	long, times := make([]bool, len(p.columns)), make([]bool, len(p.columns))
 	for i, c := range p.columns {
-		header[i], long[i] = c.name, c.long
+		header[i], long[i], times[i] = c.name, c.long, c.time
 	}
 	width := terminalWidth(w)
 	switch {
 	case o.csv:
 		p.row = csvRow(w)
 	case width > 0:
-		t := &table{w: w, width: width, long: long, page: page + 1}
+		t := &table{w: w, width: width, long: long, times: times, page: page + 1}
 		p.row, p.end = t.row, t.flush
 	default:
 		p.row = func(cells []string) error { return tabbed(w, cells) }
@@ -176,6 +177,7 @@ type table struct {
 	w      io.Writer
 	width  int
 	long   []bool
+	times  []bool
 	page   int
 	rows   [][]string
 	widths []int
@@ -212,24 +214,51 @@ func (t *table) flush() error {
 
 const (
 	gap      = 2  // blanks between columns
-	leastCut = 12 // to which a long column is cut at most
+	wellCut  = 12 // to which a long column is cut first
+	leastCut = 8  // to which it is cut at last
+	dayWidth = len("2026-11-21")
 )
 
-// measure sets the widths, and cuts the long columns so that a row fits the terminal.
+// measure sets the widths so that a row fits the terminal: it cuts the long columns, then takes the hours from times, then leaves the
+// times out, then cuts again.
 func (t *table) measure() {
 	t.widths = make([]int, len(t.long))
-	sum := -gap
 	for i := range t.widths {
 		for _, row := range t.rows {
 			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(row[i]))
 		}
-		sum += t.widths[i] + gap
 	}
-	for i, long := range t.long {
-		if over := sum - t.width; long && over > 0 && t.widths[i] > leastCut {
-			cut := max(t.widths[i]-over, leastCut)
-			sum -= t.widths[i] - cut
-			t.widths[i] = cut
+	t.shrink(t.long, wellCut)
+	t.shrink(t.times, dayWidth)
+	if t.over() > 0 {
+		for i, isTime := range t.times {
+			if isTime {
+				t.widths[i] = 0
+			}
+		}
+	}
+	t.shrink(t.long, leastCut)
+}
+
+// over is by how much a row is wider than the terminal.
+func (t *table) over() int {
+	sum := -gap - t.width
+	for _, w := range t.widths {
+		if w > 0 {
+			sum += w + gap
+		}
+	}
+	return sum
+}
+
+// shrink makes these columns narrower, as far as it needs and to least at most. A time has no shape between whole and its day.
+func (t *table) shrink(which []bool, least int) {
+	for i, it := range which {
+		if over := t.over(); it && over > 0 && t.widths[i] > least {
+			if t.times[i] {
+				over = t.widths[i]
+			}
+			t.widths[i] = max(t.widths[i]-over, least)
 		}
 	}
 }
@@ -237,16 +266,20 @@ func (t *table) measure() {
 func (t *table) print(cells []string) error {
 	var b strings.Builder
 	for i, c := range cells {
+		if t.widths[i] == 0 {
+			continue
+		}
 		n := utf8.RuneCountInString(c)
-		if t.long[i] && n > t.widths[i] {
+		switch {
+		case t.times[i] && n > t.widths[i]:
+			c = string([]rune(c)[:t.widths[i]])
+			n = t.widths[i]
+		case t.long[i] && n > t.widths[i]:
 			c = string([]rune(c)[:max(t.widths[i]-1, 0)]) + "…"
 			n = t.widths[i]
 		}
-		b.WriteString(c)
-		if i < len(cells)-1 {
-			b.WriteString(strings.Repeat(" ", max(t.widths[i]-n, 0)+gap))
-		}
+		b.WriteString(c + strings.Repeat(" ", max(t.widths[i]-n, 0)+gap))
 	}
-	_, err := fmt.Fprintln(t.w, b.String())
+	_, err := fmt.Fprintln(t.w, strings.TrimRight(b.String(), " "))
 	return err
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +18,25 @@ func TestAnEmptyListAsCSVHasItsHeader(t *testing.T) {
 	require.Equal(t, 1, strings.Count(stdout, "\n"))
 	stdout, _, _ = s.run(t, "documents list --status DECLINED")
 	require.Empty(t, stdout)
+}
+
+// Of a form no document comes.
+func TestFormsSendHasNoColumnOfDocuments(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "people.csv")
+	require.NoError(t, os.WriteFile(file, []byte("name,email\nCem,cem@example.com\n"), 0o600))
+	stdout, stderr, code := s.run(t, "forms send SURVEY --dry-run --csv "+file)
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, "ITEM\tOUTCOME\tMESSAGE\nline 2\twould be sent\t\n", stdout)
+}
+
+func TestPasswordsInAddressesAreNotShown(t *testing.T) {
+	for _, args := range [][]string{{"status", "--url"}, {"ready", "--url"}, {"listen", "--url"}} {
+		_, stderr, code := execute(t, append(args, "http://ann:hunter2@127.0.0.1:1")...)
+		require.Equal(t, exitFailure, code)
+		require.Contains(t, stderr, "127.0.0.1:1")
+		require.NotContains(t, stderr, "hunter2", "%v", args)
+	}
 }
 
 func TestCSVCells(t *testing.T) {
@@ -43,4 +64,26 @@ func TestVariableOfServesJSONLeavesCommandsAlone(t *testing.T) {
 	var out map[string]any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	require.Equal(t, []any{}, out["deliveries"])
+}
+
+func TestTablesFitATerminalOf80Columns(t *testing.T) {
+	newService(t, nil)
+	s := serveInProcess(t, "--memory", "--seed", "testdata/seed.yaml")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	execute(t, "webhooks", "add", "http://localhost:3000/a/rather/long/path/of/a/hook", "--event", "new_signature_completed")
+	for _, args := range [][]string{
+		{"documents", "list"}, {"templates", "list"}, {"documents", "list", "--sandbox"}, {"templates", "list", "--sandbox"}, {"forms", "list"}, {"webhooks", "list"},
+	} {
+		shown, code := screen(t, 80, "", args...)
+		require.Equal(t, exitOK, code, shown)
+		require.NotEmpty(t, shown, "%v", args)
+		t.Logf("%v\n%s", args, shown)
+		for line := range strings.Lines(shown) {
+			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, "%v\n%s", args, shown)
+		}
+	}
+	stdout, _, _ := execute(t, "webhooks", "list", "--json")
+	for line := range strings.Lines(stdout) {
+		require.True(t, json.Valid([]byte(line)), "one record a line: %s", line)
+	}
 }

@@ -117,7 +117,7 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 // announce says what will be asked and, before anything that could change something, has the workspace confirmed.
 func (c *probeCommand) announce(cmd *cobra.Command) error {
 	stderr := cmd.ErrOrStderr()
-	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", plain(c.conn.baseURL), probe.MostGets)
+	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", plain(shownURL(c.conn.baseURL)), probe.MostGets)
 	if !c.mutating {
 		return nil
 	}

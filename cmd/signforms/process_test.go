@@ -286,6 +286,7 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	require.Equal(t, 7, strings.Count(stdout, "would be reminded"), stderr)
 	stdout, stderr, _ = execute(t, append(remindAll, "--dry-run", "--resolve", "all=again")...)
 	require.Equal(t, 9, strings.Count(stdout, "would be reminded"), stderr)
+	require.NotContains(t, stderr, "is unknown", "what is decided is not said to be open")
 }
 
 func TestRemindIsInterruptedAndGoesOn(t *testing.T) {

@@ -61,7 +61,7 @@ func askReady(ctx context.Context, address string) error {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", address, errors.Unwrap(err))
+		return fmt.Errorf("%s: %w", shownURL(address), errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusOK {
@@ -71,5 +71,5 @@ func askReady(ctx context.Context, address string) error {
 	if json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&why) == nil && why.Error.Message != "" {
 		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, plain(why.Error.Message))
 	}
-	return fmt.Errorf("%s: /readyz answers with status %d", address, answer.StatusCode)
+	return fmt.Errorf("%s: /readyz answers with status %d", shownURL(address), answer.StatusCode)
 }

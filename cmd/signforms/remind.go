@@ -75,7 +75,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	defer closeStore()
 	measured := &measuredStore{LimitStore: store}
-	b := &batch{verb: "reminded", noun: "document", many: "documents", flags: c.flags, columns: batchColumns, lookFor: lookForReminder}
+	b := &batch{verb: "reminded", noun: "document", many: "documents", flags: c.flags, columns: batchColumns, lookFor: lookForReminder, maxWait: c.maxWait}
 	options := signforms.Options{LimitStore: measured, ReminderMaxWait: c.maxWait}
 	if c.allPending {
 		closeJournal, err := c.openJournal(b, &options)

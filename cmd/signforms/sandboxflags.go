@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,14 @@ func (s *sandbox) explain(err error) error {
 	return explain(err, s.url, s.token, "--url", "--token or ")
 }
 
+// shownURL is an address without a password.
+func shownURL(text string) string {
+	if u, err := url.Parse(text); err == nil {
+		return u.Redacted()
+	}
+	return text
+}
+
 // explain names the flags that say where the sandbox is, and with which token.
 func explain(err error, address, token, addressFlag, tokenFlag string) error {
 	refused, answered := errors.AsType[*control.Error](err)
@@ -66,16 +75,43 @@ func explain(err error, address, token, addressFlag, tokenFlag string) error {
 	case !answered || refused.Status != http.StatusUnauthorized:
 		return err
 	case token != "":
-		return fmt.Errorf("the sandbox at %s has another token: correct %s$%sTOKEN", address, tokenFlag, sandboxEnv)
+		return fmt.Errorf("the sandbox at %s has another token: correct %s$%sTOKEN", shownURL(address), tokenFlag, sandboxEnv)
 	}
-	return fmt.Errorf("the sandbox at %s wants its token: set %s$%sTOKEN", address, tokenFlag, sandboxEnv)
+	return fmt.Errorf("the sandbox at %s wants its token: set %s$%sTOKEN", shownURL(address), tokenFlag, sandboxEnv)
 }
 
 func printJSON(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
+	if lines, ok := v.(jsonLines); ok {
+		for _, line := range lines {
+			if err := out.Encode(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	out.SetIndent("", "  ")
 	return out.Encode(v)
+}
+
+// jsonLines are records that --json prints one a line.
+type jsonLines []any
+
+func lines[T any](items []T) (all jsonLines) {
+	for _, item := range items {
+		all = append(all, item)
+	}
+	return all
+}
+
+// printTable prints records as lists of the service are printed.
+func printTable[T any](cmd *cobra.Command, columns []column[T], items []T) {
+	p := newPrinter(cmd, output{}, columns, func(v T) any { return v }, len(items))
+	for _, item := range items {
+		p.print(item) // to a pipe that is closed nothing can be told
+	}
+	p.end()
 }
 
 // printRows prints lines of cells in columns.

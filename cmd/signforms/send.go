@@ -130,7 +130,7 @@ func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 		return err
 	}
 	if c.flags.dryRun {
-		fmt.Fprintf(cmd.ErrOrStderr(), "1 document would be sent to %d receiver(s)\n", len(m.Receivers))
+		fmt.Fprintf(cmd.ErrOrStderr(), "1 document would be sent to %s\n", countOf(len(m.Receivers), "receiver", "receivers"))
 		return nil
 	}
 	if len(m.Receivers) > 1 && !c.flags.yes {
@@ -208,6 +208,9 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 		return err
 	}
 	b := &batch{verb: "sent", noun: "line", many: "lines", flags: c.flags, columns: sentColumns, whole: true, lookFor: c.lookFor}
+	if c.form {
+		b.columns = formSentColumns
+	}
 	path := c.flags.journal
 	if path == "" {
 		path = c.csvFile + ".journal"

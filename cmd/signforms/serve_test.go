@@ -278,7 +278,7 @@ func TestSeedIsAppliedOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(seed, []byte("documents:\n- name: Lease\n  signers: [{email: ann@example.com}]\n"), 0o600))
 	for range 2 {
 		s := serveInProcess(t, "--data", data, "--seed", seed)
-		require.Contains(t, s.stderr.String(), "1 documents")
+		require.Contains(t, s.stderr.String(), "1 document")
 		require.Equal(t, exitOK, s.stop())
 	}
 	require.NoError(t, os.WriteFile(seed, []byte("documents:\n- name: Lease\n- name: \"\"\n"), 0o600))
@@ -318,7 +318,7 @@ func TestCommandsOfARunningSandbox(t *testing.T) {
 	require.Equal(t, exitOK, code, stderr)
 	hook = strings.TrimSpace(hook)
 	stdout, _, _ := execute(t, "webhooks", "list")
-	require.Contains(t, stdout, hook+"  new_signature_completed  on     http://127.0.0.1:9/hook\n")
+	require.Contains(t, stdout, hook+"\tnew_signature_completed\ton\thttp://127.0.0.1:9/hook\n")
 	delivery, stderr, code := execute(t, "webhooks", "test", hook)
 	require.Equal(t, exitOK, code, stderr)
 	_, stderr, code = execute(t, "clock", "settle")
@@ -329,7 +329,7 @@ func TestCommandsOfARunningSandbox(t *testing.T) {
 	_, _, code = execute(t, "clock", "settle")
 	require.Equal(t, exitOK, code)
 	stdout, stderr, _ = execute(t, "webhooks", "resend", hook, "--since", "1h")
-	require.Equal(t, "1 deliveries are sent again\n", stdout, stderr)
+	require.Equal(t, "1 delivery is sent again\n", stdout, stderr)
 	stdout, _, _ = execute(t, "clock", "advance", "3d")
 	require.Contains(t, stdout, "ahead of the wall clock")
 	_, stderr, code = execute(t, "clock", "advance", "soon")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
@@ -57,8 +58,8 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 		[]string{"API key", found.APIKey},
 		[]string{"workspace", found.WorkspaceID},
 		[]string{"console", console + closed},
-		[]string{"data", fmt.Sprintf("%s, %d documents", status.Data, status.Documents)},
-		[]string{"clock", status.Clock.Now.Format("2006-01-02 15:04:05 MST") + clockNote(status.Clock)},
+		[]string{"data", status.Data + ", " + countOf(status.Documents, "document", "documents")},
+		[]string{"clock", status.Clock.Now.Format(time.RFC3339) + clockNote(status.Clock)},
 	)
 	fmt.Fprintln(stderr, "This is a sandbox, not the real service. Stop it with Ctrl+C.")
 	if !f.json {

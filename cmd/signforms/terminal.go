@@ -118,6 +118,14 @@ func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	}
 }
 
+// countOf is a number with the word that goes with it.
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

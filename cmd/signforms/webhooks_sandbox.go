@@ -66,18 +66,20 @@ func newWebhooksList() *cobra.Command {
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.WebhookRecord]
 		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
-		return all.Items, func(w io.Writer) {
-			rows := [][]string{{"ID", "EVENT", "STATE", "URL"}}
-			for _, hook := range all.Items {
-				state := "on"
-				if hook.Disabled {
-					state = "off"
-				}
-				rows = append(rows, []string{hook.ID, hook.Event, state, hook.URL})
-			}
-			printRows(w, rows...)
-		}, err
+		return lines(all.Items), func(io.Writer) { printTable(cmd, webhookColumns, all.Items) }, err
 	})
+}
+
+var webhookColumns = []column[control.WebhookRecord]{
+	{name: "id", value: func(w control.WebhookRecord) string { return w.ID }},
+	{name: "event", value: func(w control.WebhookRecord) string { return w.Event }, long: true},
+	{name: "state", value: func(w control.WebhookRecord) string {
+		if w.Disabled {
+			return "off"
+		}
+		return "on"
+	}},
+	{name: "url", value: func(w control.WebhookRecord) string { return w.URL }, long: true},
 }
 
 func newWebhooksTest() *cobra.Command {
@@ -115,7 +117,7 @@ func newWebhooksResend() *cobra.Command {
 		}
 		var out control.Resent
 		err = c.Post(cmd.Context(), "/webhooks/"+id+"/resend", in, &out)
-		return out, func(w io.Writer) { fmt.Fprintln(w, out.Resent, "deliveries are sent again") }, err
+		return out, func(w io.Writer) { fmt.Fprintln(w, countOf(out.Resent, "delivery is", "deliveries are"), "sent again") }, err
 	})
 	durationVar(cmd.Flags(), &since, "since", "only of events within this time, by the sandbox's clock (default: all)")
 	return cmd

@@ -17,6 +17,7 @@ import (
 // Client calls the control interface of a running sandbox. It is safe for concurrent use.
 type Client struct {
 	base  string
+	shown string // base without a password
 	token string
 	http  *http.Client
 }
@@ -30,7 +31,7 @@ func NewClient(base, token string) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%q is not a URL of a sandbox: write it as in http://127.0.0.1:4874", base)
 	}
-	return &Client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{
+	return &Client{base: strings.TrimRight(base, "/"), shown: strings.TrimRight(u.Redacted(), "/"), token: token, http: &http.Client{
 		Timeout:       callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -50,7 +51,7 @@ func (c *Client) silent(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return elsewhere{fmt.Errorf("no sandbox answers at %s: %w", c.base, cause(err))}
+	return elsewhere{fmt.Errorf("no sandbox answers at %s: %w", c.shown, cause(err))}
 }
 
 // Get calls a path below [Prefix] and decodes the answer into out.
@@ -100,7 +101,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 		line, err := readLine(lines)
 		silent.Reset(3 * keepAlive)
 		if err != nil {
-			return fmt.Errorf("the stream of %s broke off: %w", c.base, errors.Join(context.Cause(ctx), err))
+			return fmt.Errorf("the stream of %s broke off: %w", c.shown, errors.Join(context.Cause(ctx), err))
 		}
 		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
 			if err := each(data); err != nil {
@@ -157,7 +158,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("reading the answer of %s: %w", c.base, err)
+		return fmt.Errorf("reading the answer of %s: %w", c.shown, err)
 	}
 	return c.read(answer, text, out)
 }
@@ -176,13 +177,13 @@ func (c *Client) read(answer *http.Response, text []byte, out any) error {
 			return nil
 		}
 		if err := json.Unmarshal(text, out); err != nil {
-			return elsewhere{fmt.Errorf("what answers at %s is not a sandbox: %w", c.base, err)}
+			return elsewhere{fmt.Errorf("what answers at %s is not a sandbox: %w", c.shown, err)}
 		}
 		return nil
 	}
 	var failed errorBody
 	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
-		return elsewhere{fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.base, answer.StatusCode)}
+		return elsewhere{fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.shown, answer.StatusCode)}
 	}
 	failed.Error.Status = answer.StatusCode
 	return failed.Error
