@@ -234,8 +234,13 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byt
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
+// viewed counts that a person has seen the document. Where the signer has signed or declined since the page was made, there is
+// nothing left to count: the page's report may come after the form was sent.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
+	if errors.Is(err, signformstest.ErrRefused) {
+		err = nil
+	}
 	switch {
 	case r.Header.Get("Accept") == "application/json" && err != nil:
 		http.Error(w, sentence(err), http.StatusConflict)

@@ -221,6 +221,22 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 }
 
+// TestViewedAfterTheEnd: the page reports that the document was shown while the form is already on its way. A browser would
+// show an error to nobody but developers, as a failed request.
+func TestViewedAfterTheEnd(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	require.NoError(t, service.Signer(id, "ann@example.com").Decline("no"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, links["ann@example.com"]+"/viewed", nil)
+	require.NoError(t, err)
+	request.Header.Set("Accept", "application/json")
+	answer, err := service.HTTPClient().Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusNoContent, answer.StatusCode)
+	require.True(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
+}
+
 // A body of more than 8 MB is not read on: what it would have signed or answered is not.
 func TestLargeBodiesAreRefused(t *testing.T) {
 	service := newService(t)
