@@ -77,7 +77,9 @@ func TestTablesFitATerminalOf80Columns(t *testing.T) {
 		shown, code := screen(t, 80, "", args...)
 		require.Equal(t, exitOK, code, shown)
 		require.NotEmpty(t, shown, "%v", args)
-		t.Logf("%v\n%s", args, shown)
+		if args[0] == "documents" {
+			require.Regexp(t, `/\d +\d{4}-\d\d-\d\d\n`, shown, "the day is left of the time")
+		}
 		for line := range strings.Lines(shown) {
 			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, "%v\n%s", args, shown)
 		}

@@ -208,6 +208,20 @@ func TestRequestsThatCannotBe(t *testing.T) {
 	}
 }
 
+// A clock that is moved past what a time can hold would stand still and say nothing.
+func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
+	_, api := newAPI(t)
+	for _, c := range []struct {
+		by     string
+		status int
+	}{{"36000d", 200}, {"501d", 422}, {"400d", 200}} {
+		request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+control.Prefix+"/clock/advance", strings.NewReader(`{"by":"`+c.by+`"}`))
+		require.NoError(t, err)
+		status, body := exchange(t, request)
+		require.Equal(t, c.status, status, "%s: %s", c.by, body)
+	}
+}
+
 func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 	t.Helper()
 	api := httptest.NewServer(control.New(control.Config{Server: server, Version: "test", Data: "memory"}))
