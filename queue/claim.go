@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -68,7 +69,10 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 		// A statement of its own: it must see what the worker before has stored before it gave the line up.
 		found, err := c.load(t)
 		if err != nil {
-			return claims, err
+			if err := q.setAside(t, c.line, at.now, err); err != nil {
+				return claims, err
+			}
+			continue
 		}
 		if !found {
 			if _, err := t.exec(removeLine, c.line); err != nil {
@@ -126,6 +130,20 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line)
 	e.Key, e.Received = keyText(key), fromMillis(received)
 	return found, err
+}
+
+// unreadableWait is how long a line waits whose first event cannot be read, so that one damaged row stops no other line.
+const unreadableWait = time.Minute
+
+// setAside gives up a line whose first event could not be read. It returns an error when the transaction is spoilt, as
+// Postgres does after an error of its own.
+func (q *Queue) setAside(t *tx, line, now int64, unreadable error) error {
+	if _, err := t.exec(yield, line, now+unreadableWait.Milliseconds()); err != nil {
+		return unreadable
+	}
+	q.Logger.LogAttrs(t.ctx, slog.LevelError, "queue: an event cannot be read, its line waits for a minute: is the database damaged?",
+		slog.Int64("line_id", line), slog.String("error", unreadable.Error()))
+	return nil
 }
 
 // event decodes the claim's event.

@@ -24,36 +24,52 @@ const (
 )
 
 // fenced runs do when the claim still holds its line; else it returns errStale. It repeats while the store is down, until
-// the lease ends, so do may run several times.
-func (q *Queue) fenced(c *claim, do func(*tx, instant) error) error {
+// the lease ends, so do may run several times. Once Run has ended and Grace is over, it tries once more and no longer.
+func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		err := q.fencedOnce(c, do)
+		last := r.values.Err() != nil
+		err := r.fencedOnce(c, do)
 		switch {
 		case err == nil || errors.Is(err, errStale) || errors.Is(err, ErrClosed):
 			return err
-		case time.Until(c.until) < pause:
+		case last || time.Until(c.until) < pause:
 			return err
 		}
-		time.Sleep(pause)
+		wait := time.NewTimer(pause)
+		select {
+		case <-wait.C:
+		case <-r.values.Done():
+			wait.Stop()
+		}
 	}
 }
 
-func (q *Queue) fencedOnce(c *claim, do func(*tx, instant) error) error {
-	ctx, cancel := context.WithDeadline(context.Background(), c.until)
+// fencedTimeout bounds one try of fenced, and with it how long Run waits at its end for a store that does not answer.
+const fencedTimeout = 5 * time.Second
+
+func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) error {
+	ctx, cancel := context.WithDeadline(context.Background(), earlier(c.until, time.Now().Add(fencedTimeout)))
 	defer cancel()
 	var stale bool
-	err := q.db.note(ctx, func(t *tx) error {
+	err := r.db.note(ctx, func(t *tx) error {
 		var one int
 		held, err := t.first([]any{&one}, fence+t.lock, c.line, c.token)
 		if stale = !held; stale || err != nil {
 			return err
 		}
-		return do(t, q.instant())
+		return do(t, r.instant())
 	})
 	if err == nil && stale {
 		return errStale
 	}
 	return err
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // turn says what a worker does after a settlement.
@@ -65,42 +81,42 @@ type turn struct {
 // settle stores what became of the claim's event and returns what the worker processes next, nil when that is nothing. The
 // whole is one transaction, so that a worker commits once for each event. mark changes the event. It returns how long the
 // line has to wait when the event is to be tried again, which gives the line up; a negative time when it is not.
-func (q *Queue) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
+func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
 	var taken []*claim
-	err = q.fenced(c, func(t *tx, at instant) error {
-		q.vacate(taken...)
+	err = r.fenced(c, func(t *tx, at instant) error {
+		r.vacate(taken...)
 		taken, next = nil, nil
 		wait, err := mark(t, at)
 		if err != nil {
 			return err
 		}
 		if wait >= 0 {
-			err = c.putOff(t, at, wait)
+			err = r.putOff(t, c, at, wait)
 		} else {
-			next, err = c.advance(t, at, then.next)
+			next, err = r.advance(t, c, at, then.next)
 		}
 		if err != nil || next != nil || !then.more {
 			return err
 		}
-		if taken, err = q.claimWithin(t, 1); err == nil && len(taken) == 1 {
+		if taken, err = r.claimWithin(t, 1); err == nil && len(taken) == 1 {
 			next = taken[0]
 		}
 		return err
 	})
 	if err != nil {
-		q.vacate(taken...)
+		r.vacate(taken...)
 		return nil, err
 	}
 	return next, nil
 }
 
 // advance moves on to the line's next event. It removes a line that has none. Unless goOn is set it gives the line up.
-func (c *claim) advance(t *tx, at instant, goOn bool) (*claim, error) {
+func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
 	next := &claim{line: c.line, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, r.setAside(t, c.line, at.now, err)
 	case !found:
 		_, err = t.exec(removeLine, c.line)
 		return nil, err
@@ -113,11 +129,11 @@ func (c *claim) advance(t *tx, at instant, goOn bool) (*claim, error) {
 }
 
 // putOff gives the line up. It is due after wait, or at once when another event has come to stand in front of the claim's.
-func (c *claim) putOff(t *tx, at instant, wait time.Duration) error {
+func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	first := &claim{line: c.line}
 	found, err := first.load(t)
 	if err != nil {
-		return err
+		return r.setAside(t, c.line, at.now, err)
 	}
 	if found && first.entry.ID != c.entry.ID {
 		wait = 0
@@ -129,43 +145,43 @@ func (c *claim) putOff(t *tx, at instant, wait time.Duration) error {
 const settledForGood = time.Duration(-1)
 
 // settleDone records that the claim's event was processed.
-func (q *Queue) settleDone(c *claim, then turn) (*claim, error) {
+func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	mark := markDone
-	if q.KeepBodies > 0 {
+	if r.KeepBodies > 0 {
 		mark = markKept
 	}
-	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
 		_, err := t.exec(mark, c.entry.ID, at.now)
 		return settledForGood, err
 	})
 }
 
 // settleFailed records that the claim's event failed for good.
-func (q *Queue) settleFailed(c *claim, then turn, text string) (*claim, error) {
-	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+func (r *runner) settleFailed(c *claim, then turn, text string) (*claim, error) {
+	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
 		_, err := t.exec(markFailed, c.entry.ID, at.now, text)
 		return settledForGood, err
 	})
 }
 
 // settleTried records a failed try and gives the line up until the next one.
-func (q *Queue) settleTried(c *claim, then turn, text string, wait time.Duration) (*claim, error) {
-	return q.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+func (r *runner) settleTried(c *claim, then turn, text string, wait time.Duration) (*claim, error) {
+	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
 		_, err := t.exec(markTried, c.entry.ID, text)
 		return wait, err
 	})
 }
 
 // release gives the line up, due at once.
-func (q *Queue) release(c *claim) error {
-	_, err := q.settle(c, turn{}, func(*tx, instant) (time.Duration, error) { return 0, nil })
+func (r *runner) release(c *claim) error {
+	_, err := r.settle(c, turn{}, func(*tx, instant) (time.Duration, error) { return 0, nil })
 	return err
 }
 
 // hold renews the claim's lease, and changes its event by do.
-func (q *Queue) hold(c *claim, do func(*tx) error) error {
+func (r *runner) hold(c *claim, do func(*tx) error) error {
 	var until time.Time
-	err := q.fenced(c, func(t *tx, at instant) error {
+	err := r.fenced(c, func(t *tx, at instant) error {
 		until = at.until
 		if _, err := t.exec(renew, c.line, at.lease); err != nil {
 			return err
@@ -179,8 +195,8 @@ func (q *Queue) hold(c *claim, do func(*tx) error) error {
 }
 
 // settleInterrupted counts a try that left no outcome, and keeps the line.
-func (q *Queue) settleInterrupted(c *claim, text string) error {
-	return q.hold(c, func(t *tx) error {
+func (r *runner) settleInterrupted(c *claim, text string) error {
+	return r.hold(c, func(t *tx) error {
 		_, err := t.exec(markTried, c.entry.ID, text)
 		return err
 	})

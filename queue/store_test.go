@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -213,5 +214,110 @@ func TestOddTexts(t *testing.T) {
 			require.LessOrEqual(s, len(e.Line), 200)
 			require.LessOrEqual(s, len(e.Error), 510)
 		}
+	})
+}
+
+// A process that is stopped in the middle of a write holds the file's lock. Run ends all the same.
+func TestEndOfRunWithALockedFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration // the function returns this long after the end of Run's ctx
+		wait  time.Duration // until Run has returned at the latest
+	}{
+		"function returns at once":           {0, 15 * time.Second},
+		"function returns after Grace":       {time.Minute, 65 * time.Second},
+		"function returns when its ctx ends": {-1, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(2 * 365 * 24 * time.Hour)
+				s := stage{t, newFile(t), true}
+				q := s.queue(&queue.Options{Timeout: time.Hour, Grace: 5 * time.Second})
+				s.accept(q, completed("a", 1))
+				began, goOn := make(chan struct{}), make(chan struct{})
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() {
+					ended <- q.Run(ctx, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+						close(began)
+						if c.after < 0 {
+							<-ctx.Done()
+							return ctx.Err()
+						}
+						<-goOn
+						return nil
+					}})
+				}()
+				<-began
+				unlock := s.lock()
+				begun := time.Now()
+				cancel()
+				time.AfterFunc(max(c.after, 0), func() { close(goOn) })
+				require.NoError(t, <-ended)
+				require.LessOrEqual(t, time.Since(begun), c.wait)
+				unlock()
+			})
+		})
+	}
+}
+
+// An outcome waits for the store until Run has ended and Grace is over.
+func TestOutcomeWaitsForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, newFile(t), true}
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1))
+		began, goOn := make(chan struct{}, 1), make(chan struct{})
+		stop := s.run(q, webhook.Funcs{Other: hold("a/1", began, goOn)})
+		<-began
+		unlock := s.lock()
+		close(goOn)
+		time.AfterFunc(20*time.Second, unlock)
+		time.Sleep(10 * time.Second)
+		stop()
+		require.Equal(t, []string{"a/done"}, s.states(q))
+	})
+}
+
+// lock locks the file for writers, as a process does that is stopped in a transaction.
+func (s stage) lock() (unlock func()) {
+	s.Helper()
+	db, err := sql.Open("sqlite", "file:"+string(s.where)+"?_pragma=busy_timeout(10000)")
+	require.NoError(s, err)
+	conn, err := db.Conn(s.Context())
+	require.NoError(s, err)
+	_, err = conn.ExecContext(s.Context(), "BEGIN IMMEDIATE")
+	require.NoError(s, err)
+	unlock = sync.OnceFunc(func() {
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			s.Error(err)
+		}
+	})
+	s.Cleanup(unlock)
+	return unlock
+}
+
+// A damaged row stops its own line only, and is reported once a minute.
+func TestUnreadableEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, newFile(t), true}
+		var log logged
+		q := s.queue(&queue.Options{Logger: log.logger()})
+		s.accept(q, completed("a", 1), completed("b", 1), completed("b", 2), completed("c", 1), completed("a", 2))
+		s.exec(`UPDATE signforms_events SET received = 'not a number' WHERE id IN (1, 3)`)
+		var j journal
+		s.run(q, j.noting(nil))
+		time.Sleep(10 * time.Second)
+		require.Equal(t, []string{"b/1", "c/1"}, j.sorted())
+		s.accept(q, completed("d", 1))
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, []string{"b/1", "c/1", "d/1"}, j.sorted())
+		n := log.count("cannot be read")
+		require.Greater(t, n, 10)
+		require.LessOrEqual(t, n, 2*11)
+		s.exec(`UPDATE signforms_events SET received = 1 WHERE id IN (1, 3)`)
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, []string{"a/1", "a/2", "b/1", "b/2", "c/1", "d/1"}, j.sorted())
 	})
 }
