@@ -292,13 +292,20 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 func TestRemindIsInterruptedAndGoesOn(t *testing.T) {
 	s := remindService(t)
 	var p *program
+	noticed := make(chan struct{})
+	notice := func(_ *program, line string) {
+		if strings.HasPrefix(line, "interrupted: ") {
+			close(noticed)
+		}
+	}
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 3 {
 			current().cmd.Process.Signal(os.Interrupt)
+			<-noticed // else it might begin the next one
 		}
 	}}
 	g.stand(t, s)
-	p = start(t, nil, remindAll...)
+	p = start(t, notice, remindAll...)
 	require.Equal(t, exitPartial, p.end())
 	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"reminded"`), "what is under way comes to its end")
 	require.Contains(t, p.stderr.String(), "signforms: interrupted; 6 not tried; the same command again goes on with the rest\n")
@@ -381,14 +388,21 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 func TestSendIsInterruptedAndGoesOn(t *testing.T) {
 	s := newService(t, nil)
 	var p *program
+	noticed := make(chan struct{})
+	notice := func(_ *program, line string) {
+		if strings.HasPrefix(line, "interrupted: ") {
+			close(noticed)
+		}
+	}
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 3 {
 			current().cmd.Process.Signal(os.Interrupt)
+			<-noticed // else it might begin the next one
 		}
 	}}
 	g.stand(t, s)
 	args := sendAll(t, s)
-	p = start(t, nil, args...)
+	p = start(t, notice, args...)
 	require.Equal(t, exitPartial, p.end())
 	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 	p = start(t, nil, args...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -93,6 +94,23 @@ func (p *progress) end() {
 		p.ticker.Stop()
 	}
 	p.hide()
+}
+
+// interrupts says so when ctx ends: a call that is under way may take a while. The caller calls stop before end.
+func (p *progress) interrupts(ctx context.Context) (stop func()) {
+	said := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		defer close(said)
+		p.hide()
+		fmt.Fprintln(p.w, "interrupted: ends after what is under way")
+	})
+	return func() {
+		if !cancel() {
+			<-said
+		}
+	}
 }
 
 func (p *progress) hide() {

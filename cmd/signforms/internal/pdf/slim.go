@@ -21,8 +21,7 @@ var (
 func slim(file []byte, used map[string]map[rune]bool) []byte {
 	var parts []part
 	for _, at := range toUnicode.FindAllSubmatchIndex(file, -1) {
-		font, cmap := string(file[at[2]:at[3]]), file[at[6]:at[7]]
-		cmap = bytes.Replace(cmap, everyRune, characters(used[font]), 1)
+		cmap := bytes.Replace(file[at[6]:at[7]], everyRune, characters(used[string(file[at[2]:at[3]])]), 1)
 		stream := fmt.Appendf(nil, "<</Length %d>>\nstream\n%s\nendstream", len(cmap), cmap)
 		parts = append(parts, part{start: at[4], end: at[5], text: stream})
 	}
