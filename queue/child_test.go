@@ -36,6 +36,9 @@ const (
 	roleSlow     = "slow"     // works; its first function waits for a line on standard input
 )
 
+// deadlyCode is the exit code of a child that an event has ended.
+const deadlyCode = 3
+
 // childTimeout is a function's time-out in a child: short enough for lines of a killed process to go on soon, long enough
 // for a machine that is busy.
 const childTimeout = 2 * time.Second
@@ -109,7 +112,7 @@ func dying(file *os.File) webhook.Funcs {
 	return webhook.Funcs{SignatureCompleted: func(_ context.Context, e *webhook.SignatureCompleted) error {
 		_, err := file.WriteString(name(e) + "\n")
 		if e.DocumentName == "1" {
-			os.Exit(3)
+			os.Exit(deadlyCode)
 		}
 		return err
 	}}
@@ -147,6 +150,7 @@ func (s stage) start(role, journal string) *child {
 	c.out = bufio.NewReader(out)
 	require.NoError(s, c.cmd.Start())
 	s.Cleanup(c.kill)
+	defer c.killIn(time.Minute)()
 	c.addr = strings.TrimPrefix(c.line(s), "ready ")
 	return c
 }
@@ -157,6 +161,21 @@ func (c *child) line(s stage) string {
 	line, err := c.out.ReadString('\n')
 	require.NoError(s, err, "the child ended")
 	return strings.TrimSpace(line)
+}
+
+// died returns the child's exit code when it has ended by itself. It fails when it does not within two minutes.
+func (c *child) died(s stage) int {
+	s.Helper()
+	stop := c.killIn(2 * time.Minute)
+	c.cmd.Wait()
+	stop()
+	require.True(s, c.cmd.ProcessState.Exited(), "the child did not end by itself")
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// killIn kills the child after d unless stop is called, so that no test waits for ever for one that hangs.
+func (c *child) killIn(d time.Duration) (stop func() bool) {
+	return time.AfterFunc(d, func() { c.cmd.Process.Kill() }).Stop
 }
 
 // kill ends the child as kill -9 does.

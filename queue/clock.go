@@ -13,6 +13,7 @@ type clock struct {
 
 	mu     sync.Mutex
 	offset time.Duration // of the database's clock
+	known  bool          // offset was read
 	last   int64         // what was told last, in Unix milliseconds
 	at     time.Time     // when, with a monotonic reading
 }
@@ -49,10 +50,17 @@ func (c *clock) atLeast(ms int64) {
 	}
 }
 
-func (c *clock) setOffset(d time.Duration) {
+// precise is how far an answer about the database's clock may be wrong to replace the one before.
+const precise = 250 * time.Millisecond
+
+// follow takes over how far the database's clock is ahead. An answer that took long says little, and a clock that never goes
+// back would keep its error: only the first one is taken whatever it says.
+func (c *clock) follow(ahead, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offset = d
+	if !c.known || within <= precise {
+		c.offset, c.known = ahead, true
+	}
 }
 
 func (q *Queue) now() int64 { return q.clock.now() }
@@ -60,11 +68,11 @@ func (q *Queue) now() int64 { return q.clock.now() }
 // setClock follows the database's clock and the newest time in the store.
 func (q *Queue) setClock(ctx context.Context) error {
 	if q.clock.wall == nil {
-		offset, err := q.db.clock(ctx)
+		ahead, within, err := q.db.clock(ctx)
 		if err != nil {
 			return err
 		}
-		q.clock.setOffset(offset)
+		q.clock.follow(ahead, within)
 	}
 	var newest int64
 	_, err := q.query(ctx).first([]any{&newest}, "SELECT received FROM signforms_events ORDER BY id DESC LIMIT 1")

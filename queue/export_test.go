@@ -1,6 +1,9 @@
 package queue
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // SetClock replaces the clock of queues that are opened with o.
 func (o *Options) SetClock(now func() time.Time) { o.now = now }
@@ -16,3 +19,14 @@ var NewestSchema = len(sqliteSchema)
 
 // SetSync is called before each commit on SQLite.
 func (o *Options) SetSync(sync func()) { o.sync = sync }
+
+// DatabaseClock asks how far the database's clock is ahead, and how far that may be wrong.
+func (q *Queue) DatabaseClock(ctx context.Context) (ahead, within time.Duration, err error) {
+	return q.db.clock(ctx)
+}
+
+// FollowClock does what the sweep does with such an answer.
+func (q *Queue) FollowClock(ahead, within time.Duration) { q.clock.follow(ahead, within) }
+
+// Now is the time in the store's terms.
+func (q *Queue) Now() time.Time { return fromMillis(q.now()) }

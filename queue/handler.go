@@ -17,10 +17,11 @@ const retryAfter = "10"
 //
 //	200 ok                  every event is stored and durable; also for []
 //	200 duplicate           every event was received before
-//	400 invalid_payload     genuine, but not a JSON object or an array of objects
+//	400 invalid_payload     genuine, but not a JSON object or an array
 //	503 unavailable         not stored: the store failed, is full, or did not commit within 2 seconds; with Retry-After
 //
-// and 401, 405, 408, 413 and 415 as [webhook.Handler] does, never 500. Whether the service delivers again after a 503 it does not
+// An element of an array that is no object, and an object that is no known event, is stored: it is an event for
+// webhook.Funcs.Unknown. There are also 401, 405, 408, 413 and 415 as [webhook.Handler] does, never 500. Whether the service delivers again after a 503 it does not
 // document; each is logged and told to [Options.OnReceived]. Handler panics when v is nil.
 func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {

@@ -157,7 +157,7 @@ func TestEventThatKillsItsProcess(t *testing.T) {
 		q := s.queue(nil)
 		s.accept(q, completed("deadly", 1), completed("deadly", 2))
 		for range 3 {
-			s.start(roleDeadly, journal).cmd.Wait()
+			require.Equal(s, deadlyCode, s.start(roleDeadly, journal).died(s))
 			s.exec("UPDATE signforms_lines SET lease = 1") // its end has come: a short lease would also end in a slow process
 		}
 		s.start(roleDeadly, journal)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -331,4 +333,64 @@ func (s stage) states(q *queue.Queue) (all []string) {
 		all = append(all, e.Subject+"/"+string(e.State))
 	}
 	return all
+}
+
+// What is behind an erasure in the writer's queue may hold it up. That is no failure of the erasure, and no time-out of its
+// caller's.
+func TestEraseBeforeASlowWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, newFile(t), true}
+		var slow []time.Duration
+		o := &queue.Options{}
+		o.SetSync(func() {
+			if len(slow) > 0 {
+				wait := slow[0]
+				slow = slow[1:]
+				time.Sleep(wait)
+			}
+		})
+		q := s.queue(o)
+		s.accept(q, completed("a", 1))
+		slow = []time.Duration{time.Second, 4 * time.Second}
+		answered := make(chan int, 1)
+		go func() {
+			time.Sleep(500 * time.Millisecond) // while the erasure is being committed
+			answered <- s.deliver(q, webhooktest.Payload(completed("b", 1))).Code
+		}()
+		n, err := q.Erase(t.Context(), queue.Filter{Document: "a"})
+		require.Equal(t, 1, n)
+		require.ErrorIs(t, err, queue.ErrNotTruncated)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, http.StatusServiceUnavailable, <-answered)
+	})
+}
+
+// What is said to be erased must be erased.
+func TestErasureOfAFailedEventIsLoggedOnce(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour)
+		s := stage{t, s.where, true}
+		var log logged
+		q := s.queue(&queue.Options{Retries: []time.Duration{}, KeepFailed: time.Hour, Logger: log.logger()})
+		s.accept(q, completed("a", 1))
+		stop := s.run(q, failing("no"))
+		s.settledSlowly(q)
+		stop()
+		s.exec(`CREATE FUNCTION refuse() RETURNS trigger AS 'BEGIN RAISE EXCEPTION ''planned''; END' LANGUAGE plpgsql`)
+		s.exec(`CREATE CONSTRAINT TRIGGER refused AFTER UPDATE ON signforms_events DEFERRABLE INITIALLY DEFERRED
+			FOR EACH ROW EXECUTE FUNCTION refuse()`)
+		stop = s.run(q, failing("no"))
+		time.Sleep(5 * time.Hour)
+		stop()
+		require.Positive(t, log.count("planned"))
+		require.Zero(t, log.count("it was never processed"))
+		require.Equal(t, []string{"a/failed"}, s.states(q))
+		s.exec("DROP TRIGGER refused ON signforms_events")
+		s.run(q, failing("no"))
+		time.Sleep(5 * time.Hour)
+		require.Equal(t, 1, log.count("it was never processed"))
+		require.Equal(t, []string{"/erased"}, s.states(q))
+	})
 }

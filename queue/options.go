@@ -30,11 +30,13 @@ func DefaultRetries() []time.Duration {
 // Options are the optional settings of [Open] and [OpenPostgres]. The zero value gives the defaults. All processes that
 // share a store should have the same.
 type Options struct {
-	// Workers is how many lines [Queue.Run] works on at once. Default 8 ([DefaultWorkers]).
+	// Workers is how many lines [Queue.Run] works on at once. Default 8 ([DefaultWorkers]); negative is refused.
 	Workers int
 
-	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute ([DefaultTimeout]). A
-	// function that does not return then is waited for a while longer, as long again or half a minute at most. After
+	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute ([DefaultTimeout]);
+	// negative is refused; more than 365 days count as 365.
+	//
+	// A function that does not return then is waited for a while longer, as long again or half a minute at most. After
 	// that it is abandoned, and its try counts as failed. No other process starts the line before its lease ends, which
 	// is Timeout and as long again, at most a minute more, after the claim of the event. Nor does this process before
 	// the abandoned function has returned.
@@ -45,25 +47,26 @@ type Options struct {
 	Grace time.Duration
 
 	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. After
-	// the last one the event is failed. nil: [DefaultRetries]; empty but not nil: one try only.
+	// the last one the event is failed. Mind the difference: nil gives [DefaultRetries], 11 tries within a day; a slice that
+	// is empty but not nil, such as []time.Duration{}, gives one try and no second one. 0 is a wait; negative is refused.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503. Default 1,000,000
-	// ([DefaultMaxPending]); negative: no limit. Several processes that receive at once may exceed it by what they
-	// receive in a second.
+	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503, unless none waits: a queue that
+	// is empty takes a delivery of any size. Default 1,000,000 ([DefaultMaxPending]); negative: no limit. Several processes
+	// that receive at once may exceed it by what they receive in a second.
 	MaxPending int
 
 	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the same
-	// transaction.
+	// transaction. Negative is refused.
 	KeepBodies time.Duration
 
 	// KeepFailed is how long a failed event is kept. Default 30 days ([DefaultKeepFailed]). After that it is erased, and
-	// a line in the log says so.
+	// a line in the log says so. Negative is refused. There is no value for ever; 100 years (876000 * time.Hour) do the same.
 	KeepFailed time.Duration
 
 	// KeepKeys is how long the key of an event is kept after it was processed or erased, and its repeats are recognised.
 	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service goes on repeating a delivery, which it does
-	// not document.
+	// not document. Negative is refused. There is no value for ever; 100 years (876000 * time.Hour) do the same.
 	KeepKeys time.Duration
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return

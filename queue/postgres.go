@@ -166,15 +166,21 @@ func (s *postgresStore) text() *dialect { return &postgresDialect }
 // clean does nothing: what was erased stays in pages and logs until vacuum and the server's own rotation.
 func (s *postgresStore) clean(context.Context) error { return nil }
 
-func (s *postgresStore) clock(ctx context.Context) (time.Duration, error) {
+// clock has a connection before it looks at its own clock: waiting for one says nothing of the database's.
+func (s *postgresStore) clock(ctx context.Context) (ahead, within time.Duration, err error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer conn.Close()
 	before := time.Now()
 	var server int64
-	err := s.db.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&server)
+	err = conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&server)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	middle := before.Add(time.Since(before) / 2)
-	return time.UnixMicro(server).Sub(middle), nil
+	within = time.Since(before) / 2
+	return time.UnixMicro(server).Sub(before.Add(within)), within, nil
 }
 
 // close leaves the pool to its owner.

@@ -39,6 +39,8 @@ type counters struct {
 // Several processes of one machine may open the file at a time, to receive, to work or both. It must be on a disk of that
 // machine: SQLite's log does not work over a network. Open refuses a file of another program, one that a newer version of
 // this package has written, and one on which the settings do not hold that durability rests on.
+//
+// Open takes no ctx and may wait: up to a minute while another process holds the file's lock. Then it returns an error.
 func Open(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {

@@ -255,7 +255,7 @@ func (h *hangUp) Read(p []byte) (int, error) {
 func TestAnswers(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var got []queue.Received
-		q := s.queue(&queue.Options{MaxPending: 3, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
+		q := s.queue(&queue.Options{MaxPending: 4, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
 		for _, c := range []struct {
 			payload string
 			code    int
@@ -263,6 +263,7 @@ func TestAnswers(t *testing.T) {
 		}{
 			{"[]", 200, `{"status":"ok"}`},
 			{`[{"webhookEvent":"new","n":1},{"formId":7}]`, 200, `{"status":"ok"}`},
+			{`[7]`, 200, `{"status":"ok"}`},
 			{`[{"n":1},{"n":2}]`, 503, `{"status":"unavailable"}`},
 			{`{"n":1}`, 200, `{"status":"ok"}`},
 			{`{"n":2}`, 503, `{"status":"unavailable"}`},
@@ -277,11 +278,41 @@ func TestAnswers(t *testing.T) {
 			require.Equal(s, c.code, got[len(got)-1].Status)
 			require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
 		}
-		require.ErrorIs(s, got[2].Err, queue.ErrFull)
+		require.ErrorIs(s, got[3].Err, queue.ErrFull)
 		require.Equal(s, 2, got[1].Stored)
-		require.Len(s, s.list(q, queue.Filter{}), 3, "a delivery is stored whole or not at all")
+		require.Len(s, s.list(q, queue.Filter{}), 4, "a delivery is stored whole or not at all")
 		w := s.deliverAs(q, "another secret")
 		require.Equal(s, http.StatusUnauthorized, w.Code)
 		require.Equal(s, http.StatusUnauthorized, got[len(got)-1].Status)
+	})
+}
+
+// A delivery that is larger than the limit would be refused for ever.
+func TestEmptyQueueTakesALargeDelivery(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{MaxPending: 2})
+		s.accept(q, completed("a", 1), completed("a", 2), completed("a", 3))
+		require.Equal(s, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 4))).Code)
+		var j journal
+		s.run(q, j.noting(nil))
+		s.settledSlowly(q)
+		time.Sleep(time.Second)
+		s.accept(q, completed("b", 1), completed("b", 2), completed("b", 3))
+		s.settledSlowly(q)
+		require.Len(s, j.all(), 6)
+	})
+}
+
+// Events are told apart by their JSON: without any, the second would be taken for a repeat of the first.
+func TestStoreRefusesEventsWithoutJSON(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		parsed, err := webhook.Parse(webhooktest.Payload(completed("a", 1)))
+		require.NoError(s, err)
+		err = q.Store(s.Context(), append(parsed, completed("a", 2)))
+		require.ErrorContains(s, err, "event 2 of 2 has no JSON")
+		require.ErrorContains(s, q.Store(s.Context(), []webhook.Event{nil}), "event 1 of 1 has no JSON")
+		require.Empty(s, s.list(q, queue.Filter{}), "all or none")
+		require.NoError(s, q.Store(s.Context(), parsed))
 	})
 }

@@ -13,8 +13,8 @@ import (
 // commitTimeout is how long a delivery waits for its commit until it is answered 503.
 const commitTimeout = 2 * time.Second
 
-// ErrFull is matched by the error of [Queue.Store] when [Options.MaxPending] events wait.
-var ErrFull = errors.New("queue: full: as many events wait as Options.MaxPending allows")
+// ErrFull is matched by the error of [Queue.Store] when a delivery's events would exceed [Options.MaxPending].
+var ErrFull = errors.New("queue: full: with this delivery more events would wait than Options.MaxPending allows")
 
 // row is one event as it is stored.
 type row struct {
@@ -32,7 +32,14 @@ type receipt struct {
 	stored, redriven, duplicates int
 }
 
-func newRows(events []webhook.Event) []row {
+// newRows refuses events without JSON: nothing could run later, and all would have the same key.
+func newRows(events []webhook.Event) ([]row, error) {
+	for i, e := range events {
+		if e == nil || len(e.Raw()) == 0 {
+			return nil, fmt.Errorf("queue: storing a delivery: event %d of %d has no JSON: store what webhook.Verifier.Events or webhook.Parse returns",
+				i+1, len(events))
+		}
+	}
 	rows := make([]row, len(events))
 	for i, key := range webhook.ReplayKeys(events) {
 		e := events[i]
@@ -42,7 +49,7 @@ func newRows(events []webhook.Event) []row {
 			signers: signerList(namedIDs(e)), body: e.Raw(),
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 // bringForward makes lines due that nobody holds: their first event is one to be tried now, whatever they waited for.
@@ -56,7 +63,7 @@ func bringForward(t *tx, lines []int64, now int64) error {
 
 // Store stores the events of one delivery, all or none, and returns when they are durable. [Queue.Handler] calls it; call
 // it where deliveries arrive otherwise, with what [webhook.Verifier.Events] returns. Give it all events of a delivery at
-// once: equal ones are told apart by their number.
+// once: equal ones are told apart by their number. Events that were made by hand have no JSON and are refused.
 //
 // When it returns an error, the sender must deliver again: the events are not stored, or nobody knows whether they are,
 // which the next delivery finds out. The error matches [ErrFull], [ErrClosed], or what the database said. Store waits at
@@ -70,14 +77,17 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	if len(events) == 0 {
 		return receipt{}, nil
 	}
+	rows, err := newRows(events)
+	if err != nil {
+		return receipt{}, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, commitTimeout, errSlow)
 	defer cancel()
 	if err := q.room.take(ctx, len(events)); err != nil {
 		return receipt{}, q.orClosed(err)
 	}
-	rows := newRows(events)
 	var got receipt
-	err := q.db.submit(ctx, func(t *tx) (err error) {
+	err = q.db.submit(ctx, func(t *tx) (err error) {
 		got, err = q.db.receive(t, rows, q.now(), q.maxTries-1)
 		return err
 	})
@@ -121,16 +131,19 @@ func (r *room) take(ctx context.Context, n int) error {
 	now := r.now()
 	age := now.Sub(r.counted)
 	// Counting a long queue takes a while: spend at most a twentieth of the time on it.
-	if age >= max(countEvery, 20*r.cost) || (r.pending+n > r.limit && age >= max(recountAfter, 2*r.cost)) {
+	if age >= max(countEvery, 20*r.cost) || (r.lacks(n) && age >= max(recountAfter, 2*r.cost)) {
 		pending, err := r.count(ctx)
 		if err != nil {
 			return fmt.Errorf("queue: counting pending events: %w", err)
 		}
 		r.pending, r.counted, r.cost = pending, now, r.now().Sub(now)
 	}
-	if r.pending+n > r.limit {
+	if r.lacks(n) {
 		return ErrFull
 	}
 	r.pending += n
 	return nil
 }
+
+// lacks reports whether n events do not fit. An empty room takes any number: they would never fit otherwise.
+func (r *room) lacks(n int) bool { return r.pending > 0 && r.pending+n > r.limit }

@@ -34,8 +34,8 @@ type store interface {
 	// clean removes what erased data leaves behind in the files, as far as it is in the store's hands.
 	clean(ctx context.Context) error
 
-	// clock returns how far the database's clock is ahead of this process's.
-	clock(ctx context.Context) (time.Duration, error)
+	// clock returns how far the database's clock is ahead of this process's, and how far that may be wrong.
+	clock(ctx context.Context) (ahead, within time.Duration, err error)
 
 	close() error
 }

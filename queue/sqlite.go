@@ -182,7 +182,9 @@ func (s *sqliteStore) reader() *sql.DB { return s.readers }
 
 func (s *sqliteStore) text() *dialect { return &sqliteDialect }
 
-func (s *sqliteStore) clock(context.Context) (time.Duration, error) { return 0, nil }
+func (s *sqliteStore) clock(context.Context) (ahead, within time.Duration, err error) {
+	return 0, 0, nil
+}
 
 func (s *sqliteStore) close() error {
 	s.group.close()

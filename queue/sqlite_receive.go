@@ -3,7 +3,10 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // One goroutine writes, so that no other delivery comes between these statements: the order of the ids is that of the
@@ -47,39 +50,55 @@ func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got re
 	return got, nil
 }
 
-// ErrNotTruncated is matched by the error of [Queue.Erase] when what was erased may still be in SQLite's log, because
-// someone was reading from it: erased events cannot be read through the queue any more, but their bytes are in the file
-// until the next checkpoint that succeeds. Erase again, or let [Queue.Run] do it, which tries once a minute.
-var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, because it was being read")
+// ErrNotTruncated is matched by the error of [Queue.Erase] when what was erased may still be in SQLite's log: somebody was
+// reading from it, the writer was busy for 2 seconds, ctx ended, or the disk failed, which the error says. Erased events
+// cannot be read through the queue any more, but their bytes are in the file until the next checkpoint that succeeds. Erase
+// again, or let [Queue.Run] do it, which tries once a minute.
+var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, erased bytes may still be in it")
 
-// truncateFor is how long clean waits for readers to end.
+var (
+	errLogRead    = errors.New("others were reading or writing it for 2 seconds")
+	errWriterBusy = errors.New("other writes were going on for 2 seconds")
+)
+
+// truncateFor is how long clean waits for readers and writers to end.
 const truncateFor = 2 * time.Second
 
-// clean moves the log into the file and truncates it: until then the log holds what the pages looked like before.
+// clean moves the log into the file and truncates it: until then the log holds what the pages looked like before. Its
+// errors match ErrNotTruncated.
 func (s *sqliteStore) clean(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, truncateFor)
+	ctx, cancel := context.WithTimeoutCause(ctx, truncateFor, errWriterBusy)
 	defer cancel()
 	for {
 		busy, err := s.checkpoint(ctx)
-		if err != nil || !busy {
-			return err
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrNotTruncated, err)
+		}
+		if !busy {
+			return nil
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return ErrNotTruncated
+			err := context.Cause(ctx)
+			if errors.Is(err, errWriterBusy) {
+				err = errLogRead
+			}
+			return fmt.Errorf("%w: %w", ErrNotTruncated, err)
 		}
 	}
 }
 
+// checkpoint reports whether somebody reads from the log or another process is writing.
 func (s *sqliteStore) checkpoint(ctx context.Context) (busy bool, err error) {
 	var blocked int
 	err = s.group.write(&operation{ctx: ctx, alone: func() error {
 		var frames, moved int
 		return s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
 	}})
-	if sqliteCode(err) != 0 || errors.Is(err, context.DeadlineExceeded) {
-		return true, ctx.Err()
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return true, nil
 	}
 	return blocked != 0, err
 }

@@ -43,8 +43,9 @@ func (q *Queue) sweep(ctx context.Context) error {
 
 func (q *Queue) before(d time.Duration) int64 { return q.now() - d.Milliseconds() }
 
-// sweepEach sweeps rows in batches, without waiting for rows that others hold.
-func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error) error {
+// sweepEach sweeps rows in batches, without waiting for rows that others hold. It calls committed after each batch that was
+// committed, nil: nothing. change may run several times for a batch.
+func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error, committed func()) error {
 	for {
 		var ids []int64
 		err := q.db.write(ctx, func(t *tx) error {
@@ -60,8 +61,14 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 			}
 			return change(t, ids)
 		})
-		if err != nil || len(ids) < batch {
+		if err != nil {
 			return err
+		}
+		if committed != nil && len(ids) > 0 {
+			committed()
+		}
+		if len(ids) < batch {
+			return nil
 		}
 	}
 }
@@ -70,21 +77,21 @@ func (q *Queue) dropBodies(ctx context.Context) error {
 	return q.sweepEach(ctx, "state = 1 AND body IS NOT NULL", q.before(q.KeepBodies), func(t *tx, ids []int64) error {
 		_, err := t.exec(`UPDATE signforms_events SET body = NULL WHERE `+t.in("id", "$1"), t.list(ids))
 		return err
-	})
+	}, nil)
 }
 
 func (q *Queue) dropRows(ctx context.Context) error {
 	return q.sweepEach(ctx, "state IN (1, 3)", q.before(q.KeepKeys), func(t *tx, ids []int64) error {
 		_, err := t.exec(`DELETE FROM signforms_events WHERE `+t.in("id", "$1"), t.list(ids))
 		return err
-	})
+	}, nil)
 }
 
-// dropFailed erases failed events, and says so for each: nothing ran for them.
+// dropFailed erases failed events, and says so for each when it is done: nothing ran for them.
 func (q *Queue) dropFailed(ctx context.Context) error {
 	var dropped []Entry
-	err := q.sweepEach(ctx, "state = 2", q.before(q.KeepFailed), func(t *tx, ids []int64) error {
-		kept := len(dropped)
+	erase := func(t *tx, ids []int64) error {
+		dropped = dropped[:0]
 		err := t.each(func(rows *sql.Rows) error {
 			var e Entry
 			err := rows.Scan(&e.ID, (*string)(&e.Type), &e.Subject)
@@ -94,14 +101,12 @@ func (q *Queue) dropFailed(ctx context.Context) error {
 		if err == nil {
 			_, err = t.exec(eraseEvents+t.in("id", "$1"), t.list(ids), q.now())
 		}
-		if err != nil {
-			dropped = dropped[:kept]
-		}
 		return err
-	})
-	for _, e := range dropped {
-		q.Logger.LogAttrs(ctx, slog.LevelError, "queue: failed event erased after Options.KeepFailed, it was never processed",
-			slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject))
 	}
-	return err
+	return q.sweepEach(ctx, "state = 2", q.before(q.KeepFailed), erase, func() {
+		for _, e := range dropped {
+			q.Logger.LogAttrs(ctx, slog.LevelError, "queue: failed event erased after Options.KeepFailed, it was never processed",
+				slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject))
+		}
+	})
 }
