@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -49,11 +48,14 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 		claims, err = q.claimWithin(t, n)
 		return err
 	})
-	if err != nil {
-		q.vacate(claims...)
-		return nil, err
+	if err == nil {
+		return claims, nil
 	}
-	return claims, nil
+	q.vacate(claims...)
+	if u, ok := errors.AsType[*unreadableError](err); ok {
+		err = q.db.note(ctx, func(t *tx) error { return q.setAsideFree(t, u) })
+	}
+	return nil, err
 }
 
 // claimWithin claims up to n lines that are due and not occupied by this process, which occupies them from now on: when
@@ -130,20 +132,6 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line)
 	e.Key, e.Received = keyText(key), fromMillis(received)
 	return found, err
-}
-
-// unreadableWait is how long a line waits whose first event cannot be read, so that one damaged row stops no other line.
-const unreadableWait = time.Minute
-
-// setAside gives up a line whose first event could not be read. It returns an error when the transaction is spoilt, as
-// Postgres does after an error of its own.
-func (q *Queue) setAside(t *tx, line, now int64, unreadable error) error {
-	if _, err := t.exec(yield, line, now+unreadableWait.Milliseconds()); err != nil {
-		return unreadable
-	}
-	q.Logger.LogAttrs(t.ctx, slog.LevelError, "queue: an event cannot be read, its line waits for a minute: is the database damaged?",
-		slog.Int64("line_id", line), slog.String("error", unreadable.Error()))
-	return nil
 }
 
 // event decodes the claim's event.

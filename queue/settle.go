@@ -30,7 +30,7 @@ func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 		last := r.values.Err() != nil
 		err := r.fencedOnce(c, do)
 		switch {
-		case err == nil || errors.Is(err, errStale) || errors.Is(err, ErrClosed):
+		case err == nil || errors.Is(err, errStale) || errors.Is(err, ErrClosed) || isUnreadable(err):
 			return err
 		case last || time.Until(c.until) < pause:
 			return err
@@ -103,11 +103,14 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 		}
 		return err
 	})
-	if err != nil {
-		r.vacate(taken...)
-		return nil, err
+	if err == nil {
+		return next, nil
 	}
-	return next, nil
+	r.vacate(taken...)
+	if u, ok := errors.AsType[*unreadableError](err); ok {
+		err = r.settleUnread(c, mark, u)
+	}
+	return nil, err
 }
 
 // advance moves on to the line's next event. It removes a line that has none. Unless goOn is set it gives the line up.
