@@ -19,7 +19,8 @@ type claim struct {
 	until       time.Time
 	entry       Entry
 	body        []byte
-	interrupted bool          // the event's last function began under a lease that ended without an outcome
+	interrupted bool          // the event was claimed before, by a lease that ended without an outcome
+	begun       bool          // and its function began then: nobody knows without it
 	row         int           // how many events of the line were processed since it was claimed
 	abandoned   chan struct{} // closed when the function returns that was abandoned; nil: none was
 }
@@ -67,11 +68,11 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 		return nil, err
 	}
 	for _, c := range free {
-		before := c.entry.ID
+		before, begun := max(c.entry.ID, -c.entry.ID), c.entry.ID < 0
 		// A statement of its own: it must see what the worker before has stored before it gave the line up.
 		found, err := c.load(t)
 		if err != nil {
-			if err := q.setAside(t, c.line, at.now, err); err != nil {
+			if err := q.setAside(t, c, at.now, err); err != nil {
 				return claims, err
 			}
 			continue
@@ -83,8 +84,9 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 			continue
 		}
 		c.interrupted = c.token != 0 && before == c.entry.ID
+		c.begun = c.interrupted && begun
 		c.token = rand.Int64N(maxToken) + 1
-		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.entry.ID); err != nil {
+		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.head()); err != nil {
 			return claims, err
 		}
 		q.occupy(c)
@@ -130,8 +132,17 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	e := &c.entry
 	*e = Entry{State: Pending}
 	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line)
-	e.Key, e.Received = keyText(key), fromMillis(received)
+	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
+}
+
+// head is how the line names the claim's event: negative when its function is known to have begun, under this claim or an
+// earlier one that left no outcome.
+func (c *claim) head() int64 {
+	if c.begun {
+		return -c.entry.ID
+	}
+	return c.entry.ID
 }
 
 // event decodes the claim's event.

@@ -19,7 +19,9 @@
 //     exception: see [Options.Timeout].
 //   - An event that comes again does not run again while its key is kept ([Options.KeepKeys]). One that failed gets one
 //     more try each time it is delivered again.
-//   - A kill at any point loses nothing that was answered 200.
+//   - A kill at any point loses nothing that was answered 200. When a worker dies with an event, that counts as a failed
+//     try, so that an event that kills its process fails like any other. It is never given up so before a try whose start
+//     was stored: an event may get one try more for that.
 //
 // # What is not
 //

@@ -97,7 +97,7 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 		var state int
 		var received, due, settled int64
 		err := rows.Scan(&e.ID, &key, &e.Line, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error)
-		e.Key, e.State = keyText(key), states[state]
+		e.Key, e.State, e.Attempts = keyText(key), states[state], max(0, e.Attempts)
 		e.Received, e.Due, e.Settled = fromMillis(received), fromMillis(due), fromMillis(settled)
 		page = append(page, e)
 		return err
@@ -162,7 +162,8 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 }
 
 // Retry makes the events that f selects due now, those that failed and those that wait for a next try, and gives each its
-// full number of tries again. It returns how many there were. Events of a line still run in their order: one that had
+// full number of tries again. One that is being processed is tried again, should this try fail, at once, and the try is not
+// counted. Retry returns how many events there were. Events of a line still run in their order: one that had
 // failed runs before those that came after it and are pending. It works in batches: after an error, n events are due.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	n, err = q.inBatches(ctx, &f, "0, 2", func(t *tx, c chosen) (int64, error) {
@@ -174,7 +175,8 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 				return 0, err
 			}
 		}
-		return t.exec(`UPDATE signforms_events SET state = 0, settled = 0, attempts = 0
+		return t.exec(`UPDATE signforms_events SET state = 0, settled = 0, attempts = CASE WHEN EXISTS
+				(SELECT 1 FROM signforms_lines AS l WHERE l.id = line_id AND abs(l.head) = signforms_events.id) THEN -1 ELSE 0 END
 			WHERE state IN (0, 2) AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
@@ -232,7 +234,7 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 		err := rows.Scan(&r.line, &r.token, &r.head)
 		running = append(running, r)
 		return err
-	}, `SELECT id, token, head FROM signforms_lines WHERE lease > $3 AND `+t.in("id", "$1")+` AND `+t.in("head", "$2"),
+	}, `SELECT id, token, abs(head) FROM signforms_lines WHERE lease > $3 AND `+t.in("id", "$1")+` AND `+t.in("abs(head)", "$2"),
 		t.list(c.lines), t.list(c.ids), now)
 	if err != nil {
 		return 0, nil, err
@@ -241,7 +243,7 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 	if err := bringForward(t, c.lines, now); err != nil {
 		return 0, nil, err
 	}
-	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS
+	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = 0 AND lease = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS
 		(SELECT 1 FROM signforms_events AS e WHERE e.line_id = signforms_lines.id AND e.state = 0)`, t.list(c.lines))
 	return changed, running, err
 }
@@ -258,7 +260,7 @@ func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 		for r.head != own.ID {
 			var there int
 			_, err := q.query(ctx).first([]any{&there},
-				`SELECT count(*) FROM signforms_lines WHERE id = $1 AND token = $2 AND head = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
+				`SELECT count(*) FROM signforms_lines WHERE id = $1 AND token = $2 AND abs(head) = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
 			if err != nil {
 				return err
 			}

@@ -74,7 +74,8 @@ type Options struct {
 	OnReceived func(context.Context, Received)
 
 	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
-	// function, ended. It should return soon. nil means no call.
+	// function, ended. A run that its process did not live to settle is told by the process that finds the event after the
+	// lease: as Retrying or GivenUp, with Duration 0. It should return soon. nil means no call.
 	OnSettled func(context.Context, Settled)
 
 	// Logger gets a line for each failed try, each failed event, each 503, each error of the store; at debug level also
@@ -100,7 +101,7 @@ type Received struct {
 
 // Settled says what became of one run of a function.
 type Settled struct {
-	Entry    Entry // as it was when the function began
+	Entry    Entry // as it was when the function began, or when an interrupted run was found
 	Outcome  Outcome
 	Err      error         // of the function; nil when it was processed
 	Duration time.Duration // of the function
@@ -115,7 +116,7 @@ type Outcome string
 const (
 	Processed Outcome = "processed" // done, or no function is there for the event
 	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
-	GivenUp   Outcome = "failed"    // failed for good: listed, until it is retried or erased
+	GivenUp   Outcome = "failed"    // failed for good: listed, until it is retried or erased; or erased while it ran
 	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
 	Stale     Outcome = "stale"     // the lease had ended, so nothing was stored
 )

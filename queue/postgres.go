@@ -120,7 +120,7 @@ const (
 			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
 	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING line_id`
-	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0
+	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
 		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line_id = l.id AND e.state = 0)`
 )
 

@@ -44,8 +44,9 @@ var errShutdown = errors.New("queue: Run is ending")
 //
 // A function's ctx has the values of ctx and of [EntryFrom]. It ends after [Options.Timeout]. When ctx ends, Run starts
 // nothing more, gives the functions [Options.Grace] until their ctx ends too, and returns when they have returned or
-// were abandoned. What was interrupted so is tried again after the next start and not counted as a try. When the store
-// does not answer then, Run waits for it up to 10 seconds longer, and what it could not store runs again.
+// were abandoned. What was interrupted so is tried again after the next start and not counted as a try; where a function
+// was abandoned, after its lease: see [Options.Timeout]. When the store does not answer then, Run waits for it up to 10
+// seconds longer, and what it could not store runs again.
 //
 // Run also erases what Options say is not kept any longer. It keeps on trying while the store is down. It returns an
 // error when on has no function, when it runs in this Queue already, [ErrClosed] after Close, and [ErrAbandoned].

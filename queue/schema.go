@@ -7,9 +7,11 @@ package queue
 //
 //	id     lineID of the line: receipts, claims and settlements need no text as a key
 //	due    when the line's first pending event may be tried
-//	lease  until when a worker holds the line; 0: nobody does
-//	token  of the worker that holds it; 0: nobody does
-//	head   the event that the worker processes; 0: nobody holds the line
+//	lease  until when nobody else may start the line; 0: anybody may
+//	token  of the worker that holds it; 0: nobody does, though an abandoned function may go on until lease
+//	head   the event that the worker processes, negative: it was stored that its function begins; 0: nobody holds the line
+//
+// An event has attempts = -1 while the try of it is not to be counted that was going on when [Queue.Retry] was called.
 //
 // Times are Unix milliseconds. There is no index by time of receipt: ids ascend with it, apart from what receives at the
 // same moment. A new step goes to the end of both lists; a step that was released never changes.

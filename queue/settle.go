@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/signforms/signforms-go/webhook"
 )
 
 // errStale says that the lease of a claim had ended and someone else holds the line, or nobody.
@@ -17,10 +19,14 @@ const (
 	stay  = `UPDATE signforms_lines SET due = $3, lease = $2, head = $4 WHERE id = $1`
 	yield = `UPDATE signforms_lines SET due = $2, lease = 0, token = 0, head = 0 WHERE id = $1`
 
-	markDone   = `UPDATE signforms_events SET state = 1, settled = $2, error = '', body = NULL WHERE id = $1 AND state = 0`
-	markKept   = `UPDATE signforms_events SET state = 1, settled = $2, error = '' WHERE id = $1 AND state = 0`
-	markFailed = `UPDATE signforms_events SET state = 2, settled = $2, attempts = attempts + 1, error = $3 WHERE id = $1 AND state = 0`
-	markTried  = `UPDATE signforms_events SET attempts = attempts + 1, error = $2 WHERE id = $1 AND state = 0`
+	markDone        = `UPDATE signforms_events SET state = 1, settled = $2, error = '', body = NULL WHERE id = $1 AND state = 0`
+	markKept        = `UPDATE signforms_events SET state = 1, settled = $2, error = '' WHERE id = $1 AND state = 0`
+	markFailed      = `UPDATE signforms_events SET state = 2, settled = $2, attempts = attempts + 1, error = $3 WHERE id = $1 AND state = 0`
+	markTried       = `UPDATE signforms_events SET attempts = attempts + 1, error = $2 WHERE id = $1 AND state = 0`
+	markInterrupted = `UPDATE signforms_events SET attempts = attempts + $3, error = $2 WHERE id = $1 AND state = 0`
+	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
+	markBegun       = `UPDATE signforms_lines SET head = -abs(head) WHERE id = $1`
+	triesOf         = `SELECT attempts FROM signforms_events WHERE id = $1 AND state = 0`
 )
 
 // fenced runs do when the claim still holds its line; else it returns errStale. It repeats while the store is down, until
@@ -119,13 +125,12 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	found, err := next.load(t)
 	switch {
 	case err != nil:
-		return nil, r.setAside(t, c.line, at.now, err)
-	case !found:
+		return nil, r.setAside(t, c, at.now, err)
+	case !found && c.abandoned == nil:
 		_, err = t.exec(removeLine, c.line)
 		return nil, err
-	case !goOn:
-		_, err = t.exec(yield, c.line, at.now)
-		return nil, err
+	case !found || !goOn:
+		return nil, c.giveUp(t, at.now)
 	}
 	_, err = t.exec(stay, c.line, at.lease, millis(next.entry.Received), next.entry.ID)
 	return next, err
@@ -136,12 +141,22 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	first := &claim{line: c.line}
 	found, err := first.load(t)
 	if err != nil {
-		return r.setAside(t, c.line, at.now, err)
+		return r.setAside(t, c, at.now, err)
 	}
 	if found && first.entry.ID != c.entry.ID {
 		wait = 0
 	}
-	_, err = t.exec(yield, c.line, at.now+wait.Milliseconds())
+	return c.giveUp(t, at.now+wait.Milliseconds())
+}
+
+// giveUp gives the line up. Where the claim's function was abandoned, nobody may start the line before its lease ends: so
+// the lease stays, and with it a line that has no event left.
+func (c *claim) giveUp(t *tx, due int64) error {
+	statement := yield
+	if c.abandoned != nil {
+		statement = `UPDATE signforms_lines SET due = ` + t.latest + `($2, lease), token = 0, head = 0 WHERE id = $1`
+	}
+	_, err := t.exec(statement, c.line, due)
 	return err
 }
 
@@ -159,25 +174,41 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	})
 }
 
-// settleFailed records that the claim's event failed for good.
-func (r *runner) settleFailed(c *claim, then turn, text string) (*claim, error) {
+// settleFailed records a try that failed by err, and sets the outcome in s. When it was not the last one, the line is given
+// up until the next. What counts are the tries in the store: the event may have been erased or retried while it ran.
+func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
+	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
-		_, err := t.exec(markFailed, c.entry.ID, at.now, text)
-		return settledForGood, err
-	})
-}
-
-// settleTried records a failed try and gives the line up until the next one.
-func (r *runner) settleTried(c *claim, then turn, text string, wait time.Duration) (*claim, error) {
-	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
-		_, err := t.exec(markTried, c.entry.ID, text)
-		return wait, err
+		var tries int
+		pending, stored := t.first([]any{&tries}, triesOf, c.entry.ID)
+		if stored != nil {
+			return 0, stored
+		}
+		tries++
+		if !pending || tries > 0 && (webhook.IsPermanent(err) || tries >= r.maxTries) {
+			s.Outcome, s.Retry = GivenUp, time.Time{}
+			_, stored = t.exec(markFailed, c.entry.ID, at.now, text)
+			return settledForGood, stored
+		}
+		wait := time.Duration(0)
+		if tries > 0 { // else Retry has made it due now
+			wait = r.wait(err, tries)
+		}
+		s.Outcome, s.Retry = Retrying, time.Now().Add(wait)
+		if c.abandoned != nil && s.Retry.Before(c.until) {
+			s.Retry = c.until
+		}
+		_, stored = t.exec(markTried, c.entry.ID, text)
+		return wait, stored
 	})
 }
 
 // release gives the line up, due at once.
 func (r *runner) release(c *claim) error {
-	_, err := r.settle(c, turn{}, func(*tx, instant) (time.Duration, error) { return 0, nil })
+	_, err := r.settle(c, turn{}, func(t *tx, _ instant) (time.Duration, error) {
+		_, err := t.exec(markFresh, c.entry.ID)
+		return 0, err
+	})
 	return err
 }
 
@@ -197,10 +228,22 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	return err
 }
 
-// settleInterrupted counts a try that left no outcome, and keeps the line.
-func (r *runner) settleInterrupted(c *claim, text string) error {
-	return r.hold(c, func(t *tx) error {
-		_, err := t.exec(markTried, c.entry.ID, text)
+// settleInterrupted counts a try that left no outcome, or not, and keeps the line for the next one, whose start it records.
+func (r *runner) settleInterrupted(c *claim, counts bool) error {
+	tries := 0
+	if counts {
+		tries = 1
+	}
+	err := r.hold(c, func(t *tx) error {
+		if _, err := t.exec(markBegun, c.line); err != nil {
+			return err
+		}
+		_, err := t.exec(markInterrupted, c.entry.ID, errInterrupted.Error(), tries)
 		return err
 	})
+	if err == nil {
+		c.entry.Attempts += tries
+		c.entry.Error = errInterrupted.Error()
+	}
+	return err
 }

@@ -51,7 +51,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 		{&s.Failed, "SELECT count(*) FROM signforms_events WHERE state = 2", nil},
 		{&s.Lines, "SELECT count(*) FROM signforms_lines", nil},
 		{&s.DueLines, "SELECT count(*) FROM signforms_lines WHERE " + free + " <= $1", []any{now}},
-		{&s.Running, "SELECT count(*) FROM signforms_lines WHERE lease > $1", []any{now}},
+		{&s.Running, "SELECT count(*) FROM signforms_lines WHERE token <> 0 AND lease > $1", []any{now}},
 		{&due, "SELECT min(due) FROM signforms_lines WHERE due <= $1", []any{now}},
 		{&s.ReceivedLastMinute, `SELECT count(*) FROM signforms_events WHERE received > $1 AND id >
 			coalesce((SELECT id FROM signforms_events WHERE received <= $1 ORDER BY id DESC LIMIT 1), 0)`, []any{minute}},

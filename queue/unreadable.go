@@ -27,14 +27,14 @@ func isUnreadable(err error) bool {
 
 // setAside gives up a line of this process, or one that it has locked, whose first event could not be read. Where that has
 // spoilt the transaction it returns an unreadableError.
-func (q *Queue) setAside(t *tx, line, now int64, unreadable error) error {
-	if _, err := t.exec(yield, line, now+unreadableWait.Milliseconds()); err != nil {
+func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
+	if err := c.giveUp(t, now+unreadableWait.Milliseconds()); err != nil {
 		if isDamage(unreadable) {
-			return &unreadableError{line, unreadable}
+			return &unreadableError{c.line, unreadable}
 		}
 		return unreadable
 	}
-	q.logUnreadable(t.ctx, line, unreadable)
+	q.logUnreadable(t.ctx, c.line, unreadable)
 	return nil
 }
 
@@ -63,9 +63,8 @@ func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, 
 			return err
 		}
 		if u.line == c.line {
-			return r.setAside(t, c.line, at.now, u.err)
+			return r.setAside(t, c, at.now, u.err)
 		}
-		_, err = t.exec(yield, c.line, at.now+max(wait, 0).Milliseconds())
-		return err
+		return c.giveUp(t, at.now+max(wait, 0).Milliseconds())
 	})
 }

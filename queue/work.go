@@ -28,16 +28,16 @@ func (r *runner) work(c *claim) {
 
 // process runs the function for the claim's event, stores the outcome, and returns what to process next.
 func (r *runner) process(c *claim) (next *claim) {
+	if c.interrupted {
+		if next, goOn := r.interrupted(c); !goOn {
+			return next
+		}
+	}
 	if r.stopping() {
 		if err := r.release(c); err != nil && !errors.Is(err, errStale) {
 			r.Logger.LogAttrs(r.values, slog.LevelError, "queue: releasing a line, it will be due when its lease ends", slog.String("error", err.Error()))
 		}
 		return nil
-	}
-	if c.interrupted {
-		if next, goOn := r.interrupted(c); !goOn {
-			return next
-		}
 	}
 	if time.Until(c.until) < r.lease()-r.margin/4 { // storing the claim took long
 		if err := r.hold(c, func(*tx) error { return nil }); err != nil {
@@ -47,11 +47,9 @@ func (r *runner) process(c *claim) (next *claim) {
 	}
 	begun := time.Now()
 	ctx, err := r.call(c)
-	s := Settled{Entry: c.entry, Duration: time.Since(begun)}
-	next = r.record(c, err, &s)
-	if r.OnSettled != nil {
-		r.OnSettled(ctx, s)
-	}
+	s := Settled{Entry: c.entry, Err: err, Duration: time.Since(begun)}
+	next = r.record(c, &s)
+	r.tell(ctx, c, &s)
 	return next
 }
 
@@ -103,39 +101,36 @@ func (r *runner) turn(c *claim) turn {
 }
 
 // record stores what became of the event, which s tells afterwards, and returns what to process next.
-func (r *runner) record(c *claim, err error, s *Settled) (next *claim) {
-	s.Err = err
-	failed := c.entry.Attempts + 1
+func (r *runner) record(c *claim, s *Settled) (next *claim) {
 	ending := context.Cause(r.values) != nil
 	var stored error
 	switch {
-	case err == nil:
+	case s.Err == nil:
 		s.Outcome = Processed
 		next, stored = r.settleDone(c, r.turn(c))
-	case ending && c.abandoned != nil:
-		s.Outcome = Released // it goes on: nobody may start it before the lease ends
-	case ending && !webhook.IsPermanent(err):
+	case ending && !webhook.IsPermanent(s.Err):
 		s.Outcome = Released
 		stored = r.release(c)
-	case webhook.IsPermanent(err) || failed >= r.maxTries:
-		s.Outcome = GivenUp
-		next, stored = r.settleFailed(c, r.turn(c), errorText(err))
 	default:
-		s.Outcome = Retrying
-		wait := r.wait(err, failed)
-		s.Retry = time.Now().Add(wait)
-		next, stored = r.settleTried(c, r.turn(c), errorText(err), wait)
+		next, stored = r.settleFailed(c, r.turn(c), s.Err, s)
 	}
 	if stored != nil {
-		s.Outcome = Stale
+		s.Outcome, s.Retry = Stale, time.Time{}
 		r.stored(&c.entry, stored)
 	}
-	r.tell(c, s)
 	return next
 }
 
-// tell counts and logs an outcome.
-func (r *runner) tell(c *claim, s *Settled) {
+// tell counts and logs an outcome, and calls OnSettled with the ctx of the function.
+func (r *runner) tell(ctx context.Context, c *claim, s *Settled) {
+	r.note(c, s)
+	if r.OnSettled != nil {
+		r.OnSettled(ctx, *s)
+	}
+}
+
+// note counts and logs an outcome.
+func (r *runner) note(c *claim, s *Settled) {
 	attrs := []slog.Attr{slog.Int("failed_tries", c.entry.Attempts+1)}
 	if s.Err != nil {
 		attrs = append(attrs, slog.String("error", errorText(s.Err)))
@@ -160,24 +155,24 @@ func (r *runner) tell(c *claim, s *Settled) {
 	}
 }
 
-// interrupted counts the try that an earlier lease ended without an outcome. It reports whether the claim's event may be
-// tried again; if not, it returns what to process next.
+// interrupted counts the try that an earlier lease ended without an outcome. It reports whether the claim's event is tried
+// now; if not, it returns what to process next. It gives no event up whose last try may not have begun.
 func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
-	s := Settled{Entry: c.entry, Err: errInterrupted, Outcome: GivenUp}
+	ctx, cancel := context.WithCancel(entryContext(r.values, c.entry))
+	cancel()
+	s := Settled{Entry: c.entry, Err: errInterrupted}
 	var err error
-	if goOn = c.entry.Attempts+1 < r.maxTries; goOn {
-		err = r.settleInterrupted(c, errInterrupted.Error())
-		s.Outcome = Retrying
-		s.Retry = time.Now()
+	last := c.entry.Attempts+1 >= r.maxTries
+	if goOn = !last || !c.begun; goOn {
+		s.Outcome, s.Retry = Retrying, time.Now()
+		err = r.settleInterrupted(c, !last)
 	} else {
-		next, err = r.settleFailed(c, r.turn(c), errInterrupted.Error())
+		next, err = r.settleFailed(c, r.turn(c), errInterrupted, &s)
 	}
 	if err != nil {
 		r.stored(&c.entry, err)
 		return nil, false
 	}
-	r.tell(c, &s)
-	c.entry.Attempts++
-	c.entry.Error = errInterrupted.Error()
+	r.tell(ctx, c, &s)
 	return next, goOn
 }
