@@ -150,14 +150,14 @@ func (s stage) start(role, journal string) *child {
 	c.out = bufio.NewReader(out)
 	require.NoError(s, c.cmd.Start())
 	s.Cleanup(c.kill)
-	defer c.killIn(time.Minute)()
 	c.addr = strings.TrimPrefix(c.line(s), "ready ")
 	return c
 }
 
-// line reads a line that the child prints.
+// line reads a line that the child prints within a minute.
 func (c *child) line(s stage) string {
 	s.Helper()
+	defer c.killIn(time.Minute)()
 	line, err := c.out.ReadString('\n')
 	require.NoError(s, err, "the child ended")
 	return strings.TrimSpace(line)

@@ -151,6 +151,14 @@ func (s stage) accept(q *queue.Queue, events ...webhook.Event) {
 	require.Equal(s, http.StatusOK, w.Code, w.Body.String())
 }
 
+// parsed are events as they are received.
+func (s stage) parsed(events ...webhook.Event) []webhook.Event {
+	s.Helper()
+	parsed, err := webhook.Parse(webhooktest.Payload(events...))
+	require.NoError(s, err)
+	return parsed
+}
+
 // completed is event n of a document.
 func completed(document string, n int) *webhook.SignatureCompleted {
 	return &webhook.SignatureCompleted{Document: webhook.Document{DocumentID: document, DocumentName: fmt.Sprint(n)}}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -193,13 +194,13 @@ func TestEventInFrontOfAWaitingOne(t *testing.T) {
 			t.Run(fmt.Sprint(how, " while the other runs: ", running), func(t *testing.T) {
 				eachStoreVirtually(t, func(s stage) {
 					q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour, 4 * time.Hour}})
-					fixed := false
+					var fixed atomic.Bool
 					var j journal
 					s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
 						if name(e) == "a/2" {
 							time.Sleep(30 * time.Second)
 						}
-						if fixed {
+						if fixed.Load() {
 							return nil
 						}
 						if name(e) == "a/1" {
@@ -218,7 +219,7 @@ func TestEventInFrontOfAWaitingOne(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 					require.Equal(s, []string{"a/1", "a/2", "a/1"}, j.all()[:min(3, len(j.all()))])
-					fixed = true
+					fixed.Store(true)
 					s.settledSlowly(q)
 				})
 			})
@@ -307,9 +308,8 @@ func TestEmptyQueueTakesALargeDelivery(t *testing.T) {
 func TestStoreRefusesEventsWithoutJSON(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
-		parsed, err := webhook.Parse(webhooktest.Payload(completed("a", 1)))
-		require.NoError(s, err)
-		err = q.Store(s.Context(), append(parsed, completed("a", 2)))
+		parsed := s.parsed(completed("a", 1))
+		err := q.Store(s.Context(), append(parsed, completed("a", 2)))
 		require.ErrorContains(s, err, "event 2 of 2 has no JSON")
 		require.ErrorContains(s, q.Store(s.Context(), []webhook.Event{nil}), "event 1 of 1 has no JSON")
 		require.Empty(s, s.list(q, queue.Filter{}), "all or none")

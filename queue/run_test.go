@@ -285,7 +285,7 @@ func TestMisuseOfRun(t *testing.T) {
 		stop()
 		require.NoError(s, q.Close())
 		require.ErrorIs(s, q.Run(s.Context(), j.noting(nil)), queue.ErrClosed)
-		require.ErrorIs(s, q.Store(s.Context(), []webhook.Event{completed("a", 2)}), queue.ErrClosed)
+		require.ErrorIs(s, q.Store(s.Context(), s.parsed(completed("a", 2))), queue.ErrClosed)
 		_, err := queue.Open(string(newFile(t)), &queue.Options{Timeout: -1, Workers: -1})
 		require.ErrorContains(s, err, "Timeout is negative")
 		require.ErrorContains(s, err, "Workers is negative")
