@@ -194,19 +194,19 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 			srv.AddWebhook(signformstest.Webhook{URL: endpoint(network, arrived), Event: signformstest.SignatureCompleted})
 			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
 			inner := storage.Decide
-			claimed := false
+			var claimed atomic.Bool
 			storage.Decide = func(records []signformstest.Record) storagetest.Fate {
 				if records[0].Kind != "delivery" {
 					return storagetest.Saved // the signature; what follows is the claim
 				}
-				claimed = true
+				claimed.Store(true)
 				return inner(records)
 			}
 			storage.becomes(fate)
 			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
 			time.Sleep(10 * time.Minute)
-			require.True(t, claimed)
+			require.True(t, claimed.Load())
 			require.Zero(t, arrived.Load())
 			require.LessOrEqual(t, storage.saves.Load(), int32(620), "about one try a second")
 
