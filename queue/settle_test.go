@@ -39,9 +39,9 @@ func (s stage) soon(what string, reached func() bool) {
 }
 
 // What an abandoned function may still be doing, another process must not do before the lease ends: whether the event is
-// tried again, has failed, was the last of its line or the end of Run came.
+// tried again, has failed as the last of its line, was erased, or the end of Run came.
 func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
-	for what, retries := range map[string][]time.Duration{"tried again": {0, 0}, "failed": {}, "end of Run": {0}} {
+	for what, retries := range map[string][]time.Duration{"tried again": {0, 0}, "failed": {}, "erased": {0}, "end of Run": {0}} {
 		t.Run(what, func(t *testing.T) {
 			eachStoreVirtually(t, func(s stage) {
 				o := queue.Options{Retries: retries}
@@ -59,8 +59,13 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 					stop()
 				} else {
 					time.Sleep(91 * time.Second) // abandoned after a minute and a half
-					s.accept(q, completed("a", 2))
 				}
+				if what == "erased" {
+					_, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
+					require.NoError(s, err)
+					s.accept(q, completed("a", 1)) // a repeat
+				}
+				s.accept(q, completed("a", 2))
 				called := make(chan time.Time, 9)
 				next := s.lookUntil(other, 10*time.Minute, called, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
 					called <- time.Now()
@@ -143,9 +148,10 @@ func TestRetryOfAnEventThatTheEndOfRunInterrupts(t *testing.T) {
 		_, err := q.Retry(s.Context(), queue.Filter{})
 		require.NoError(s, err)
 		stop()
-		s.run(q, failing("no"))
+		var j journal
+		s.run(q, j.noting(func(context.Context, webhook.Event) error { return errors.New("no") }))
 		s.settledSlowly(q)
-		require.Equal(s, 1, s.list(q, queue.Filter{Failed: true})[0].Attempts, "its one try, not one more")
+		require.Equal(s, []string{"a/1"}, j.all(), "its one try, not one more")
 	})
 }
 
@@ -270,4 +276,71 @@ func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
 		require.Equal(s, 1, failed[0].Attempts)
 		require.Equal(s, []string{"a retrying 0 true true", "a stale 0 false true", "other: a failed 0 true true"}, told)
 	})
+}
+
+// Erase also waits for a function that began after an interruption.
+func TestEraseWaitsForARunAfterAnInterruptedOne(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1))
+		s.exec(`UPDATE signforms_lines SET lease = 1, token = 7, head = (SELECT id FROM signforms_events)`)
+		began, goOn := make(chan struct{}), make(chan struct{})
+		var j journal
+		s.run(q, j.noting(hold("a/1", began, goOn)))
+		<-began
+		erased := make(chan error, 1)
+		go func() {
+			_, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
+			erased <- err
+		}()
+		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
+		select {
+		case <-erased:
+			require.Fail(s, "a function was running")
+		case <-time.After(50 * time.Millisecond):
+		}
+		close(goOn)
+		require.NoError(s, <-erased)
+	})
+}
+
+// A line that goes on from event to event is as late as its next event, not as its first.
+func TestLagOfALineThatGoesOn(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Timeout: 5 * time.Hour})
+		began, goOn := make(chan struct{}), make(chan struct{})
+		s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+			began <- struct{}{}
+			<-goOn
+			return nil
+		}})
+		s.accept(q, completed("a", 1))
+		<-began
+		time.Sleep(time.Hour)
+		s.accept(q, completed("a", 2))
+		goOn <- struct{}{}
+		<-began
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		require.Less(s, st.Lag, time.Minute)
+		close(goOn)
+	})
+}
+
+// A settlement that fails when it is committed has claimed another line within it, which must be free again.
+func TestFailedSettlementHoldsNoOtherLine(t *testing.T) {
+	s := stage{t, where(sharedPostgres(t).newSchema(t)), false}
+	q := s.queue(&queue.Options{Workers: 1, Timeout: 200 * time.Millisecond})
+	s.accept(q, completed("a", 1))
+	s.exec(`CREATE FUNCTION refuse() RETURNS trigger AS 'BEGIN RAISE EXCEPTION ''planned''; END' LANGUAGE plpgsql`)
+	s.exec(`CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON signforms_events DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW WHEN (NEW.state = 1 AND OLD.subject = 'a') EXECUTE FUNCTION refuse()`)
+	began, goOn := make(chan struct{}, 9), make(chan struct{})
+	var j journal
+	s.run(q, j.noting(hold("a/1", began, goOn)))
+	<-began
+	s.accept(q, completed("b", 1))
+	close(goOn)
+	s.until(q, func(st queue.Stats) bool { return st.Processed == 1 })
+	require.Contains(s, j.all(), "b/1")
 }
