@@ -155,6 +155,20 @@ func TestRetryOfAnEventThatTheEndOfRunInterrupts(t *testing.T) {
 	})
 }
 
+func TestRetryOfAWaitingEvent(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+		var j journal
+		s.run(q, j.noting(func(context.Context, webhook.Event) error { return errors.New("no") }))
+		s.accept(q, completed("a", 1))
+		time.Sleep(time.Minute)
+		_, err := q.Retry(s.Context(), queue.Filter{})
+		require.NoError(s, err)
+		s.settledSlowly(q)
+		require.Len(s, j.all(), 3, "one try, and then all of them again")
+	})
+}
+
 func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{8 * time.Hour}})
@@ -191,7 +205,10 @@ func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 
 func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
-		q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour}})
+		outcomes := make(chan queue.Outcome, 2)
+		q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour}, OnSettled: func(_ context.Context, set queue.Settled) {
+			outcomes <- set.Outcome
+		}})
 		began, goOn := make(chan struct{}), make(chan struct{})
 		second := make(chan struct{}, 1)
 		s.accept(q, completed("a", 1), completed("a", 2))
@@ -213,6 +230,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 		require.NoError(s, err)
 		require.Equal(s, 1, n)
 		s.soon("a/2 ran", func() bool { return len(second) > 0 })
+		require.Equal(s, queue.GivenUp, <-outcomes, "an erased event is not tried again")
 	})
 }
 
