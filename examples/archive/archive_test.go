@@ -110,12 +110,12 @@ func TestRefusedDownloads(t *testing.T) {
 		"another host":  {elsewhere.URL + "/token", nil, true, "not allowed"},
 		"plain HTTP":    {"http://" + f.host() + "/token", nil, true, "not allowed"},
 		"with password": {"https://u:token@" + f.host(), nil, true, "not allowed"},
-		"no URL":        {"https://%zz/token", nil, true, "no URL"},
+		"not a URL":     {"https://%zz/token", nil, true, "is not a URL"},
 		"no link":       {"", nil, true, "not allowed"},
 		"a redirect":    {f.URL + "/token", http.RedirectHandler(elsewhere.URL+"/token", http.StatusFound).ServeHTTP, true, "not allowed"},
 		"a circle":      {f.URL + "/token", http.RedirectHandler(f.URL+"/token", http.StatusFound).ServeHTTP, true, "too many redirects"},
 		"not there yet": {f.URL + "/token", status(404), false, "answered 404"},
-		"no PDF":        {f.URL + "/token", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }, false, "no PDF"},
+		"not a PDF":     {f.URL + "/token", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }, false, "is not a PDF"},
 		"too large":     {f.URL + "/token", func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 2000)) }, true, "more than 1000 bytes"},
 		"cut short": {f.URL + "/token", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
