@@ -160,13 +160,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 			erased <- err
 		}()
 		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
-		select {
-		case <-erased:
-			require.Fail(s, "a function was running")
-		case <-time.After(50 * time.Millisecond):
-		}
-		close(goOn)
-		require.NoError(s, <-erased)
+		s.endsAfter(erased, goOn)
 		s.settled(q)
 		require.Equal(s, []string{"a/1", "a/2"}, j.all())
 		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 2))).Body.String(), "an erased event does not come back")
@@ -398,4 +392,16 @@ func TestErasureOfFailedEventsIsLoggedOnce(t *testing.T) {
 		require.Equal(t, 501, log.count("it was never processed"))
 		require.Empty(t, s.list(q, queue.Filter{Failed: true}))
 	})
+}
+
+// endsAfter requires that an Erase has not ended before its function may go on, and that it then ends well.
+func (s stage) endsAfter(erased <-chan error, goOn chan struct{}) {
+	s.Helper()
+	select {
+	case <-erased:
+		require.Fail(s, "a function was running")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(goOn)
+	require.NoError(s, <-erased)
 }
