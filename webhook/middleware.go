@@ -71,29 +71,60 @@ func (v *Verifier) receiveCopy(r *http.Request, refusals *refusals) (Verified, *
 
 type eventsKey struct{}
 
+// passedDelivery is the context of a request that passed. It decodes the events once, when they are asked for.
+type passedDelivery struct {
+	context.Context
+	verified Verified
+	decode   sync.Once
+	events   []Event
+	err      error
+}
+
+func (d *passedDelivery) Value(key any) any {
+	switch key {
+	case verifiedKey{}:
+		return &d.verified
+	case eventsKey{}:
+		return d
+	}
+	return d.Context.Value(key)
+}
+
+func (d *passedDelivery) decoded() ([]Event, error) {
+	d.decode.Do(func() { d.events, d.err = Parse(d.verified.Payload) })
+	return d.events, d.err
+}
+
+// payloadBody is a request's body.
+type payloadBody struct{ bytes.Reader }
+
+func newPayloadBody(payload []byte) *payloadBody {
+	b := &payloadBody{}
+	b.Reset(payload)
+	return b
+}
+
+func (b *payloadBody) Close() error { return nil }
+
 // authenticated returns a copy of r that has the payload for a body.
 func authenticated(r *http.Request, verified Verified) *http.Request {
-	ctx := context.WithValue(r.Context(), verifiedKey{}, &verified)
-	ctx = context.WithValue(ctx, eventsKey{}, sync.OnceValues(func() ([]Event, error) {
-		return Parse(verified.Payload)
-	}))
-	r = r.WithContext(ctx)
-	body := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(verified.Payload)) }
-	r.Body = body()
-	r.GetBody = func() (io.ReadCloser, error) { return body(), nil }
-	r.ContentLength = int64(len(verified.Payload))
+	r = r.WithContext(&passedDelivery{Context: r.Context(), verified: verified})
+	payload := verified.Payload
+	r.Body = newPayloadBody(payload)
+	r.GetBody = func() (io.ReadCloser, error) { return newPayloadBody(payload), nil }
+	r.ContentLength = int64(len(payload))
 	r.TransferEncoding = nil
 	r.Header = r.Header.Clone()
-	r.Header.Set("Content-Length", strconv.Itoa(len(verified.Payload)))
+	r.Header.Set("Content-Length", strconv.Itoa(len(payload)))
 	return r
 }
 
 // EventsFrom returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of [Parse].
 // It decodes on the first call. All calls for a request return the same events; do not change them.
 func EventsFrom(ctx context.Context) ([]Event, error) {
-	events, ok := ctx.Value(eventsKey{}).(func() ([]Event, error))
+	delivery, ok := ctx.Value(eventsKey{}).(*passedDelivery)
 	if !ok {
 		return nil, ErrNoDelivery
 	}
-	return events()
+	return delivery.decoded()
 }
