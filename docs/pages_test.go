@@ -148,6 +148,24 @@ func TestNamesInDocumentationExist(t *testing.T) {
 	require.Empty(t, slices.Compact(missing), "named in documentation, but not exported")
 }
 
+// The package comment of signformstest lists what a test server can be told: each method of a Server.
+func TestTheListOfServerMethodsIsWhole(t *testing.T) {
+	list, err := os.ReadFile("signformstest/doc.go")
+	require.NoError(t, err)
+	sources, err := filepath.Glob("signformstest/*.go")
+	require.NoError(t, err)
+	method, found := regexp.MustCompile(`(?m)^func \(s \*Server\) ([A-Z]\w*)\(`), 0
+	for _, path := range sources {
+		source, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range method.FindAllSubmatch(source, -1) {
+			found++
+			require.Containsf(t, string(list), "[Server."+string(m[1])+"]", "%s has a method that the list lacks", path)
+		}
+	}
+	require.Greater(t, found, 50)
+}
+
 // readPackage adds what a package exports, as Name, Type.Member and both behind the package's name, and returns its doc
 // comments.
 func readPackage(t *testing.T, name, dir string, exported map[string]bool) (comments string) {

@@ -10,8 +10,6 @@
 // A server does what the interface describes: it keeps documents, enforces statuses and the signing order, counts
 // reminders, and signs and retries its webhooks. [Server.Advance] moves its clock, so that a test of a delivery that is
 // retried for hours takes milliseconds; [Server.Settle] waits until webhooks have arrived, so that no test has to sleep.
-// [Server.Requests], [Server.Deliveries], [Server.Messages] and [Server.Audit] tell what happened.
-// [Server.Fail] and [Server.FailWebhooks] make things go wrong on purpose.
 //
 // With a [Network] nothing touches a socket. Client, service and receiver then run inside a [testing/synctest] bubble, where
 // hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
@@ -34,8 +32,31 @@
 // would have been. Logs hold personal data and signing links; their String methods do not.
 //
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
-// of your own with Options.Middleware. Use [Server.CreateTemplate] and the other Create methods, which return an error where
-// [Server.AddTemplate] fails the test, and subscribe to what happens with [Server.Watch].
+// of your own with Options.Middleware.
 //
-// All methods of a [Server] may be called from several goroutines.
+// # What a server can be told
+//
+// Where a line has two methods with "or", the first fails the test and the second returns an error.
+//
+//   - Set up: [Server.AddTemplate] or [Server.CreateTemplate], [Server.AddForm] or [Server.CreateForm], [Server.AddDocument] or
+//     [Server.CreateDocument], [Server.AddWebhook] or [Server.CreateWebhook], [Server.AddWorkspace] or [Server.CreateWorkspace],
+//     [Server.AddAPIKey] or [Server.CreateAPIKey].
+//   - Act as a signer: [Server.Signer], which views, signs and declines.
+//   - Act as a respondent: [Server.SubmitForm].
+//   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive].
+//   - Act on a webhook: [Server.TestWebhook] or [Server.SendSample], [Server.Resend], [Server.ResendFailed],
+//     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret].
+//   - Move the clock: [Server.Advance] or [Server.AdvanceClock], [Server.Now], [Server.Settle].
+//   - Make things go wrong: [Server.Fail] or [Server.CreateFault], [Server.FailWebhooks] or [Server.CreateWebhookFault],
+//     [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
+//   - Ask what happened: [Server.Requests], [Server.Deliveries], [Server.Delivery], [Server.Messages], [Server.Audit],
+//     [Server.Watch].
+//   - Ask what there is: [Server.FindDocuments], [Server.FindDocument], [Server.Templates], [Server.FindTemplate],
+//     [Server.Forms], [Server.FindForm], [Server.Responses], [Server.FindResponse], [Server.Webhooks], [Server.SigningLink],
+//     [Server.FormLink], [Server.TemplatePDF], [Server.DocumentPDF], [Server.FinishedPDF].
+//   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].
+//   - Keep or end it: [Server.CheckStorage], [Server.Reset], [Server.Shutdown], [Server.Close].
+//
+// [Options] and [Profile] say what it is told once, at its start. All methods of a [Server] may be called from several
+// goroutines.
 package signformstest
