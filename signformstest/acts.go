@@ -29,8 +29,8 @@ func (r *refusal) Error() string {
 
 func (r *refusal) Is(target error) bool { return target == ErrRefused }
 
-// Actor is a signer of one document, ready to act. Each act returns an error when the service refuses it, and then nothing
-// has changed; check it, or the test goes on with a document in another state than it believes.
+// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
+// it, or the test goes on with a document in another state than it expects.
 type Actor struct {
 	server   *Server
 	document string
@@ -44,13 +44,13 @@ func (s *Server) Signer(documentID, emailOrID string) Actor {
 	return Actor{server: s, document: documentID, signer: emailOrID, from: Origin{IP: signerIP}}
 }
 
-// From returns the signer acting from elsewhere than 192.0.2.1. Audit entries and events tell.
+// From returns the signer with another origin than the default, IP 192.0.2.1. Audit entries and events show it.
 func (a Actor) From(o Origin) Actor {
 	a.from = o
 	return a
 }
 
-// View opens the document. A second time it changes nothing and tells nobody.
+// View opens the document. A second View changes nothing and causes no event.
 func (a Actor) View() error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.View(a.signer, signing.Origin(a.from), at)
@@ -76,7 +76,7 @@ func (a Actor) Decline(reason string) error {
 // Pay records the payment of a document, which must be SIGNED.
 func (s *Server) Pay(documentID string) error { return s.act(documentID, signing.Document.Pay) }
 
-// Expire ends a document as if its time were over. It must be in progress.
+// Expire expires a document now. It must be in progress.
 func (s *Server) Expire(documentID string) error { return s.act(documentID, signing.Document.Expire) }
 
 // Delete deletes a document, which must be a draft or in progress. It stays listed, as DELETED.

@@ -6,8 +6,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// AuditEntry is one line of the audit trail of a document or a form. Entries are only ever added: From and To chain, and the
-// last To is the document's status.
+// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. The From of each entry is the
+// To of the one before, and the last To is the document's status.
 type AuditEntry struct {
 	ID       int64  // from 1, ascending over all records
 	RecordID string // the document or the form
@@ -34,8 +34,7 @@ func (e AuditEntry) String() string {
 	return line
 }
 
-// Audit returns what was done to a document or form, oldest first: it explains how the record came to its state. It is empty
-// for an id that no record has.
+// Audit returns what was done to a document or form, oldest first. It is empty when no record has the id.
 func (s *Server) Audit(documentID string) []AuditEntry {
 	var trail []AuditEntry
 	s.store.View(func(tx *store.Tx) error {

@@ -11,11 +11,11 @@ type clock struct {
 	mu     sync.Mutex
 	start  time.Time // not zero: the clock stands still between advances
 	offset time.Duration
-	latest time.Time // that was told
+	latest time.Time // the last result of Now
 }
 
-// Now returns the service's time in UTC, in the milliseconds that the wire can carry. It never goes back, as a wall clock that
-// is set does.
+// Now returns the service's time in UTC, in whole milliseconds, as on the wire. It never goes back, even when the wall clock is
+// set back.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *clock) advanced() time.Duration {
 	return c.offset
 }
 
-// resume goes on with a clock that was advanced by offset and has told latest, so that time does not go back.
+// resume continues a clock that was advanced by offset and whose last time was latest, so that time does not go back.
 func (c *clock) resume(offset time.Duration, latest time.Time) {
 	c.mu.Lock()
 	c.offset = max(c.offset, offset)

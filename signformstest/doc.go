@@ -57,6 +57,5 @@
 //   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].
 //   - Keep or end it: [Server.CheckStorage], [Server.Reset], [Server.Shutdown], [Server.Close].
 //
-// [Options] and [Profile] say what it is told once, at its start. All methods of a [Server] may be called from several
-// goroutines.
+// [Options] and [Profile] are its settings from the start. All methods of a [Server] are safe for concurrent use.
 package signformstest

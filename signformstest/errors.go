@@ -8,11 +8,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// What the errors of a server's methods match, by errors.Is. They are not those of package signforms: signforms.ErrNotFound, say,
-// is for the errors of its client.
+// The kinds of errors of a server's methods, for errors.Is. They differ from those of package signforms, which the errors of
+// its client match.
 var (
-	// ErrRefused says that the service's rules forbid an act: the document's status, the signing order, a signer who has signed
-	// before or does not belong to the document.
+	// ErrRefused says that the service's rules forbid an act: because of the document's status or the signing order, or because
+	// the signer has signed before or is none of the document's.
 	ErrRefused = errors.New("refused by the service's rules")
 
 	// ErrNotFound says that no record has the id.

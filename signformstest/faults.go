@@ -26,14 +26,14 @@ type Fault struct {
 	Times       int                 // happens this often at most; 0: no limit
 	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
-	AfterWork   bool          // do the work first: an answer that gets lost, or lies, after something was done
+	AfterWork   bool          // do the work first, so that its answer gets lost or is wrong
 	Latency     time.Duration // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
 	Reset       bool          // reset the connection instead of answering
 	Status      int           // answer with this status, 200 to 599, instead of doing the work; 0: that of the work, or 200 with Body
 	Body        string        // answer with this body instead of doing the work; empty: that of the work, or with Status none
 	ContentType string        // of the answer; default application/json
-	RetryAfter  string        // Retry-After header of the answer, as it is; empty: none, or the service's own
-	Cut         int           // break the connection after so many bytes of the answer's body; 0, or more than it has: not at all
+	RetryAfter  string        // Retry-After header of the answer, unchecked; empty: none, or the service's own
+	Cut         int           // break the connection after this many bytes of the answer's body; 0, or more than it has: not at all
 	Drip        time.Duration // wait this long between any two bytes of the answer's body; 0: not at all
 	Unknown     bool          // put statuses that no client knows into the answer, and a new field into each object
 	WrongTypes  bool          // swap strings with numbers and booleans in the answer
@@ -58,14 +58,14 @@ type WebhookFault struct {
 	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
 
 	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration // make the attempt so much later by the service's clock, once per delivery: others overtake it; the rest happens when it is made
+	Delay      time.Duration // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
 	Duplicate  bool          // send the same request twice
 	Secret     string        // sign with this instead of the webhook's secret; empty: with that
 	Shift      time.Duration // add this to x-timestamp: negative for a stale one
 	OmitHeader string        // leave out this header, as in "x-signature"
 	OmitType   bool          // leave out webhookEvent
 	Type       string        // write this as webhookEvent; empty: the event's own
-	Pad        int           // add a field of so many bytes to each event, at most 16 MiB; 0: none
+	Pad        int           // add a field of this many bytes to each event, at most 16 MiB; 0: none
 	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
@@ -92,7 +92,7 @@ func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	return func() { s.RemoveFault(id) }
 }
 
-// CreateFault does what [Server.Fail] does, and returns the fault's id, or an error in place of failing the test.
+// CreateFault is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
 func (s *Server) CreateFault(f Fault) (id string, err error) {
 	switch {
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
@@ -110,7 +110,7 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 // maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
 const maxPad = 16 << 20
 
-// CreateWebhookFault does what [Server.FailWebhooks] does, and returns the fault's id, or an error in place of failing the test.
+// CreateWebhookFault is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
 func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 	switch {
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):

@@ -39,9 +39,9 @@ type Request struct {
 // String describes the request in one line that holds no value the client sent.
 func (r Request) String() string { return r.line }
 
-// Requests returns the newest API requests, of [Options].Keep, in the order in which they were answered. The newest of these are whole, up to
-// about 16 MiB; of the others Header, Query and Body are gone, and Cut says so. What they refer to is shared with the log: do
-// not change it.
+// Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered. The
+// newest are whole, up to about 16 MiB; the others lack Header, Query and Body, and have Cut set. Do not change what they refer
+// to: it is shared with the log.
 func (s *Server) Requests() []Request {
 	return convertAll(s.requests.all(), publicRequest)
 }
@@ -54,7 +54,7 @@ type Message struct {
 	To         string
 	Subject    string
 	Body       string
-	Link       string    // opens the document or the form for whoever has it, and with POST signs the document; empty in notices
+	Link       string    // whoever has it can open the document or form, and sign the document with POST; empty in notices
 	At         time.Time // by the service's clock
 }
 
@@ -87,7 +87,7 @@ func (s *Server) linkIn(m signing.Message, form bool) string {
 	return s.links.Sign(m.Token)
 }
 
-// DeliveryStatus tells where a [Delivery] stands.
+// DeliveryStatus is how far a [Delivery] is.
 type DeliveryStatus string
 
 // The statuses of a delivery.
@@ -100,8 +100,8 @@ const (
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
-// Delivery is one body for one webhook, with every attempt to deliver it: 8 at most, after waits of 5 s, 1 min, 5 min,
-// 30 min, 2 h, 5 h and 10 h. Nothing of the schedule is documented by the service.
+// Delivery is one body for one webhook, with every attempt to deliver it. There are at most 8 attempts, with waits of 5 s,
+// 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
 type Delivery struct {
 	ID            string
 	WebhookID     string
@@ -133,18 +133,18 @@ func (d Delivery) String() string {
 // Attempt is one request of a [Delivery] and what came back.
 type Attempt struct {
 	At           time.Time     // by the service's clock
-	Took         time.Duration // by the service's clock: 0 where that stands still
+	Took         time.Duration // by the service's clock; 0 with Options.Start
 	Header       http.Header   // as sent, with x-timestamp and x-signature
 	Body         []byte        // as sent: that of the delivery, unless a [WebhookFault] changed it
 	StatusCode   int           // 0: no answer
 	AnswerHeader http.Header
 	Answer       []byte // the first 4 KiB of the answer's body
 	Error        string // why there was no answer, or not all of it; may be empty
-	Duplicate    bool   // the request before it once more, by a [WebhookFault]: none of the 8
+	Duplicate    bool   // a [WebhookFault] sent the request before it once more; does not count as one of the 8
 }
 
-// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events. What they refer to is
-// shared with the log: do not change it.
+// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events. Do not change what they
+// refer to: it is shared with the log.
 func (s *Server) Deliveries() []Delivery {
 	var all []store.Delivery
 	s.store.View(func(tx *store.Tx) error {

@@ -18,15 +18,15 @@ import (
 type Options struct {
 	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
 	// faults with a probability happen on the same matches. For golden files set Start as well, VirtualTimestamps if they
-	// hold x-timestamp or x-signature, and a Network if they hold URLs: a loopback port is another one each time.
+	// hold x-timestamp or x-signature, and a Network if they hold URLs, because a loopback port differs on each run.
 	Seed uint64
 
-	// Start, unless zero, is where the server's clock starts and stands still between calls of [Server.Advance], so that
-	// times are the same on every run. By default the clock is the wall clock plus what was advanced.
+	// Start, unless zero, is the time at which the server's clock starts. Then only [Server.Advance] moves it, so that times
+	// are the same on every run. By default the clock is the wall clock plus what was advanced.
 	Start time.Time
 
-	// Network, unless nil, is where the server is reached and reaches webhooks, in place of loopback: for tests in a
-	// [testing/synctest] bubble.
+	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is for
+	// tests in a [testing/synctest] bubble.
 	Network *Network
 
 	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers whose Verifier has
@@ -46,44 +46,45 @@ type Options struct {
 	// Addr is the host and port to listen on; default "127.0.0.1:0", a free port of loopback. It is not used with a Network.
 	Addr string
 
-	// PublicURL is what links and webhook payloads begin with, where clients and browsers reach the server by another URL
-	// than [Server.URL]: through a proxy, or under the name of a container. Default: the URL.
+	// PublicURL is what links and webhook payloads begin with. Set it when clients and browsers reach the server by another URL
+	// than [Server.URL], such as a proxy's or that of a container. Default: the URL.
 	PublicURL string
 
-	// APIKey, WorkspaceID and WebhookSecret are those of the server's own workspace. Empty ones are what the Storage holds, and
-	// random at first. Another APIKey takes the place of the one that the Storage holds, and so does another WebhookSecret, also
-	// for webhooks that were using that; another WorkspaceID is refused.
+	// APIKey, WorkspaceID and WebhookSecret are those of the server's own workspace. An empty one is read from the Storage; on
+	// the first start it is random. An APIKey or WebhookSecret that differs from the stored one replaces it, also for the webhooks
+	// that use the stored secret. A WorkspaceID that differs is refused.
 	APIKey        string
 	WorkspaceID   string
 	WebhookSecret string
 
-	// Storage, unless nil, keeps the server's state over restarts: all that was answered or returned was saved before. Requests
-	// that cannot be saved get 503, and methods an error that matches [ErrStorage]. The log of requests and faults are not
-	// kept. With nil all is gone when the server closes.
+	// Storage, unless nil, keeps the server's state over restarts. A change is saved before it is answered or returned. When it
+	// cannot be saved, a request is answered 503 and a method returns an error that matches [ErrStorage]. The log of requests and
+	// the faults are not kept. With nil nothing is kept.
 	Storage Storage
 
 	// Keep bounds what grows with use.
 	Keep Keep
 
-	// Finish, unless nil, makes the file of a completed document, as a PDF with its signatures: the completed event waits for
-	// it, also over restarts. It is called at least once for each completed document, for up to 4 of them at the same time, and with
-	// Start for one after the other. It is given the document's PDF, and may be called before [Start] has returned. A call has a minute,
-	// after which its ctx ends, as it does with the server; one that goes on for 10 more seconds has failed and is left to itself.
-	// After a failure it is called again 4, 16, 64 and 256 seconds later by the server's clock. When it has failed 5 times, the event
-	// goes out without a URL for the file.
+	// Finish, unless nil, makes the finished file of a completed document, a PDF with its signatures. The completed event waits
+	// for the file, also over restarts. Finish gets the document with its PDF. It is called at least once for each completed
+	// document, for up to 4 of them concurrently (one at a time when Start is set), and possibly before [Start] has returned.
+	//
+	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
+	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's
+	// clock. After 5 failures the event is sent without a URL for the file.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
 
-	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does: to refuse
-	// some targets, or to reach them by another way. An attempt whose connection it refuses failed with its error. It is not used
-	// with a Network.
+	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does. It can
+	// refuse targets or reach them in another way. When it returns an error, the attempt fails with it. It is not used with a
+	// Network.
 	DialWebhook func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Middleware, unless nil, is given the server's handler and returns what takes its place: for pages and interfaces of a
-	// program's own beside the service's, or in front of them.
+	// Middleware, unless nil, gets the server's handler and returns the handler to serve. A program adds pages and interfaces of
+	// its own with it.
 	Middleware func(http.Handler) http.Handler
 
-	// Logger, unless nil, is told what a program's user should know: saves and finished files that failed. It is told no secret
-	// and no personal data.
+	// Logger, unless nil, gets a line for each save and each finished file that failed. Lines contain no secret and no personal
+	// data.
 	Logger *slog.Logger
 }
 
@@ -104,9 +105,9 @@ const (
 	TokenBucket                       // Requests tokens, one comes back each Window/Requests
 )
 
-// TimestampFormat is how x-timestamp is written; the interface does not show it. A time before September 2001, as in a
-// [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: the Unix formats would have a
-// digit less than receivers look for.
+// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
+// a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it would have
+// fewer digits than receivers expect.
 type TimestampFormat int
 
 // The formats of x-timestamp.

@@ -7,8 +7,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Profile is one reading of what the interface leaves open, for trying a client and a receiver against others than the
-// one this SDK assumes.
+// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other readings than
+// the one that this SDK assumes.
 type Profile struct {
 	// Lists.
 	PageSize       int           // records per page when the request has no limit; default 10; of documents at most MaxLimit
@@ -16,12 +16,12 @@ type Profile struct {
 	CutLimit       bool          // a larger limit is taken for MaxLimit instead of being refused
 	OldestFirst    bool          // documents come oldest first when the request has no sortOrder
 	HideArchived   bool          // archived documents are listed only when the request asks for them with archive
-	UnknownStatus  UnknownStatus // what a status filter that is no status does; default UnknownStatusRefused
+	UnknownStatus  UnknownStatus // what a list does with an unknown status as filter; default UnknownStatusRefused
 	DateFormat     DateFormat    // which texts dateFrom and dateTo take; default DateOrTime
 	DateFrom       DateEnd       // what dateFrom with a time includes; default EndIncluded
 	DateTo         DateEnd       // what dateTo with a time includes; default EndIncluded
 	NoPagination   bool          // lists of documents come without pagination
-	CountPage      bool          // documentsCount counts the page instead of all that match; with NoPagination nothing tells a total
+	CountPage      bool          // documentsCount counts the page instead of all that match; with NoPagination no total is reported
 	None           NoneForm      // how a list without records is written; default NoneIsEmpty
 	UnknownIDEmpty bool          // the respondents or responses of an unknown id are an empty list instead of a 404
 
@@ -41,20 +41,20 @@ type Profile struct {
 	AnyID                bool        // an id of another shape than the service's own is unknown instead of malformed
 	FreeRefusedReminders bool        // a reminder that is refused does not count towards the limit
 
-	// IgnoreIDs makes documentId no filter of a list of documents, and void and reminder act on the newest PDF document, whatever
-	// they name: so does a service that reads its inputs elsewhere and takes the first record when it finds none.
+	// IgnoreIDs makes lists of documents ignore documentId, and makes void and reminder act on the newest PDF document. A service
+	// that reads its inputs elsewhere, and takes the first record when it finds none, behaves so.
 	IgnoreIDs bool
 
 	// Deliveries.
 	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
 	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
 
-	// Endpoints are operations that are elsewhere or have their inputs elsewhere, as in the client's Options.Endpoints.
-	// [Server.Client] knows of them.
+	// Endpoints overrides the method, path or place of inputs of operations, as the client's Options.Endpoints does.
+	// [Server.Client] uses them too.
 	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 
-// UnknownStatus says what a list of documents does with a status filter that is no status.
+// UnknownStatus says what a list of documents does with an unknown status as filter.
 type UnknownStatus int
 
 // The readings of an unknown status.
@@ -74,14 +74,14 @@ const (
 	DateOnly                     // a time is refused
 )
 
-// DateEnd says what an end of a filter by date includes. A service that takes dateTo as excluded or cuts it to the day's
-// start loses records for a client that believes it included.
+// DateEnd says what an end of a filter by date includes. A client that assumes an included end misses records when the service
+// excludes it or cuts it to the day's start.
 type DateEnd int
 
-// The readings of an end. Those of a day look at the day of the given time, in UTC, and at nothing else of it.
+// The readings of an end. Those of a day use only the day of the given time, in UTC.
 const (
-	EndIncluded   DateEnd = iota // records of that very millisecond too
-	EndExcluded                  // but not those
+	EndIncluded   DateEnd = iota // records of that millisecond are included
+	EndExcluded                  // they are not
 	EndAtDayStart                // the first millisecond of the day, included
 	EndAtDayEnd                  // the last millisecond of the day, included
 )
@@ -108,7 +108,7 @@ const (
 	LayoutText                           // the message as plain text
 )
 
-// check refuses what no service can be.
+// check refuses settings that no service can have.
 func (p Profile) check() error {
 	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
 		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {

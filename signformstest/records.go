@@ -11,7 +11,7 @@ type Template struct {
 	Roles        []Role          // at least one
 	SigningOrder bool            // roles sign in the order of Roles; default: in any
 	PDF          []byte          // default: an empty page
-	Fields       []TemplateField // what signers fill in; default: nothing that is asked for
+	Fields       []TemplateField // what signers fill in; default: nothing is required of them
 	Variables    []string        // names of its custom variables in square brackets, as in [v1]
 	AuthorEmail  string          // default "author@example.com"
 	ExpiresFor   time.Duration   // how long after sending its documents expire; default 0: never
@@ -45,7 +45,7 @@ type Document struct {
 	Signers      []Signer        // at least one, unless Draft
 	SigningOrder bool            // signers sign in the order of Signers; default: in any
 	PDF          []byte          // default: an empty page
-	Fields       []TemplateField // what signers fill in; default: nothing that is asked for
+	Fields       []TemplateField // what signers fill in; default: nothing is required of them
 	AuthorEmail  string          // default "author@example.com"
 	ExpiresFor   time.Duration   // how long from now until it expires; default 0: never
 	Draft        bool            // not sent yet: nobody can sign it

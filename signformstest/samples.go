@@ -11,9 +11,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TestWebhook does what the "Test Webhook" button does: it sends one array with a sample event per tracked document to
-// this webhook alone, signed and logged as any other; a webhook that tracks everything gets one sample of a made-up document.
-// Pressed twice it sends the same bytes. It returns the delivery's id. A webhook that does not exist fails the test.
+// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event for each
+// tracked document, or for a made-up document when the webhook tracks everything. The delivery is signed and logged like any
+// other, and its body is the same each time. TestWebhook returns the delivery's id. An unknown webhook fails the test.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	s.t.Helper()
 	deliveryID, err := s.SendSample(webhookID)
@@ -21,8 +21,7 @@ func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	return deliveryID
 }
 
-// SendSample does what [Server.TestWebhook] does, and returns an error in place of failing the test: one that matches [ErrNotFound]
-// or [ErrStorage].
+// SendSample is [Server.TestWebhook], but returns an error instead of failing the test. It matches [ErrNotFound] or [ErrStorage].
 func (s *Server) SendSample(webhookID string) (deliveryID string, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)

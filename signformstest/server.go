@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Server is a running service. Its methods may be called from several goroutines. The exported fields are not to be
+// Server is a running service. Its methods are safe for concurrent use. The exported fields are not to be
 // changed.
 //
 // It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the newest:
@@ -67,8 +67,8 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
-// NewServer starts a server that closes with the test. What its methods cannot do, other than acts that the service
-// refuses, fails the test. When the test has failed, its log ends with what the server was asked and what it delivered,
+// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the service
+// refuses returns an error. The log of a failed test ends with the requests that the server got and what it delivered,
 // without any value that a client sent.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
@@ -90,8 +90,8 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// Start starts a server outside a test, for programs that show or try something. The caller closes it. What its methods
-// cannot do, other than acts that the service refuses, is a programming error and panics.
+// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; the
+// Create methods return errors instead.
 func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
 
 // maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.

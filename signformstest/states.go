@@ -44,7 +44,7 @@ type DocumentState struct {
 
 	HasPDF   bool         // of its own, or its template's; else its PDF is an empty page
 	Finished FinishedFile // how far the finished file is
-	PDF      []byte       // in what [Options].Finish is given; else nil: [Server.DocumentPDF] returns it
+	PDF      []byte       // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
 }
 
 // FinishedFile tells how far the finished file of a document is, which [Options].Finish makes.
@@ -237,7 +237,7 @@ func (s *Server) Responses(formID string) (all []ResponseState) {
 	return all
 }
 
-// FindResponse returns the form response with the id, in either of its forms.
+// FindResponse returns the form response with the id, which is a formResponseId or a responseId.
 func (s *Server) FindResponse(id string) (r ResponseState, ok bool) {
 	return find(s, (*store.Tx).Response, id, publicResponse)
 }

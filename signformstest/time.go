@@ -11,15 +11,15 @@ import (
 // Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
 // that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
 // calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
-// seconds of the wall clock for an attempt that is not answered, and so must not be called from one.
+// seconds of the wall clock for an attempt that is not answered. So a receiver must not call it.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	err := s.AdvanceClock(d)
 	s.require(err == nil, "Advance: %v", err)
 }
 
-// AdvanceClock does what [Server.Advance] does, and returns an error in place of failing the test: one that matches [ErrStorage]
-// when the server's state could not be saved, and then the clock was moved a part of the way, or not at all.
+// AdvanceClock is [Server.Advance], but returns an error instead of failing the test. It matches [ErrStorage] when the server's
+// state could not be saved; then the clock was moved a part of the way, or not at all.
 func (s *Server) AdvanceClock(d time.Duration) error {
 	if d < 0 {
 		return &invalid{fmt.Errorf("%v would move the clock back", d)}

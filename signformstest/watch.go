@@ -26,18 +26,18 @@ const (
 	WorkspaceHappening HappeningKind = "workspace" // another workspace or API key, or all was reset
 )
 
-// Happening tells that a record was added, changed or deleted, or that something else happened. What it is now has to be
-// looked up.
+// Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the record:
+// look that up.
 type Happening struct {
 	Kind   HappeningKind
-	ID     string    // of the record; of messages and audit entries of the document or form that they are about; empty for the rest
+	ID     string    // of the record; for messages and audit entries that of their document or form; empty for other kinds
 	At     time.Time // by the service's clock
-	Missed int       // how many happenings were left out, since nobody received them in time
+	Missed int       // how many happenings before this one were dropped because they were not received in time
 }
 
-// Watch returns a channel on which the server tells what happens from now on, in the order in which it happens, once it is
-// durable. At most buffer happenings wait to be received, at least 1: when there are more the oldest are left out, and the newest
-// says how many. The caller calls stop, which closes the channel; closing the server does so too.
+// Watch returns a channel that gets what happens from now on, in order, once it is durable. It holds at most buffer happenings,
+// at least 1. When it is full, the oldest is dropped and the newest counts it in Missed. The caller calls stop, which closes the
+// channel; closing the server closes it too.
 func (s *Server) Watch(buffer int) (happenings <-chan Happening, stop func()) {
 	ch := make(chan Happening, max(buffer, 1))
 	s.watching.Do(func() { s.store.OnChange(s.tellChanges) })

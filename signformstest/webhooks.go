@@ -22,7 +22,7 @@ const (
 type Webhook struct {
 	URL       string      // absolute, http or https; where deliveries are posted to
 	Event     EventFamily // one of the three families; its deliveries about a template's document have the template's id as documentId
-	Documents []string    // ids of forms, PDF documents or templates, as Event asks for; none: all of them, later ones too
+	Documents []string    // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
 	Object    bool        // deliver one JSON object instead of an array of one
 }
 
@@ -39,9 +39,9 @@ func tracked(want, id, kind string) error {
 	return fmt.Errorf("%q is a %s, and a webhook for this Event tracks %ss", id, kind, want)
 }
 
-// Resend makes a delivery due now, whatever became of it: with the same body, a new timestamp and a new signature. If
-// it fails again, its schedule goes on where it was; a dead one stays dead. It is an error that matches [ErrNotFound] when there is
-// no such delivery, and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
+// Resend makes a delivery due now, whatever its status, with the same body, a new timestamp and a new signature. If it fails
+// again, its schedule goes on where it was; a dead one stays dead. The error matches [ErrNotFound] when there is no such delivery,
+// and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
 func (s *Server) Resend(deliveryID string) error {
 	return s.publicError(s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)
@@ -52,9 +52,9 @@ func (s *Server) Resend(deliveryID string) error {
 	}))
 }
 
-// ResendFailed makes due now, as Resend does, every delivery of the webhook whose CreatedAt is since or later and whose
-// last attempt failed: those that wait for their next attempt, and dead ones. It returns how many they are. It is an
-// error, and none is sent, when there is no such webhook or it is disabled.
+// ResendFailed does what Resend does for every delivery of the webhook that was created at since or later and whose last
+// attempt failed, dead ones included. It returns their number. When there is no such webhook, or it is disabled, none is sent
+// and it returns an error.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		if _, err := tx.Webhook(webhookID); err != nil {
@@ -95,19 +95,19 @@ func resend(tx *store.Tx, d store.Delivery) error {
 	return nil
 }
 
-// DisableWebhook turns a webhook off: it gets no new deliveries, and its pending ones are cancelled before DisableWebhook
+// DisableWebhook turns a webhook off. It gets no new deliveries, and its pending ones are cancelled before DisableWebhook
 // returns. An attempt that is under way is broken off. It is an error when there is no such webhook.
 func (s *Server) DisableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, true)
 }
 
-// EnableWebhook turns a webhook on again. It gets what happens from now on, not what was cancelled; [Server.Resend] sends
-// that. It is an error when there is no such webhook.
+// EnableWebhook turns a webhook on again. It gets what happens from now on. What was cancelled stays so; [Server.Resend] sends
+// it. It is an error when there is no such webhook.
 func (s *Server) EnableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, false)
 }
 
-// DeleteWebhook removes a webhook for good: it gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
+// DeleteWebhook deletes a webhook. It gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
 // returns. An attempt that is under way is broken off. Its deliveries stay in the log, but cannot be sent again. It is an
 // error when there is no such webhook.
 func (s *Server) DeleteWebhook(webhookID string) error {
@@ -135,8 +135,8 @@ func (s *Server) setDisabled(id string, disabled bool) error {
 	return s.publicError(err)
 }
 
-// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. It is an
-// error that matches [ErrNotFound] when there is no such webhook.
+// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. The
+// error matches [ErrNotFound] when there is no such webhook.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret = s.ids.Token()
 	err = s.store.Update(func(tx *store.Tx) error {
