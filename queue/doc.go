@@ -15,15 +15,38 @@
 //     has synced its log to the disk by then, Postgres does what its synchronous_commit says.
 //   - A delivery is stored whole or not at all.
 //   - Events of one line (a document, a form response, or a template with its signers) run one at a time, in the order of
-//     receipt. The next one runs when the one before it is done or failed. A function that outlives its lease is the one
-//     exception: see [Options.Timeout].
+//     receipt. The next one runs when the one before it is done or failed. The one exception is a function that goes on after
+//     its lease has ended.
 //   - An event that comes again does not run again while its key is kept ([Options.KeepKeys]). One that failed gets one
 //     more try each time it is delivered again.
 //   - A kill at any point loses nothing that was answered 200. When a worker dies with an event, that counts as a failed
-//     try, so that an event that kills its process fails like any other. It is never given up so before a try whose start
-//     was stored: an event may get one try more for that.
+//     try, so that an event that kills its process fails like any other. An event is only given up in this way after a try
+//     whose start was stored, so it may get one try more.
 //
-// # What is not
+// # Functions and their time
+//
+// [Queue.Run] calls the function that is set for an event as [webhook.Handler] does: the one for its type, else Other. An
+// event without a function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error
+// and a panic count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
+//
+// The ctx of a function ends after [Options.Timeout]. Run then waits for the function as long again, half a minute at most.
+// After that the function is abandoned, and its try counts as failed. Its line is started again by another process only when
+// the lease has ended, and by this process only when the function has also returned. The lease begins with the claim of the
+// event and lasts twice the Timeout, but at most a minute longer than it.
+//
+// When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
+// when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
+// its function was abandoned; the interrupted try does not count. If the store does not answer, Run waits for it up to 10
+// seconds longer, and what it could not store runs again.
+//
+// # Erasing
+//
+// [Queue.Erase] and the ends of [Options.KeepBodies] and [Options.KeepFailed] erase data. On SQLite the bytes are
+// overwritten and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its log
+// and of backups, remove the bytes. Keys stay for [Options.KeepKeys], so that an erased event that is delivered again is not
+// stored again. What the service sends later about the same document is another event.
+//
+// # What is not guaranteed
 //
 //   - Exactly once. A process that dies between a function's work and the record of it leaves an event that runs again.
 //     Functions should be idempotent; [EntryFrom] gives them a key to recognise an event by. After a power cut, SQLite may

@@ -20,9 +20,9 @@ const retryAfter = "10"
 //	400 invalid_payload     genuine, but not a JSON object or an array
 //	503 unavailable         not stored: the store failed, is full, or did not commit within 2 seconds; with Retry-After
 //
-// An element of an array that is no object, and an object that is no known event, is stored: it is an event for
-// webhook.Funcs.Unknown. There are also 401, 405, 408, 413 and 415 as [webhook.Handler] does, never 500. Whether the service delivers again after a 503 it does not
-// document; each is logged and told to [Options.OnReceived]. Handler panics when v is nil.
+// It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an object, or is
+// of no known type, is stored for webhook.Funcs.Unknown. A 503 is logged and reported to [Options.OnReceived]; whether the
+// service delivers again after it is not documented. Handler panics when v is nil.
 func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {
 		panic("queue: Handler: no Verifier: make one with webhook.NewVerifier")

@@ -64,8 +64,8 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// List returns the events that f selects, oldest first, as far as they are kept. It reads them in pages: what changes
-// meanwhile may be seen before or after the change. It ends after the first error.
+// List returns the events that f selects and that are still kept, oldest first. It reads them in pages, so it may yield an
+// event that changes meanwhile as it was or as it is. It ends after the first error.
 func (q *Queue) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after := int64(0)
@@ -161,10 +161,10 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 	}
 }
 
-// Retry makes the events that f selects due now, those that failed and those that wait for a next try, and gives each its
-// full number of tries again. One that is being processed is tried again, should this try fail, at once, and the try is not
-// counted. Retry returns how many events there were. Events of a line still run in their order: one that had
-// failed runs before those that came after it and are pending. It works in batches: after an error, n events are due.
+// Retry makes the events that f selects due now: failed ones and those that wait for a next try. It returns their number.
+// Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails the
+// next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
+// are pending. Retry works in batches: after an error, n events are due.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	n, err = q.inBatches(ctx, &f, "0, 2", func(t *tx, c chosen) (int64, error) {
 		now := q.now()
@@ -192,14 +192,10 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("queue: %s: %w", what, err)
 }
 
-// Erase erases the events that f selects: their JSON, ids, signers and error texts. Those that are pending do not run any
-// more, and Erase waits for those that run. It returns how many it erased. Their keys stay for [Options.KeepKeys], so that
-// an erased event that is delivered again is not stored again; what the service sends about the same document later is
-// another event. An empty filter is refused.
-//
-// On SQLite the bytes are overwritten and the log is truncated; an error that matches [ErrNotTruncated] says that the
-// second could not be done, nothing else. On Postgres no query finds the data any more; VACUUM, the rotation of its log and
-// of backups remove the bytes. A function that calls Erase does not wait for its own event.
+// Erase erases the events that f selects: their JSON, ids, signers and error texts. It returns their number. Pending ones do
+// not run any more, and Erase waits for those that are running, except the one whose function calls it. An empty filter is
+// refused. The package documentation says what is erased on each store. An error that matches [ErrNotTruncated] means that
+// only SQLite's log could not be truncated.
 func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if f.empty() {
 		return 0, errNoSelection

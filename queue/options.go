@@ -34,21 +34,17 @@ type Options struct {
 	Workers int
 
 	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute ([DefaultTimeout]);
-	// negative is refused; more than 365 days count as 365.
-	//
-	// A function that does not return then is waited for a while longer, as long again or half a minute at most. After
-	// that it is abandoned, and its try counts as failed. No other process starts the line before its lease ends, which
-	// is Timeout and as long again, at most a minute more, after the claim of the event. Nor does this process before
-	// the abandoned function has returned.
+	// negative is refused; more than 365 days count as 365. The package documentation says what becomes of a function that
+	// does not return then.
 	Timeout time.Duration
 
 	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own ctx ends. Default 20
 	// seconds ([DefaultGrace]); negative: their ctx ends at once.
 	Grace time.Duration
 
-	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. After
-	// the last one the event is failed. Mind the difference: nil gives [DefaultRetries], 11 tries within a day; a slice that
-	// is empty but not nil, such as []time.Duration{}, gives one try and no second one. 0 is a wait; negative is refused.
+	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When the
+	// try after the last wait fails, the event has failed. nil gives [DefaultRetries], 11 tries within a day. A slice that is
+	// empty but not nil, such as []time.Duration{}, gives one try. A wait may be 0; negative is refused.
 	Retries []time.Duration
 
 	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503, unless none waits: a queue that
@@ -56,31 +52,31 @@ type Options struct {
 	// that receive at once may exceed it by what they receive in a second.
 	MaxPending int
 
-	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the same
-	// transaction. Negative is refused.
+	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the transaction
+	// that stores the outcome. Negative is refused.
 	KeepBodies time.Duration
 
 	// KeepFailed is how long a failed event is kept. Default 30 days ([DefaultKeepFailed]). After that it is erased, and
-	// a line in the log says so. Negative is refused. There is no value for ever; 100 years (876000 * time.Hour) do the same.
+	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
-	// KeepKeys is how long the key of an event is kept after it was processed or erased, and its repeats are recognised.
-	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service goes on repeating a delivery, which it does
-	// not document. Negative is refused. There is no value for ever; 100 years (876000 * time.Hour) do the same.
+	// KeepKeys is how long the key of an event is kept after it was processed or erased. So long its repeats are recognised.
+	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service repeats a delivery, which it does not
+	// document. Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
-	// soon. nil means no call.
+	// quickly. nil means no call.
 	OnReceived func(context.Context, Received)
 
 	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
-	// function, ended. A run that its process did not live to settle is told by the process that finds the event after the
-	// lease: as Retrying or GivenUp, with Duration 0. It should return soon. nil means no call.
+	// function, ended. When a process dies during a run, the process that finds the event after the lease reports it, as
+	// Retrying or GivenUp with Duration 0. It should return quickly. nil means no call.
 	OnSettled func(context.Context, Settled)
 
-	// Logger gets a line for each failed try, each failed event, each 503, each error of the store; at debug level also
-	// for each event processed. Lines hold ids, types and error texts, never a body. Default [slog.Default] as it is when
-	// the queue is opened.
+	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event that
+	// was processed. Lines contain ids, types and error texts, never a body. Default [slog.Default] as it is when the queue is
+	// opened.
 	Logger *slog.Logger
 
 	poll     time.Duration    // how often Run looks for what other processes have received
@@ -116,7 +112,7 @@ type Outcome string
 const (
 	Processed Outcome = "processed" // done, or no function is there for the event
 	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
-	GivenUp   Outcome = "failed"    // failed for good: listed, until it is retried or erased; or erased while it ran
+	GivenUp   Outcome = "failed"    // failed finally, and listed until it is retried or erased; or erased while it ran
 	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
 	Stale     Outcome = "stale"     // the lease had ended, so nothing was stored
 )

@@ -10,8 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Queue is a store of events together with what receives them and works them off. Make one with [Open] or
-// [OpenPostgres]. It is safe for concurrent use.
+// Queue stores events, receives them and processes them. Make one with [Open] or [OpenPostgres]. It is safe for concurrent use.
 type Queue struct {
 	settings
 	db    store
@@ -33,14 +32,12 @@ type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
 
-// Open opens a SQLite file, which it creates for its owner only when it is not there. opts may be nil. Close the queue
-// when it is not needed any more.
+// Open opens a SQLite file. It creates a missing one, which only its owner can read. opts may be nil. The caller closes the
+// queue. Several processes of one machine may open the file at the same time, to receive, to work or both. It must be on a
+// disk of that machine, because SQLite's log does not work over a network.
 //
-// Several processes of one machine may open the file at a time, to receive, to work or both. It must be on a disk of that
-// machine: SQLite's log does not work over a network. Open refuses a file of another program, one that a newer version of
-// this package has written, and one on which the settings do not hold that durability rests on.
-//
-// Open takes no ctx and may wait: up to a minute while another process holds the file's lock. Then it returns an error.
+// Open returns an error for a file of another program or of a newer version of this package, when a setting that durability
+// needs does not take effect, and when another process holds the file's lock for a minute.
 func Open(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
@@ -53,13 +50,12 @@ func Open(path string, opts *Options) (*Queue, error) {
 	return newQueue(context.Background(), s, db)
 }
 
-// OpenPostgres uses the database of pool, whose tables signforms_events, signforms_lines and signforms_queue_schema it
-// makes when they are not there, in the first schema of the search_path. opts may be nil. The pool stays the caller's:
-// Close does not close it. It needs a connection for each request that is being stored and for each worker; with fewer
-// they wait for each other.
+// OpenPostgres opens a queue in the database of pool: in the tables signforms_events, signforms_lines and
+// signforms_queue_schema, which it creates in the first schema of the search_path. It refuses those of a newer version of
+// this package. opts may be nil. Any number of processes may receive and work; all use the database's clock.
 //
-// Any number of processes may receive and work at a time. Times are taken from the database's clock. OpenPostgres refuses
-// tables that a newer version of this package has made.
+// Close does not close the pool. The pool should have a connection for each request that is being stored and for each
+// worker; with fewer they wait for each other.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {

@@ -61,13 +61,12 @@ func bringForward(t *tx, lines []int64, now int64) error {
 	return err
 }
 
-// Store stores the events of one delivery, all or none, and returns when they are durable. [Queue.Handler] calls it; call
-// it where deliveries arrive otherwise, with what [webhook.Verifier.Events] returns. Give it all events of a delivery at
-// once: equal ones are told apart by their number. Events that were made by hand have no JSON and are refused.
+// Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do not
+// come through [Queue.Handler]. Give it all that [webhook.Verifier.Events] returned at once, because equal events are
+// numbered. Events without JSON, made by hand, are refused.
 //
-// When it returns an error, the sender must deliver again: the events are not stored, or nobody knows whether they are,
-// which the next delivery finds out. The error matches [ErrFull], [ErrClosed], or what the database said. Store waits at
-// most 2 seconds.
+// After an error the sender must deliver again: the events are not stored, or it is unknown whether they are. The error
+// matches [ErrFull], [ErrClosed] or the database's. Store waits at most 2 seconds.
 func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
 	_, err := q.store(ctx, events)
 	return err

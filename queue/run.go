@@ -37,19 +37,12 @@ type runner struct {
 
 var errShutdown = errors.New("queue: Run is ending")
 
-// Run works events off until ctx ends, and then returns nil. It calls the function that on has for an event as
-// [webhook.Handler] does: the one for its type, else Other. An event without a function counts as processed; one that
-// could not be decoded fails at once unless Unknown is set. An error and a panic count as a failed try, which
-// [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
+// Run processes events until ctx ends, and then returns nil. The package documentation says which function it calls, what
+// counts as a failed try, and how it ends. A function's ctx has the values of ctx and of [EntryFrom]. Run also erases what
+// is not kept any longer. It goes on trying while the store is down.
 //
-// A function's ctx has the values of ctx and of [EntryFrom]. It ends after [Options.Timeout]. When ctx ends, Run starts
-// nothing more, gives the functions [Options.Grace] until their ctx ends too, and returns when they have returned or
-// were abandoned. What was interrupted so is tried again after the next start and not counted as a try; where a function
-// was abandoned, after its lease: see [Options.Timeout]. When the store does not answer then, Run waits for it up to 10
-// seconds longer, and what it could not store runs again.
-//
-// Run also erases what Options say is not kept any longer. It keeps on trying while the store is down. It returns an
-// error when on has no function, when it runs in this Queue already, [ErrClosed] after Close, and [ErrAbandoned].
+// Run returns an error when on has no function and when it runs in this Queue already, [ErrClosed] after Close, and
+// [ErrAbandoned].
 func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	if reflect.ValueOf(on).IsZero() {
 		return errors.New("queue: Run: Funcs has no function: set at least one, Other for all events")
