@@ -71,7 +71,7 @@ type Call struct {
 // Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
 func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text) }
 
-// Names reports whether the id is one of the request's inputs, whichever. Call it from Intercept only.
+// Names reports whether one of the request's inputs is the id. Call it from Intercept only.
 func (c *Call) Names(id string) bool {
 	return slices.ContainsFunc([]string{"documentId", "templateId", "formId", "respondentDocumentId", "responseId"}, func(name string) bool {
 		return strings.EqualFold(c.input.peek(name), id)
@@ -138,8 +138,8 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. That it arrived,
-// and when, is durable before the request goes on, whatever is answered.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. The arrival
+// is durable before the request goes on, whatever its answer.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil
@@ -161,7 +161,7 @@ func (a *API) arrive(c *Call) error {
 	return nil
 }
 
-// keepLimit saves the state of the key's limit, where anything is saved. The lock of the arrivals is held.
+// keepLimit saves the state of the key's limit, if the store saves anything. The lock of the arrivals is held.
 func (a *API) keepLimit(key string) error {
 	if !a.Store.Durable() {
 		return nil
@@ -172,7 +172,7 @@ func (a *API) keepLimit(key string) error {
 	})
 }
 
-// RestoreLimits takes over what the store holds about reminders, and forgets all else.
+// RestoreLimits replaces the states of all limits by those in the store.
 func (a *API) RestoreLimits() {
 	a.arrivals.Lock()
 	defer a.arrivals.Unlock()
@@ -267,7 +267,7 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	write(w, f.status, a.Profile.ErrorLayout.media(), a.Profile.ErrorLayout.print(f))
 }
 
-// instead says what the id of a missing record is of, if anything.
+// instead says what other record has the id of a missing one, if any.
 func (a *API) instead(workspaceID string, missing *store.Missing) (text string) {
 	a.Store.View(func(tx *store.Tx) error {
 		switch kind := tx.KindOf(workspaceID, missing.ID); {

@@ -17,7 +17,7 @@ const (
 // DateEnd says what an end of a date filter includes.
 type DateEnd int
 
-// The readings of an end. Those of a day look at the day of the given time, in UTC, and forget the rest.
+// The readings of an end. Those of a day use only the day of the given time, in UTC.
 const (
 	EndIncluded DateEnd = iota // records of that very millisecond too
 	EndExcluded
@@ -71,7 +71,7 @@ func (f DateFormat) String() string {
 	return moment + ", or " + day
 }
 
-// move returns where the end is that t asks for; inwards is the way to the records that the filter selects.
+// move returns the included end that t means in this reading. inwards is a millisecond towards the selected records.
 func (e DateEnd) move(t time.Time, inwards time.Duration) time.Time {
 	switch {
 	case t.IsZero():

@@ -119,7 +119,7 @@ func refusalOf(err error) *failure {
 	return &failure{status: http.StatusInternalServerError, code: codeInternal, rule: "internal", message: "Internal server error"}
 }
 
-// unsavedText does not tell why: that is for the log of the service's owner.
+// unsavedText does not say why: the reason is in the log of the service's owner.
 func unsavedText(err *store.Unavailable) string {
 	if errors.Is(err, store.ErrUnknown) {
 		return "It is not known whether the change was saved"

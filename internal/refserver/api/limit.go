@@ -13,9 +13,9 @@ type Limit interface {
 	Take(key string, now time.Time) (wait time.Duration, ok bool)
 	// Return takes back the arrival that was counted at that time.
 	Return(key string, at time.Time)
-	// State is what is to be kept about the key over a restart, in JSON.
+	// State returns what must be kept about the key over a restart, in JSON.
 	State(key string) []byte
-	// Restore takes what State returned, maybe of another rule: what it cannot read is as if there had been no request.
+	// Restore takes what State returned, maybe of another rule. A state that it cannot read counts as no request.
 	Restore(key string, state []byte)
 	// Reset forgets every request.
 	Reset()
@@ -144,7 +144,7 @@ type tokenBucket struct {
 	buckets map[string]bucket
 }
 
-// bucket is what was in it at a time. Tokens are counted in nanoseconds of refilling, so that nothing is rounded.
+// bucket is how full a bucket was at a time. Tokens are counted in nanoseconds of refilling, so that nothing is rounded.
 type bucket struct {
 	At   time.Time
 	Fill time.Duration

@@ -41,14 +41,14 @@ type Profile struct {
 	AnyID                bool // an id of another shape is unknown instead of malformed
 	FreeRefusedReminders bool // a reminder that is refused does not count towards the limit
 
-	// IgnoreIDs makes documentId no filter of a list, and void and reminder act on the newest PDF document, whatever they name:
-	// so does a service that reads its inputs elsewhere and takes the first record when it finds none.
+	// IgnoreIDs makes lists ignore documentId, and makes void and reminder act on the newest PDF document. A service that reads
+	// its inputs elsewhere, and takes the first record when it finds none, behaves so.
 	IgnoreIDs bool
 
 	Routes map[Operation]Route // operations that are elsewhere
 }
 
-// UnknownStatus says what a list does with a status filter that is no status.
+// UnknownStatus says what a list does with an unknown status as filter.
 type UnknownStatus int
 
 // The readings of an unknown status.

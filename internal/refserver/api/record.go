@@ -54,7 +54,7 @@ func (r Record) String() string {
 	return b.String()
 }
 
-// firstSegment leaves out what may follow it: the rest of a link is a secret.
+// firstSegment returns the first segment of a path only, because the rest of a link is a secret.
 func firstSegment(path string) string {
 	first, _, more := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if more {

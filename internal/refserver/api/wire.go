@@ -181,7 +181,7 @@ type answerBody struct {
 	Answer   string `json:"answer"`
 }
 
-// encode prints the list. It does not leave that to encoding/json, which would look at every byte of the documents again.
+// encode prints the list without encoding/json, which would check every byte of the documents again.
 func (b documentsBody) encode() ([]byte, error) {
 	head, err := marshal(messageBody{b.Message})
 	if err != nil {

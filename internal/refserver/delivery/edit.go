@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Edit returns a body that [Bodies] made with another type, without one, or with padding, as form says; Object is not looked
-// at.
+// Edit returns a body of [Bodies] with another type, without one, or with padding, as form says. It ignores form.Object.
 func Edit(body []byte, form Form) []byte {
 	if body[0] == '{' {
 		return form.edit(body)

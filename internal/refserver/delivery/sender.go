@@ -225,8 +225,8 @@ func (s *Sender) claim(ctx context.Context) error {
 	return nil
 }
 
-// giveBack makes deliveries pending that are under way in the records alone: those that were when the process before this one
-// ended, or that a claim took of which it was not known whether it was saved.
+// giveBack makes deliveries pending that only the records show as under way. They were under way when the process before this
+// one ended, or were claimed in a transaction that may not have been saved.
 func (s *Sender) giveBack(tx *store.Tx) {
 	for _, d := range tx.Deliveries() {
 		if d.Status == store.DeliverySending && !s.claimed[d.ID] {
@@ -236,7 +236,7 @@ func (s *Sender) giveBack(tx *store.Tx) {
 	}
 }
 
-// fails notes whether the store saves, and tells whoever waits in Settle when it does not.
+// fails notes whether the store saves, and wakes the callers of Settle when it does not.
 func (s *Sender) fails(err error) {
 	if s.failing = err != nil; s.failing {
 		s.failure = err

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TimestampFormat is how x-timestamp is written; the interface does not show it.
+// TimestampFormat is how x-timestamp is written, which is not documented by the service.
 type TimestampFormat int
 
 // The formats of x-timestamp.
@@ -15,8 +15,8 @@ const (
 	RFC3339                                 // UTC, with milliseconds
 )
 
-// Format writes t. Until September 2001 the Unix formats would have a digit less than receivers look for, so that RFC 3339
-// takes their place: the clock of a testing/synctest bubble starts in 2000.
+// Format writes t. Times before September 2001, as in a testing/synctest bubble, are always written as RFC 3339: in the Unix
+// formats they would have fewer digits than receivers expect.
 func (f TimestampFormat) Format(t time.Time) string {
 	switch {
 	case f == RFC3339 || t.Unix() < 1e9:

@@ -13,16 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// reader reads records as [Codec.Encode] writes them, in about a fifth of the time that encoding/json takes: a service that starts reads
-// all there are. Of JSON it knows what stands in records, without spaces, and gives up at anything else, which is left to encoding/json
-// then. Where it does not give up, it reads what that would.
+// reader reads records as [Codec.Encode] writes them, in about a fifth of the time of encoding/json, because a service that starts
+// reads all of them. It knows only the JSON that occurs in records, without spaces. At anything else it gives up, and encoding/json
+// reads the record. Otherwise it reads the same values as encoding/json.
 type reader struct {
 	data []byte
 	pos  int
 	seen *seen
 }
 
-// seen holds strings that were read lately, by hash: many records hold the same ones.
+// seen holds recent strings by hash, because many records hold the same ones.
 type seen struct {
 	seed    maphash.Seed
 	strings [1 << 10]string
@@ -30,8 +30,7 @@ type seen struct {
 
 var readers = sync.Pool{New: func() any { return &seen{seed: maphash.MakeSeed()} }}
 
-// read fills v, a pointer to a zero struct, as json.Unmarshal does. It reports false when it gave up; v may have been filled in part by
-// then.
+// read fills v, a pointer to a zero struct, as json.Unmarshal does. It reports false when it gave up; then v may be filled in part.
 func read(data []byte, v any) bool {
 	r := reader{data: data, seen: readers.Get().(*seen)}
 	defer readers.Put(r.seen)
@@ -148,7 +147,7 @@ func newStructSetter(t reflect.Type) setter {
 	}
 }
 
-// items reads what stands between two brackets, separated by commas.
+// items reads the items between two brackets, separated by commas.
 func (r *reader) items(open, end byte, item func() bool) bool {
 	if !r.skip(open) {
 		return false
@@ -181,7 +180,7 @@ func (r *reader) skip(c byte) bool {
 	return false
 }
 
-// text reads a string and returns what stands between its quotes. It is plain if that is what it says.
+// text reads a string and returns the bytes between its quotes. plain reports that they need no unescaping.
 func (r *reader) text() (text []byte, plain, ok bool) {
 	if !r.skip('"') {
 		return nil, false, false

@@ -21,10 +21,10 @@ type kind struct {
 	steps  []Step // from version 1 on
 }
 
-// Step makes of what a version wrote what the next one would have.
+// Step turns what a version wrote into what the next version writes.
 type Step func(json.RawMessage) (json.RawMessage, error)
 
-// envelope is what stands around each record.
+// envelope surrounds each record.
 type envelope struct {
 	Version int   `json:"v"`
 	At      int64 `json:"at"` // when it was written, by the service's clock, in Unix milliseconds
@@ -152,7 +152,7 @@ func (k kind) migrate(data []byte, now int) (envelope, any, error) {
 	return k.decode(data)
 }
 
-// slim leaves out of a delivery what can be told from the rest: attempts usually sent its own body.
+// slim drops from a delivery what fill can restore: attempts usually sent its own body.
 func slim(d *store.Delivery) *store.Delivery {
 	out := *d
 	out.Attempts = make([]store.Attempt, len(d.Attempts))

@@ -48,7 +48,7 @@ type Document struct {
 	FinishAt    time.Time `json:",omitzero"` // with FileDue: when to try next
 }
 
-// Finishing tells how far the finished file of a document is.
+// Finishing is how far the finished file of a document is.
 type Finishing string
 
 // The stages of a finished file.
@@ -83,7 +83,7 @@ func (d Document) FinishFailed(at time.Time) Change {
 	return c
 }
 
-// Unfinish records that nobody makes finished files any more.
+// Unfinish records that finished files are no longer made.
 func (d Document) Unfinish(at time.Time) Change {
 	return d.finished(FileNone, File{}, "no finished file will be made", at)
 }
@@ -171,7 +171,7 @@ type Signer struct {
 	Reason     string    `json:",omitzero"` // given when declining
 }
 
-// SignerStatus is what the interface tells about a signer. Whether the signer declined is not part of it.
+// SignerStatus is the status of a signer in the interface. It does not show whether the signer declined.
 type SignerStatus string
 
 // The statuses of a signer.

@@ -103,7 +103,7 @@ func (d Document) FieldsOf(i int) (own []Field) {
 	return own
 }
 
-// place is what fields name the signer at index i by.
+// place returns the role or address by which fields name the signer at index i.
 func (d Document) place(i int) string {
 	if d.Kind == KindTemplate {
 		return d.Signers[i].RoleTitle

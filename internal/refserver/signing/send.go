@@ -51,7 +51,7 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 	return sent, nil
 }
 
-// noRole says which titles would have done, since only an exact match counts.
+// noRole names the titles that match, because only an exact match counts.
 func (t Template) noRole(receiver int, title string) error {
 	field := fmt.Sprintf("receiversList[%d].roleTitle", receiver)
 	if title == "" {

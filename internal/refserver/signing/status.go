@@ -8,8 +8,8 @@ import (
 // Status is a document's status, spelled as the service spells it.
 type Status string
 
-// The statuses of a document. StatusPending is "in progress"; its literal is not documented by the service, and package api
-// can be told to write another one.
+// The statuses of a document. StatusPending is "in progress". Its literal is not documented by the service; api.Profile may
+// set another.
 const (
 	StatusDraft    Status = "DRAFT"
 	StatusPending  Status = "PENDING"
@@ -121,7 +121,7 @@ type Refusal struct {
 	Signers []string // addresses: with RuleTurn of who has to sign first, with RuleSigner of all that there are
 }
 
-// Error says what was refused and what would not be, without personal data: Signers is not in it.
+// Error says what was refused and which statuses allow it. It has no personal data: Signers is left out.
 func (r *Refusal) Error() string {
 	switch r.Rule {
 	case RuleTurn:

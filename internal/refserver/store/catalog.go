@@ -73,7 +73,7 @@ func (tx *Tx) DeleteKey(apiKey string) {
 	}
 }
 
-// keyID is an id for an API key that does not tell it.
+// keyID returns an id for an API key that does not reveal it.
 func keyID(apiKey string) string {
 	sum := sha256.Sum256([]byte(apiKey))
 	return hex.EncodeToString(sum[:])

@@ -15,16 +15,16 @@
 //		return d.Sign("ann@example.com", signing.SignParams{}, at)
 //	})
 //
-// A transaction happens at one time, which it reads once it is alone, so that audit trails run forward. It begins by expiring
-// the documents whose time has come, each at its own time.
+// A transaction has one time, read under the lock, so that audit trails run forward. It begins by expiring the documents whose
+// time has come, each at its own time.
 //
 // # Saving
 //
 // With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. Transactions
-// that come while others are being saved are saved together, in one go; see group.go. What fails is undone and is an [*Unavailable].
-// After a save that may have been carried out, views show what was there before it, and nothing changes until everything was loaded
-// again. Views write nothing: that a document expired, and that the oldest entries of a log are dropped, follows from what is there and
-// from the time, and is saved with the next change.
+// that arrive during a save are saved together in the next one; see group.go. A transaction that cannot be saved is undone, with an
+// [*Unavailable]. After a save that may have been carried out, views show the state before it, and nothing changes until everything
+// was loaded again. Views write nothing: expired documents and dropped log entries follow from the records and the time, and are
+// saved with the next change.
 //
 // # The outbox
 //

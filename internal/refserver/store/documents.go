@@ -94,8 +94,8 @@ func filesOfDocument(d *signing.Document) []*signing.File {
 	return files
 }
 
-// replace puts d in the place of old; either may be nil. They have the same id and the same CreatedAt, so lists that hold both
-// only swap the pointer.
+// replace replaces old by d; either may be nil. They have the same id and CreatedAt, so a list that holds both only swaps the
+// pointer.
 func (ds *documents) replace(old, d *signing.Document) {
 	var from, to []docList
 	if old != nil {

@@ -30,8 +30,8 @@ func (tx *Tx) ToFinish(n int) []signing.Document {
 	return values(l.page(0, l.n, Page{Ascending: true, Limit: n}))
 }
 
-// Finish stores what became of making the finished file, and releases the deliveries that waited for it when that is over: with
-// its URL, or without. It does nothing when the file was not due.
+// Finish stores the result of an attempt to make the finished file. After the last attempt it releases the deliveries that waited
+// for the file, with or without its URL. It does nothing when the file was not due.
 func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.Time) signing.Change) {
 	d := tx.s.documents.byID[documentID]
 	if d == nil || d.Finishing != signing.FileDue {
@@ -47,8 +47,8 @@ func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.
 	}
 }
 
-// EndFinishing gives up every finished file that is still to be made, as if nobody ever had made any: the deliveries that
-// waited for them go out with the URL of the PDF.
+// EndFinishing gives up every finished file that is still to be made. The deliveries that waited for them are released with the
+// URL of the PDF.
 func (tx *Tx) EndFinishing() {
 	for d, _, ok := tx.NextToFinish(); ok; d, _, ok = tx.NextToFinish() {
 		tx.Finish(d.ID, func(d signing.Document, at time.Time) signing.Change { return d.Unfinish(at) })

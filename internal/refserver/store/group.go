@@ -9,8 +9,7 @@ import (
 // groupMost bounds how many transactions are saved together, and so how long the first waits for the last.
 const groupMost = 64
 
-// groups lets transactions that come while others are being saved share the next save: that costs little more than one of them
-// alone would.
+// groups lets transactions that arrive during a save share the next one, which costs little more than the save of one of them.
 type groups struct {
 	mu      sync.Mutex
 	waiting []*member
@@ -67,8 +66,8 @@ func (g *groups) next() []*member {
 	return group
 }
 
-// together runs the transactions one after the other, at one time, and saves what they wrote. Each that fails is undone by itself, and
-// all are when the save fails. The store is locked.
+// together runs the transactions one after the other, at one time, and saves what they wrote. One that fails is undone alone; when
+// the save fails, all are undone. The store is locked.
 func (s *Store) together(group []*member) {
 	if doubt := s.doubt.Load(); doubt != nil {
 		refuse(group, doubt.Err)

@@ -26,8 +26,8 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.id, o.id)
 }
 
-// blockSize bounds how much one insertion moves. Measured with 100,000 records, 256 to 1,024 make no difference: taking one out
-// and putting it back takes 6 µs, where a single sorted slice takes 33. A signature does that in two lists.
+// blockSize bounds how much one insertion moves. With 100,000 records, sizes from 256 to 1,024 were measured to be equal:
+// removing and inserting one takes 6 µs, in a single sorted slice 33 µs. A signature does that in two lists.
 const blockSize = 512
 
 // list holds records in the order of their keys, in blocks, so that inserting, removing, and skipping to a page cost about

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// load puts one record that was kept into its place. Records come in any order; arrange ends it.
+// load adds one record that was kept. Records come in any order; arrange sorts them afterwards.
 func (ts *tables) load(w Write) {
 	switch v := w.Value.(type) {
 	case *Service:
@@ -47,7 +47,7 @@ func (ts *tables) load(w Write) {
 	}
 }
 
-// arrange orders what was loaded, and goes on counting where the numbers end.
+// arrange sorts what was loaded, and sets the counters to the last numbers.
 func (ts *tables) arrange() {
 	ob := &ts.outbox
 	ob.lastDelivery, ob.lastWebhook = ts.service.Deliveries, ts.service.Webhooks

@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// prune drops the oldest entries of what is bounded, some at a time. Like expiry it follows from what is there: it is saved with the next
-// change, and done again if that gets lost.
+// prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is saved with the
+// next change, and repeated if that gets lost.
 func (s *Store) prune() {
 	s.pruneLog(KindAudit, s.audit.n, s.bounds.Audit, s.audit.drop)
 	s.pruneLog(KindMessage, s.messages.n, s.bounds.Messages, s.messages.drop)

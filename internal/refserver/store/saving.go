@@ -57,8 +57,8 @@ func (w Write) About() (ids []string) {
 
 // Keeper makes what a [Store] holds durable.
 type Keeper interface {
-	// Save keeps all of the writes, of one or more transactions, or none. It is called under the store's lock: nobody sees them before it has returned. An
-	// error says that nothing was kept, unless it matches [ErrUnknown].
+	// Save keeps all of the writes, of one or more transactions, or none. It is called under the store's lock, so nobody sees the
+	// writes before it has returned. An error means that nothing was kept, unless it matches [ErrUnknown].
 	Save(at time.Time, writes []Write) error
 
 	// Load calls put with every record that was kept but blobs, in any order.
@@ -71,7 +71,7 @@ type Keeper interface {
 // ErrUnknown is what the error of a Save matches when the writes may have been kept.
 var ErrUnknown = errors.New("the change may have been saved")
 
-// Unavailable is the error of a transaction that was undone since its writes could not be kept, or were not even tried.
+// Unavailable is the error of a transaction that was undone because its writes could not be kept or no save was tried.
 type Unavailable struct{ Err error }
 
 func (e *Unavailable) Error() string { return "the change could not be saved: " + e.Err.Error() }
@@ -88,7 +88,7 @@ type keeping struct {
 	loads   int           // how often that was done
 }
 
-// doubt is the error for which nothing changes, or nil. It can be asked for while a save is under way.
+// doubt is the error that stops all changes, or nil. It may be read during a save.
 type doubt struct{ atomic.Pointer[Unavailable] }
 
 // Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.
@@ -97,22 +97,22 @@ func (s *Store) Keep(k Keeper) error {
 	return s.load()
 }
 
-// OnChange calls fn with what each transaction wrote, in their order, once it is durable. fn must not use the store, and must
-// not wait; writes are shared with others. A nil fn ends that.
+// OnChange makes the store call fn with what each transaction wrote, in order, once it is durable. fn must not use the store,
+// wait, or change the writes. A nil fn ends the calls.
 func (s *Store) OnChange(fn func([]Write)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed = fn
 }
 
-// wrote notes what a change leaves behind, for whoever keeps it or is told of it.
+// wrote notes what a change wrote, for the keeper and for OnChange.
 func (tx *Tx) wrote(kind Kind, id string, value any) {
 	if tx.s.keeper != nil || tx.s.changed != nil {
 		tx.writes = append(tx.writes, Write{kind, id, value})
 	}
 }
 
-// commit makes the writes of transactions durable, with those that wait for that.
+// commit makes the writes of transactions durable, with those that wait for the next save.
 func (s *Store) commit(at time.Time, writes []Write) error {
 	if s.keeper == nil || len(writes) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (s *Store) commit(at time.Time, writes []Write) error {
 	return err
 }
 
-// save takes a panic of the keeper for a save that may have been carried out.
+// save treats a panic of the keeper as a save that may have been carried out.
 func (s *Store) save(at time.Time, writes []Write) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -170,7 +170,7 @@ func (s *Store) Flush() error {
 	return s.commit(s.now(), s.unsaved)
 }
 
-// ready loads everything again when it is in doubt whether the last save was carried out. Views go on with what was there before
+// ready loads everything again when it is unknown whether the last save was carried out. Until then views show the state before
 // that save.
 func (s *Store) ready() error {
 	if s.doubt.Load() == nil {
@@ -203,10 +203,10 @@ func (s *Store) load() error {
 	return nil
 }
 
-// Loads returns how often the records were loaded: deliveries that are under way may be so in the records alone.
+// Loads returns how often the records were loaded. After a load, deliveries may be under way in the records only.
 func (tx *Tx) Loads() int { return tx.s.loads }
 
-// InDoubt reports whether the last save may have been carried out: what is shown is the state before it.
+// InDoubt reports whether the last save may have been carried out. Then the transaction sees the state before it.
 func (tx *Tx) InDoubt() bool { return tx.s.doubt.Load() != nil }
 
 // Durable reports whether changes outlive the process.

@@ -66,7 +66,7 @@ func newTables() tables {
 	}
 }
 
-// New returns an empty Store whose transactions happen at the time that now tells, which must not go back.
+// New returns an empty Store. now is its clock and must not go back.
 func New(now func() time.Time) *Store {
 	return &Store{
 		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), tables: newTables(),
@@ -118,8 +118,8 @@ func (s *Store) expires() bool {
 	return s.documents.expiresBy(s.now()) != nil
 }
 
-// expire expires what is due. That follows from the time alone, so it needs no saving of its own: were it lost, it would be
-// done again with the same result.
+// expire expires what is due. That needs no save of its own: it follows from the time alone, so it is repeated with the same
+// result if it gets lost.
 func (s *Store) expire() {
 	if s.documents.expiresBy(s.now()) == nil {
 		return
@@ -132,9 +132,9 @@ func (s *Store) expire() {
 	}
 }
 
-// Update runs fn and keeps what it changed if it returns nil and that could be saved, where changes are. Otherwise, and when fn
-// panics, nothing has changed. fn may be run in another goroutine and must not call View, Update or Act of the same store. A change
-// that could not be saved is an [*Unavailable].
+// Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error or panics,
+// or the save fails with an [*Unavailable], nothing has changed. fn may run in another goroutine and must not call View, Update
+// or Act of the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
 	if err := s.ready(); err != nil {
 		return err
@@ -213,11 +213,11 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 }
 
 // Completed receives a value after transactions that completed documents which wait for a finished file; several may share one
-// value. It serves whoever makes those files.
+// value. It is for the one maker of those files.
 func (s *Store) Completed() <-chan struct{} { return s.completed }
 
-// Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It serves
-// one sender.
+// Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It is for one
+// sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
 // Apply stores all that a command changed: the record, its audit entries, its messages, and a pending delivery for each
