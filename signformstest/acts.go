@@ -13,10 +13,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// signerIP is the address from which people act who do not come through their link.
+// signerIP is the address of people who act through the Go methods.
 const signerIP = "192.0.2.1"
 
-// refusal is a refusal of the rules with its sentinel, and with the addresses that the service's own log leaves out.
+// refusal gives a refusal of the rules its sentinel and, in its text, the addresses that the service's log leaves out.
 type refusal struct{ *signing.Refusal }
 
 func (r *refusal) Error() string {
@@ -155,7 +155,7 @@ func (s *Server) act(documentID string, command signing.Command) error {
 	return s.publicError(err)
 }
 
-// explain adds to the error for a record that does not exist what its id is of instead.
+// explain adds to the error for a missing record what other record has the id.
 func (s *Server) explain(err error) error {
 	missing, ok := errors.AsType[*store.Missing](err)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 // bodyTime is how long the body of a request may take to arrive, from the first look at it.
 const bodyTime = time.Minute
 
-// bodiesInTime ends requests whose body takes longer, read or not. http.Server.ReadTimeout would do more: it also ends the context of a
-// handler that goes on for long after it has read everything.
+// bodiesInTime ends requests whose body takes longer than bodyTime, whether a handler reads it or not. http.Server.ReadTimeout
+// would also end the context of a handler that goes on for long after it has read everything.
 func bodiesInTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {

@@ -6,8 +6,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// clockedBudget is the reminder budget of the server's clients. It follows the server's clock, and tells them when that is
-// moved: they sleep by the real one.
+// clockedBudget is the reminder budget of the server's clients. It follows the server's clock. Clients sleep by the wall clock, so
+// it wakes them when the server's clock is moved.
 type clockedBudget struct {
 	*signforms.MemoryLimitStore
 	mu    sync.Mutex

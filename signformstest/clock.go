@@ -33,7 +33,7 @@ func (c *clock) Now() time.Time {
 // frozen reports whether only advances move the clock.
 func (c *clock) frozen() bool { return !c.start.IsZero() }
 
-// advanced is by how much the clock was moved in all.
+// advanced returns by how much the clock was moved in all.
 func (c *clock) advanced() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -102,7 +102,7 @@ func publicRequest(r api.Record) Request {
 	}
 }
 
-// publicMessage takes the link in place of the token in it.
+// publicMessage converts m, with the link that stands for its token.
 func publicMessage(m signing.Message, link string) Message {
 	return Message{
 		ID: m.Seq, Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: link, At: m.At,
@@ -121,7 +121,7 @@ func publicAuditEntry(e signing.AuditEntry, d signing.Document) AuditEntry {
 	}
 }
 
-// publicDelivery tells of the events no more than their types: the body holds them.
+// publicDelivery keeps only the types of the events, because the body has the rest.
 func publicDelivery(d store.Delivery) Delivery {
 	out := Delivery{
 		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body,
@@ -150,7 +150,7 @@ func publicField(f signing.Field) TemplateField {
 	}
 }
 
-// publicTemplate takes the number of documents that were made from the template.
+// publicTemplate converts t, with the number of documents that were made from it.
 func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
 		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
@@ -173,7 +173,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 	return out
 }
 
-// publicSigner takes whether it is the signer's turn, and the link in place of the token in it.
+// publicSigner converts s, with whether it is the signer's turn and with the link that stands for its token.
 func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
 	return SignerState{
 		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: signforms.SignerStatus(s.Status()),
@@ -182,7 +182,7 @@ func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
 	}
 }
 
-// publicValue leaves out Image, which has to be read.
+// publicValue leaves out Image, which is read from the Storage.
 func publicValue(v signing.FieldValue) SignedValue {
 	return SignedValue{
 		SignerID:   v.Signer,
@@ -190,7 +190,7 @@ func publicValue(v signing.FieldValue) SignedValue {
 	}
 }
 
-// publicForm takes the number of responses.
+// publicForm converts f, with the number of its responses.
 func publicForm(f signing.Form, responses int) FormState {
 	return FormState{ID: f.ID, Title: f.Title, Fields: convertAll(f.Fields, publicQuestion), CreatedAt: f.CreatedAt, Responses: responses}
 }

@@ -49,8 +49,8 @@ func (s *Server) readImages(d *DocumentState, record signing.Document) {
 	}
 }
 
-// file returns the content of a file. The Storage is asked after the store was let go of: a file that is replaced meanwhile is
-// looked up again.
+// file returns the content of a file. It reads the Storage outside of a transaction, and looks a file up again that was replaced
+// meanwhile.
 func (s *Server) file(ctx context.Context, find func(tx *store.Tx) (signing.File, error)) ([]byte, error) {
 	for {
 		var f signing.File

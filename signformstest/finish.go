@@ -69,7 +69,7 @@ func (f *finisher) run(ctx context.Context) {
 	close(f.done)
 }
 
-// begin makes the files that are due, as many as there is room for. It returns how long it is until the next is due, if one is.
+// begin starts on the files that are due, as many as there is room for. It returns how long until the next one is due, if any.
 func (f *finisher) begin(ctx context.Context) (wait time.Duration, ok bool) {
 	var documents []signing.Document
 	f.server.store.View(func(tx *store.Tx) error {
@@ -95,7 +95,7 @@ func (f *finisher) begin(ctx context.Context) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// finish makes one file. When that was not saved it is not tried again for a while.
+// finish makes one file. When the result cannot be saved, the file is not tried again for a while.
 func (f *finisher) finish(ctx context.Context, d signing.Document) {
 	f.mu.Lock()
 	retry := f.retry
@@ -121,7 +121,8 @@ func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
 	return d, at, ok
 }
 
-// try makes one file and stores it, or that it failed, and reports whether that was saved. What the server's end breaks off is no failure.
+// try makes one file, stores it or its failure, and reports whether that was saved. A call that the server's end breaks off has not
+// failed.
 func (f *finisher) try(ctx context.Context, d signing.Document) (saved bool) {
 	content, err := f.call(ctx, d)
 	if ctx.Err() != nil {
@@ -152,7 +153,7 @@ func (f *finisher) try(ctx context.Context, d signing.Document) (saved bool) {
 	return err == nil
 }
 
-// call has one file made, and gives up on a call that neither ends in time nor with its context.
+// call makes one file in a goroutine, and gives up when that goes on after its context has ended.
 func (f *finisher) call(ctx context.Context, d signing.Document) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, finishWithin)
 	defer cancel()
@@ -227,7 +228,7 @@ func (f *finisher) busy() bool {
 	return ok && !at.After(f.server.Now())
 }
 
-// settle returns when no file is due or under way, or why that will not come.
+// settle returns when no file is due or under way, or the reason why that cannot happen.
 func (f *finisher) settle(ctx context.Context) error {
 	if f == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// handler serves pages, and else the API. It is not a ServeMux because that redirects paths it
-// finds unclean, where the API says what was probably meant.
+// handler serves pages and the API. It is not a ServeMux because that redirects unclean paths, for which the API says what was
+// probably meant.
 func (s *Server) handler(limit api.Limit) http.Handler {
 	s.service = api.New(api.Options{
 		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
@@ -73,7 +73,7 @@ func (w *lateWriter) close() {
 	}
 }
 
-// recent keeps the newest entries of a log, so that a service that runs for long does not grow without end.
+// recent keeps the newest entries of a log, so that its size is bounded.
 type recent[T any] struct {
 	most    int // how many
 	mu      sync.Mutex

@@ -44,7 +44,7 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 	f.write(w, r, a)
 }
 
-// wait sleeps for d, or until the client is gone: the service works on all the same.
+// wait sleeps for d or until the client is gone. Either way the service goes on with the request.
 func wait(r *http.Request, d time.Duration) {
 	if d <= 0 {
 		return
@@ -79,7 +79,7 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// edit makes of the work's answer what the fault wants answered.
+// edit changes the work's answer as the fault says.
 func (f Fault) edit(a *answer) {
 	if f.answers() {
 		a.header = http.Header{"Content-Type": {"application/json"}}
@@ -158,7 +158,7 @@ func wrongTypes(v any) any {
 	return "a string"
 }
 
-// write sends the answer, all of it or not.
+// write sends the answer, cut or slowed as the fault says.
 func (f Fault) write(w http.ResponseWriter, r *http.Request, a *answer) {
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)

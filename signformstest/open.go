@@ -49,7 +49,7 @@ func (s *Server) open() error {
 	return err
 }
 
-// begin makes the server's own workspace. The order in which ids are made stays the same for a seed.
+// begin makes the server's own workspace. Do not change the order in which ids are made: with a seed they are always the same.
 func (s *Server) begin() error {
 	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
 	own := store.Workspace{ID: cmp.Or(s.options.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
@@ -63,7 +63,7 @@ func (s *Server) begin() error {
 	})
 }
 
-// resume goes on with what was loaded. Ids are made from another, random start: those from the same seed were given out before.
+// resume continues with what was loaded. Ids begin at a random point, because those of the seed were used before.
 func (s *Server) resume(was store.Service) error {
 	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
 		return fmt.Errorf("Options.WorkspaceID: the storage holds the workspace %q, not %q", was.WorkspaceID, want)

@@ -12,8 +12,8 @@ const (
 	chunkSize = 1_000
 )
 
-// requestLog keeps the newest API requests, and of the newest of these everything. It is held in chunks, so that it neither
-// copies itself nor needs room for a second one when it grows.
+// requestLog keeps the newest API requests, and the newest of these whole. It consists of chunks, so that it is not copied when it
+// grows.
 type requestLog struct {
 	most   int // how many
 	mu     sync.Mutex

@@ -70,14 +70,14 @@ func newFaults(seed uint64) *faults {
 	return &faults{seed: seed, delayed: make(map[string]*WebhookFault)}
 }
 
-// dice returns those of a new rule.
+// dice returns the random numbers of a new rule.
 func (fs *faults) dice() dice {
 	fs.set++
 	return dice{seed: fs.seed, rule: fs.set, series: make(map[string]*rand.Rand)}
 }
 
-// dice are the random numbers of one rule: a series for each webhook, since attempts for different webhooks are made side
-// by side, in an order that no seed decides.
+// dice are the random numbers of one rule. Each webhook has a series of its own, because attempts for different webhooks are made
+// concurrently, in an order that no seed decides.
 type dice struct {
 	seed   uint64
 	rule   int
@@ -178,7 +178,7 @@ func (fs *faults) active() (all []ActiveFault) {
 	return all
 }
 
-// unused tells of each fault that is still set and never happened, in a sentence.
+// unused describes each fault that is still set and never happened.
 func (fs *faults) unused() (unused []string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -230,7 +230,7 @@ func (s *Server) Close() {
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// stampClock is the time that x-timestamp tells.
+// stampClock returns the time for x-timestamp.
 func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {
 		return s.Now()
@@ -238,7 +238,7 @@ func (s *Server) stampClock() time.Time {
 	return time.Now()
 }
 
-// require fails the test, or panics outside of one, when a condition on what the caller gave does not hold.
+// require fails the test, or panics outside of one, unless the caller's input is ok.
 func (s *Server) require(ok bool, format string, args ...any) {
 	if !ok {
 		s.t.Helper()

@@ -55,7 +55,7 @@ func (s *Server) advance(d time.Duration) error {
 	}
 }
 
-// keepClock saves that the clock is about to be moved by step: what was seen at a time must not come before it after a restart.
+// keepClock saves that the clock is about to be moved by step, so that after a restart it is not behind a time that was seen.
 func (s *Server) keepClock(step time.Duration) error {
 	if step == 0 || !s.store.Durable() {
 		return nil

@@ -51,7 +51,7 @@ var happeningKinds = map[store.Kind]HappeningKind{
 	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindWorkspace: WorkspaceHappening, store.KindKey: WorkspaceHappening,
 }
 
-// tellChanges tells of what a transaction wrote.
+// tellChanges tells the watchers what a transaction wrote.
 func (s *Server) tellChanges(writes []store.Write) {
 	at := s.Now()
 	for _, w := range writes {
@@ -63,7 +63,7 @@ func (s *Server) tellChanges(writes []store.Write) {
 	}
 }
 
-// watchers are those who are told. The mutex is held while a channel is sent to or closed.
+// watchers are the channels of Watch. The mutex is held while a channel is sent to or closed.
 type watchers struct {
 	mu     sync.Mutex
 	all    map[chan Happening]bool
@@ -92,7 +92,7 @@ func (ws *watchers) remove(ch chan Happening) {
 	}
 }
 
-// tell tells everybody, without waiting for anybody.
+// tell sends h to every channel without waiting.
 func (ws *watchers) tell(h Happening) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -101,7 +101,7 @@ func (ws *watchers) tell(h Happening) {
 	}
 }
 
-// push sends h, in place of the oldest happenings where there is no room.
+// push sends h. When the channel is full, it drops the oldest happenings and counts them in h.Missed.
 func push(ch chan Happening, h Happening) {
 	for {
 		select {

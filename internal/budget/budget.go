@@ -274,8 +274,7 @@ func (a asker) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(ctx, storeTimeout)
 }
 
-// changed returns a channel that closes when the store may answer otherwise than it did, although no time has passed: its
-// clock was moved. A store that can tell has a method for it.
+// changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.
 func (a asker) changed() <-chan struct{} {
 	if s, ok := a.store.(interface{ Changed() <-chan struct{} }); ok {
 		return s.Changed()

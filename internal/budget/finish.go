@@ -44,7 +44,7 @@ func finish[T any](ctx context.Context, do func(context.Context) T, late func(co
 	return end.value, nil
 }
 
-// raise does to the calling goroutine what ended the function's.
+// raise ends the calling goroutine as the function ended: by its panic or by runtime.Goexit.
 func (e ended[T]) raise() {
 	switch {
 	case e.returned:

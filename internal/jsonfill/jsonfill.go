@@ -1,8 +1,8 @@
 // Package jsonfill fills Go structs from a JSON object whose values may be of another kind than the struct expects.
 //
-// A value that does not fit is converted where that loses nothing, and left out otherwise: one odd field of one record
-// costs neither the record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops
-// before it would exceed the caller's bound.
+// A value that does not fit is converted where that loses nothing, and left out otherwise, so that one odd field loses neither
+// its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it would exceed
+// the caller's bound.
 //
 // A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is read, with options divided by commas:
 //

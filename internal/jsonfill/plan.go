@@ -32,7 +32,7 @@ const (
 	aPointer
 )
 
-// plans holds what was made of a type: it saves work and changes nothing.
+// plans caches the plan of each type.
 var plans sync.Map // reflect.Type → *plan
 
 func planOf(t reflect.Type) *plan {

@@ -60,7 +60,7 @@ func setTime(v *time.Time, text []byte) bool {
 	return err == nil
 }
 
-// short keeps a huge text in the place of a number from being copied, and into an error that nobody reads.
+// short cuts a huge text where a number is expected: strconv would copy it into an error that nobody reads.
 func short(text []byte) string {
 	if len(text) > 64 {
 		return ""
