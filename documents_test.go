@@ -3,6 +3,7 @@ package signforms_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,10 @@ var totalReports = map[string]func(page, items, total int) string{
 func datedService(readsDateTo func(created, dateTo time.Time) bool, report func(page, items, total int) string) *listService {
 	newest := time.Date(2026, 11, 18, 2, 30, 0, 125e6, time.UTC)
 	created := func(n int) time.Time { return newest.Add(-time.Duration(n/3*3) * time.Minute) }
+	var records []string
+	for _, n := range upTo(250) {
+		records = append(records, fmt.Sprintf(`{"documentId":%q,"createdAt":%q}`, docID(n), created(n).Format("2006-01-02T15:04:05.000Z")))
+	}
 	return &listService{answer: func(_ int, r listRequest) string {
 		ids := upTo(250)
 		if r.dateTo != "" {
@@ -59,14 +64,11 @@ func datedService(readsDateTo func(created, dateTo time.Time) bool, report func(
 			ids = slices.DeleteFunc(ids, func(n int) bool { return !readsDateTo(created(n), dateTo) })
 		}
 		items := window(ids, r.page, r.limit)
-		docs := ""
+		docs := make([]string, len(items))
 		for i, n := range items {
-			if i > 0 {
-				docs += ","
-			}
-			docs += fmt.Sprintf(`{"documentId":%q,"createdAt":%q}`, docID(n), created(n).Format("2006-01-02T15:04:05.000Z"))
+			docs[i] = records[n]
 		}
-		return `{"message":"ok","documents":[` + docs + `]` + report(r.page, len(items), len(ids)) + `}`
+		return `{"message":"ok","documents":[` + strings.Join(docs, ",") + `]` + report(r.page, len(items), len(ids)) + `}`
 	}}
 }
 

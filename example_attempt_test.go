@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
@@ -20,6 +21,7 @@ func ExampleOptions_logging() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 
 	client, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{
+		RetryWaitMin: time.Millisecond, // the default, 500 ms, would delay an example for nothing
 		OnAttempt: func(ctx context.Context, a signforms.Attempt) {
 			level := slog.LevelDebug
 			if a.Err != nil || a.StatusCode >= 500 || a.Number > 1 {

@@ -32,9 +32,20 @@ const (
 )
 
 var (
-	neverPrinted = []string{secretKey, secretToken}
-	notInErrors  = []string{secretKey, secretToken, "private", "QUERYSECRET", "BODYSECRET", secretPath}
+	neverPrinted = plant(secretKey, secretToken)
+	notInErrors  = plant(secretKey, secretToken, "private", "QUERYSECRET", "BODYSECRET", secretPath)
 )
+
+// plant returns for each text the forms to look for, in lower case.
+func plant(texts ...string) map[string][]string {
+	planted := map[string][]string{}
+	for _, text := range texts {
+		for _, form := range forms(text) {
+			planted[text] = append(planted[text], strings.ToLower(form))
+		}
+	}
+	return planted
+}
 
 // renderings are the ways in which a value gets into a log.
 func renderings(v any) map[string]string {
@@ -64,14 +75,13 @@ func forms(secret string) []string {
 	return forms
 }
 
-func requireSilent(t *testing.T, what string, v any, secrets []string) {
+func requireSilent(t *testing.T, what string, v any, secrets map[string][]string) {
 	t.Helper()
-	rendered := renderings(v)
-	for _, secret := range secrets {
-		for _, form := range forms(secret) {
-			form = strings.ToLower(form)
-			for how, text := range rendered {
-				if strings.Contains(strings.ToLower(text), form) {
+	for how, text := range renderings(v) {
+		lower := strings.ToLower(text)
+		for secret, forms := range secrets {
+			for _, form := range forms {
+				if strings.Contains(lower, form) {
 					require.Fail(t, "a secret is printed", "%s printed with %s holds %s:\n%s", what, how, secret, text)
 				}
 			}

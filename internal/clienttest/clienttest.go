@@ -18,11 +18,11 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Options returns options for quick tests: retries after a millisecond, and a reminder budget of its own on the clock now;
+// Options returns options for quick tests: retries at once, and a reminder budget of its own on the clock now;
 // nil means time.Now.
 func Options(now func() time.Time) *signforms.Options {
 	return &signforms.Options{
-		LimitStore: signforms.NewMemoryLimitStore(now), RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond,
+		LimitStore: signforms.NewMemoryLimitStore(now), RetryWaitMin: time.Microsecond, RetryWaitMax: time.Microsecond,
 	}
 }
 
