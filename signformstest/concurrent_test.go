@@ -17,8 +17,13 @@ import (
 
 // TestCloseDuringEverything closes servers that are used from many sides. The race detector watches, and everything returns.
 func TestCloseDuringEverything(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
-	for range 20 {
+	servers := 20
+	if testing.Short() {
+		servers = 5
+	}
+	for range servers {
 		srv, err := signformstest.Start(nil)
 		require.NoError(t, err)
 		form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})

@@ -67,7 +67,7 @@ func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 }
 
 func TestMoreThanOneClaimFallsDueAtOnce(t *testing.T) {
-	const deliveries = 600 // the sender claims 256 at once
+	const deliveries = 300 // the sender claims 256 at once
 	r := newReceiver(t, slices.Repeat([]int{500}, deliveries)...)
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, r.URL)
 	for range deliveries {

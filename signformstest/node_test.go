@@ -18,6 +18,9 @@ const awkward = "A & B <c> \"d\" \u2028 é 😀 \\ \x7f \t"
 // startNode runs the receiver written in JavaScript and returns its URL.
 func startNode(t *testing.T, secret string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starting Node takes a while")
+	}
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not on PATH: install Node 20 to check deliveries against JavaScript")
@@ -38,6 +41,7 @@ func startNode(t *testing.T, secret string) string {
 }
 
 func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
+	t.Parallel()
 	srv := signformstest.NewServer(t, nil)
 	url := startNode(t, srv.WebhookSecret)
 	form := srv.AddForm(signformstest.Form{Title: awkward, Fields: []signformstest.Field{{Question: awkward}, {Question: "Plain?"}}})
@@ -70,6 +74,7 @@ func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
 }
 
 func TestJavaScriptRefusesAnotherSecret(t *testing.T) {
+	t.Parallel()
 	srv := signformstest.NewServer(t, nil)
 	hook := srv.AddWebhook(signformstest.Webhook{URL: startNode(t, "another secret"), Event: signformstest.FormResponse})
 	srv.TestWebhook(hook)

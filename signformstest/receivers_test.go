@@ -3,8 +3,8 @@ package signformstest_test
 import (
 	"context"
 	"log/slog"
-	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,13 +13,13 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// sdkReceiver is a receiver made with the SDK, which keeps the types of the events that reached its functions.
-func sdkReceiver(t *testing.T, o *webhook.VerifierOptions, secrets ...string) (url string, seen *[]string) {
+// sdkReceiver serves a receiver made with the SDK, which keeps the types of the events that reached its functions.
+func sdkReceiver(t *testing.T, network *signformstest.Network, o *webhook.VerifierOptions, secrets ...string) (url string, seen *[]string) {
 	t.Helper()
 	verifier, err := webhook.NewVerifier(secrets, o)
 	require.NoError(t, err)
 	seen = new([]string)
-	endpoint := httptest.NewServer(webhook.NewHandler(verifier, webhook.Funcs{
+	url = network.Serve("app.test", webhook.NewHandler(verifier, webhook.Funcs{
 		FormResponse: func(_ context.Context, e *webhook.FormResponse) error {
 			*seen = append(*seen, "form response")
 			return nil
@@ -29,8 +29,7 @@ func sdkReceiver(t *testing.T, o *webhook.VerifierOptions, secrets ...string) (u
 			return nil
 		},
 	}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}))
-	t.Cleanup(endpoint.Close)
-	return endpoint.URL, seen
+	return url, seen
 }
 
 // TestWhatAReceiverMakesOfFaults has the SDK's own receiver judge each webhook fault.
@@ -61,29 +60,36 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, rawOnly: false, answers: []int{200}, seen: []string{"<new>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := signformstest.NewServer(t, &signformstest.Options{FailOnUnusedFaults: true})
-			url, seen := sdkReceiver(t, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
-			_, submit := addPair(t, srv, url)
-			srv.FailWebhooks(c.fault)
-			submit()
-			require.NoError(t, srv.Settle(t.Context()))
-			var answers []int
-			for _, a := range srv.Deliveries()[0].Attempts {
-				answers = append(answers, a.StatusCode)
-				if a.StatusCode != 0 {
-					require.Equal(t, "application/json", a.AnswerHeader.Get("Content-Type"))
+			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes the connection of a body that it refused
+				network := signformstest.NewNetwork()
+				defer network.Close()
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true})
+				defer srv.Close()
+				url, seen := sdkReceiver(t, network, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
+				_, submit := addPair(t, srv, url)
+				srv.FailWebhooks(c.fault)
+				submit()
+				require.NoError(t, srv.Settle(t.Context()))
+				var answers []int
+				for _, a := range srv.Deliveries()[0].Attempts {
+					answers = append(answers, a.StatusCode)
+					if a.StatusCode != 0 {
+						require.Equal(t, "application/json", a.AnswerHeader.Get("Content-Type"))
+					}
 				}
-			}
-			require.Equal(t, c.answers, answers)
-			require.Equal(t, c.seen, *seen)
+				require.Equal(t, c.answers, answers)
+				require.Equal(t, c.seen, *seen)
+			})
 		})
 	}
 }
 
 // TestADelayedEventReachesTheReceiverLast reorders two events.
 func TestADelayedEventReachesTheReceiverLast(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	url, seen := sdkReceiver(t, nil, srv.WebhookSecret)
+	network := signformstest.NewNetwork()
+	t.Cleanup(network.Close)
+	srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+	url, seen := sdkReceiver(t, network, nil, srv.WebhookSecret)
 	_, submit := addPair(t, srv, url)
 	srv.FailWebhooks(signformstest.WebhookFault{Nth: 1, Delay: time.Second, Type: "first"})
 	srv.FailWebhooks(signformstest.WebhookFault{Nth: 1, Type: "second"})

@@ -43,7 +43,7 @@ func TestNothingIsLost(t *testing.T) {
 
 	documents := 200
 	if testing.Short() {
-		documents = 50
+		documents = 20
 	}
 	var people sync.WaitGroup
 	for i := range documents {
