@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -86,6 +87,23 @@ func TestMiddlewareRefuses(t *testing.T) {
 	for i, want := range []string{"status=401 error=\"webhook: signature does not match", "status=405 error=", "status=413 error="} {
 		require.Contains(t, strings.Split(log.String(), "\n")[i], want)
 	}
+}
+
+// TestMiddlewareContext: the next handler sees the values and the end of the request's context.
+func TestMiddlewareContext(t *testing.T) {
+	type key struct{}
+	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "of the request"))
+	r := webhooktest.NewRequest(target, secret, noon, []byte("[]")).WithContext(ctx)
+	w := serveRequest(newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		require.Equal(t, "of the request", r.Context().Value(key{}))
+		derived, end := context.WithCancel(r.Context())
+		defer end()
+		cancel()
+		<-derived.Done()
+		require.ErrorIs(t, r.Context().Err(), context.Canceled)
+		w.WriteHeader(http.StatusTeapot)
+	})), r)
+	require.Equal(t, http.StatusTeapot, w.Code)
 }
 
 func TestEventsFrom(t *testing.T) {
