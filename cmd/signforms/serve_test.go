@@ -195,13 +195,22 @@ func TestOffLoopbackTheAPIServesAndTheRestIsClosed(t *testing.T) {
 func TestTokenOpensTheControlAPI(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", "127.0.0.1:0"} {
 		s := serveInProcess(t, "--memory", "--addr", addr, "--token", "open sesame")
-		status, _ := s.get(t, "/_/api/v1/status")
-		require.Equal(t, http.StatusUnauthorized, status)
-		status, _ = s.get(t, "/_/api/v1/status", "Authorization", "Bearer open")
-		require.Equal(t, http.StatusUnauthorized, status)
-		status, _ = s.get(t, "/_/api/v1/status", "Authorization", "Bearer open sesame")
-		require.Equal(t, http.StatusOK, status)
-		status, _ = s.get(t, "/_/")
+		for _, given := range [][]string{nil, {"Authorization", "Basic b3BlbiBzZXNhbWU="}} {
+			status, body := s.get(t, "/_/api/v1/status", given...)
+			require.Equal(t, http.StatusUnauthorized, status)
+			require.Contains(t, body, "the token is missing: ")
+		}
+		for _, wrong := range [][]string{{"Authorization", "Bearer open"}, {"Authorization", "Bearer"}, {"Cookie", loginCookie + "=old"}} {
+			status, body := s.get(t, "/_/api/v1/status", wrong...)
+			require.Equal(t, http.StatusUnauthorized, status)
+			require.Contains(t, body, "the token is wrong: ")
+			require.NotContains(t, body, "sesame")
+		}
+		for _, right := range []string{"Bearer open sesame", "bearer open sesame"} {
+			status, body := s.get(t, "/_/api/v1/status", "Authorization", right)
+			require.Equal(t, http.StatusOK, status, body)
+		}
+		status, _ := s.get(t, "/_/")
 		require.Equal(t, http.StatusSeeOther, status)
 
 		stdout, stderr, code := execute(t, "status", "--url", s.BaseURL, "--token", "open sesame", "--json")

@@ -54,7 +54,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if f.denyPrivate {
-		o.DialWebhook = dialPublic
+		o.DialWebhook = dialPublic(ownAddress)
 	}
 	server, err := signformstest.Start(o)
 	if err != nil {

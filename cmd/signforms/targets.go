@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// dialPublic connects to addresses of the public internet alone. It looks at the address that is connected to, after the name was
-// resolved: a name may stand for another address from one look to the next.
-func dialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
+// dialPublic returns a function that connects to addresses of the public internet alone, and to none that own reports to be this host's. It looks
+// at the address that is connected to, after the name was resolved: a name may stand for another address from one look to the next.
+func dialPublic(own func(netip.Addr) bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err
 		}
-		if !public(target.Addr()) || ownAddress(target.Addr()) {
+		if !public(target.Addr()) || own(target.Addr()) {
 			return fmt.Errorf("webhooks to %s are denied by --deny-private-targets", target.Addr())
 		}
 		return nil
 	}}
-	return dialer.DialContext(ctx, network, addr)
+	return dialer.DialContext
 }
 
 // notPublic are the networks that no method of netip.Addr knows: the IANA registries of special-purpose addresses have them.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,6 +30,22 @@ func TestOwnAddresses(t *testing.T) {
 	require.True(t, ownAddress(netip.MustParseAddr("127.0.0.1")), "of the loopback interface")
 	require.True(t, ownAddress(netip.MustParseAddr("::ffff:127.0.0.1")))
 	require.False(t, ownAddress(netip.MustParseAddr("8.8.8.8")))
+}
+
+// TestOwnPublicAddressIsDenied: a public address of this host is refused when it is dialled, before anything is sent to it.
+func TestOwnPublicAddressIsDenied(t *testing.T) {
+	var asked []netip.Addr
+	dial := dialPublic(func(addr netip.Addr) bool {
+		asked = append(asked, addr)
+		return true
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := dial(ctx, "tcp", "203.0.114.1:9")
+	require.ErrorContains(t, err, "webhooks to 203.0.114.1 are denied by --deny-private-targets")
+	require.Equal(t, []netip.Addr{netip.MustParseAddr("203.0.114.1")}, asked)
+	_, err = dialPublic(func(netip.Addr) bool { return false })(ctx, "tcp", "192.168.77.1:9")
+	require.ErrorContains(t, err, "webhooks to 192.168.77.1 are denied by --deny-private-targets", "of another host")
 }
 
 func TestDenyPrivateTargets(t *testing.T) {

@@ -16,6 +16,10 @@ import (
 )
 
 // tokenCheck guards console and control API. On loopback without a token everybody may use them.
+//
+// A wrong token is refused at once, however many came before it. The token is the user's own, and the documentation asks for a random
+// one of 128 bits, which nobody guesses. A delay for each sender would be one for all behind a proxy, where a stranger's guesses would
+// keep the owner out.
 type tokenCheck struct {
 	token string // of --token; empty: none was given
 	open  bool   // nobody but this machine is to reach the sandbox
@@ -59,25 +63,42 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 			})
 		case r.URL.Path == loginPath:
 			c.login(w, r)
-		case c.proved(r):
-			next.ServeHTTP(w, r)
-		case strings.HasPrefix(r.URL.Path, control.Prefix):
-			w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)
-			control.WriteError(w, &control.Error{
-				Status: http.StatusUnauthorized, Code: "token", Message: "this sandbox wants its --token: send it as Authorization: Bearer …",
-			})
 		default:
-			http.Redirect(w, r, loginPath, http.StatusSeeOther)
+			c.proved(next, w, r)
 		}
 	})
 }
 
-func (c tokenCheck) proved(r *http.Request) bool {
-	if token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); isBearer {
-		return c.is(token)
+// proved hands a request on when it proves that its sender knows the token.
+func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	given, right := c.proof(r)
+	switch {
+	case right:
+		next.ServeHTTP(w, r)
+	case !strings.HasPrefix(r.URL.Path, control.Prefix):
+		http.Redirect(w, r, loginPath, http.StatusSeeOther)
+	case given:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)
+		control.WriteError(w, &control.Error{
+			Status: http.StatusUnauthorized, Code: "token",
+			Message: "the token is wrong: send the one that the sandbox was started with, as --token or $" + sandboxEnv + "TOKEN",
+		})
+	default:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)
+		control.WriteError(w, &control.Error{
+			Status: http.StatusUnauthorized, Code: "token",
+			Message: "the token is missing: send what the sandbox was started with as --token, as Authorization: Bearer …",
+		})
+	}
+}
+
+// proof reports whether a request has a token or the console's cookie, and whether it is the right one.
+func (c tokenCheck) proof(r *http.Request) (given, right bool) {
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return true, c.is(token)
 	}
 	cookie, err := r.Cookie(loginCookie)
-	return err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(c.proof())) == 1
+	return err == nil, err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(c.cookie())) == 1
 }
 
 func (c tokenCheck) is(token string) bool {
@@ -85,8 +106,8 @@ func (c tokenCheck) is(token string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// proof is what the cookie holds: not the token, which may be used elsewhere too.
-func (c tokenCheck) proof() string {
+// cookie is what the console's cookie holds: not the token, which may be used elsewhere too.
+func (c tokenCheck) cookie() string {
 	mac := hmac.New(sha256.New, []byte(c.token))
 	mac.Write([]byte("console of a signforms sandbox"))
 	return hex.EncodeToString(mac.Sum(nil))
@@ -116,7 +137,7 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		if c.is(r.PostFormValue("token")) {
 			http.SetCookie(w, &http.Cookie{
-				Name: loginCookie, Value: c.proof(), Path: "/_/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Name: loginCookie, Value: c.cookie(), Path: "/_/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 				Secure: r.Header.Get("X-Forwarded-Proto") == "https",
 			})
 			http.Redirect(w, r, "/_/", http.StatusSeeOther)

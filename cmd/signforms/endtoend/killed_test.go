@@ -36,6 +36,11 @@ type ledger struct {
 	sent      map[string]bool // documents by id
 	signed    map[string]bool // those of them whose signature was acknowledged
 	reminders int
+	changed   chan struct{} // holds a token when one was acknowledged since waitFor looked
+}
+
+func newLedger() *ledger {
+	return &ledger{sent: map[string]bool{}, signed: map[string]bool{}, changed: make(chan struct{}, 1)}
 }
 
 func (l *ledger) acknowledged() int {
@@ -44,17 +49,30 @@ func (l *ledger) acknowledged() int {
 	return len(l.sent) + len(l.signed) + l.reminders
 }
 
-// waitFor returns when so many changes were acknowledged in all.
-func (l *ledger) waitFor(n int) {
+// stalled is how long no change may be acknowledged.
+const stalled = time.Minute
+
+// waitFor returns when so many changes were acknowledged in all, or an error when none is for a minute.
+func (l *ledger) waitFor(n int) error {
 	for l.acknowledged() < n {
-		time.Sleep(time.Millisecond)
+		select {
+		case <-l.changed:
+		case <-time.After(stalled):
+			return fmt.Errorf("no change was acknowledged for %v: there are %d, and %d were waited for", stalled, l.acknowledged(), n)
+		}
 	}
+	return nil
 }
 
-func (l *ledger) note(set map[string]bool, id string) {
+// note writes down that a change was acknowledged.
+func (l *ledger) note(write func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	set[id] = true
+	write()
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
 }
 
 // inbox is a receiver of webhooks that outlives the program.
@@ -125,13 +143,15 @@ func TestKilledUnderLoad(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks", control.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 
-	done := &ledger{sent: map[string]bool{}, signed: map[string]bool{}}
+	done := newLedger()
 	began, lives := time.Now(), 0
 	for ; lives < *kills || done.acknowledged() < *changes; lives++ {
+		var err error
 		underLoad(t, s, template.ID, done, func() {
-			done.waitFor(done.acknowledged() + 1 + rand.IntN(2**changes / *kills))
+			err = done.waitFor(done.acknowledged() + 1 + rand.IntN(2**changes / *kills))
 			s.kill(t)
 		})
+		require.NoError(t, err)
 		in.mu.Lock()
 		in.life++
 		in.mu.Unlock()
@@ -180,7 +200,7 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 	if status != http.StatusOK {
 		return status != 0
 	}
-	done.note(done.sent, sent.ID)
+	done.note(func() { done.sent[sent.ID] = true })
 	if remind {
 		reference := map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "responseId": sent.ID}
 		query := url.Values{}
@@ -188,13 +208,11 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 			query.Set(k, v)
 		}
 		if c.post("/send-reminder?"+query.Encode(), reference, nil) == http.StatusOK {
-			done.mu.Lock()
-			done.reminders++
-			done.mu.Unlock()
+			done.note(func() { done.reminders++ })
 		}
 	}
 	if status = c.post(control.Prefix+"/documents/"+sent.ID+"/sign", control.Signature{Signer: "ann@example.com"}, nil); status == http.StatusOK {
-		done.note(done.signed, sent.ID)
+		done.note(func() { done.signed[sent.ID] = true })
 	}
 	return status != 0
 }

@@ -287,6 +287,8 @@ func TestPagesAreWholeWithoutJavaScript(t *testing.T) {
 	documentID, templateID, formID, _ := populate(t, service)
 	for _, c := range []struct{ path, want string }{
 		{path: "", want: "Point a client here"},
+		{path: "?", want: "<title>Sandbox</title>"},
+		{path: "requests?", want: "<title>Requests · Sandbox</title>"},
 		{path: "documents/" + documentID, want: "Open the link"},
 		{path: "templates/" + templateID, want: "curl -X POST"},
 		{path: "forms/" + formID, want: "zoe@example.com"},
