@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,32 +147,30 @@ func TestDirectDependencies(t *testing.T) {
 }
 
 // listOnce asks the go command, which takes its time, once for all tests.
-var listOnce = sync.OnceValues(func() (string, error) {
+var listOnce = sync.OnceValues(func() (packages []listedPackage, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("go list: %w: %s", err, &stderr)
+		return nil, fmt.Errorf("go list: %w: %s", err, &stderr)
 	}
-	return string(out), nil
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); err == io.EOF {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages = append(packages, p)
+	}
 })
 
 // listPackages returns the packages of the module and all they depend on, without tests.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	out, err := listOnce()
+	packages, err := listOnce()
 	require.NoError(t, err)
-	var packages []listedPackage
-	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
-		var p listedPackage
-		if err := decoder.Decode(&p); err == io.EOF {
-			break
-		} else {
-			require.NoError(t, err)
-		}
-		packages = append(packages, p)
-	}
 	require.True(t, slices.ContainsFunc(packages, func(p listedPackage) bool { return p.ImportPath == modulePath }), "go list did not find %s", modulePath)
 	return packages
 }

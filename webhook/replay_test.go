@@ -331,6 +331,9 @@ func TestRetryAfter(t *testing.T) {
 
 // TestStoreFull fills a handler's own store, which must not forget an event as long as its delivery could be repeated.
 func TestStoreFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100,000 events take a while")
+	}
 	clock := webhooktest.NewClock(noon)
 	v := newVerifier(t, &webhook.VerifierOptions{Now: clock.Now, Tolerance: time.Hour, MaxBody: 4 << 20})
 	h := webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil)

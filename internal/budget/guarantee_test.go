@@ -42,13 +42,13 @@ func checkGuarantee(t *testing.T, v verdict) {
 }
 
 func TestNeverMoreThanTheLimitArrives(t *testing.T) {
-	lasts := day
+	first, last, lasts := uint64(0), uint64(*simDays), day
 	if testing.Short() {
-		*simDays, lasts = 4, day/2 // the last of them has stragglers
+		first, last, lasts = 2, 4, day/2 // the last of them has stragglers
 	}
 	var total verdict
 	t.Run("seeds", func(t *testing.T) {
-		for seed := range uint64(*simDays) {
+		for seed := first; seed < last; seed++ {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				v := simulate(t, seed, badWeather(seed), readings[seed%3](), lasts)
 				checkGuarantee(t, v)
@@ -57,7 +57,7 @@ func TestNeverMoreThanTheLimitArrives(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d virtual days: %d requests arrived, %d of them stragglers that are excepted", *simDays, total.arrivals, total.stragglers)
+	t.Logf("%d virtual days: %d requests arrived, %d of them stragglers that are excepted", last-first, total.arrivals, total.stragglers)
 	require.NotZero(t, total.stragglers, "the exception was never met")
 }
 

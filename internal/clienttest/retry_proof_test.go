@@ -42,7 +42,7 @@ var moments = map[string]func(t *httptrace.ClientTrace, do func()){
 // HTTP/2, on a fresh connection and on a used one: no send or reminder arrives twice, and none that arrived is said not
 // to have been sent.
 func TestEveryMomentOfAnAttempt(t *testing.T) {
-	protocols := []string{"https", "http", "HTTP/2"}
+	protocols := []string{"http", "https", "HTTP/2"}
 	for _, protocol := range protocols[:clienttest.Long(3, 1)] {
 		m := &momentService{arrived: map[string]int{}, refused: map[string]error{}}
 		m.start(t, protocol)

@@ -156,7 +156,7 @@ func TestNoRequestIsRepeatedUnseenOverHTTP2(t *testing.T) {
 		for _, used := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/early=%t/used=%t", b.name, b.early, used), func(t *testing.T) {
 				for i, p := range placements(t) {
-					if i%clienttest.Long(1, 12) != 0 {
+					if i%clienttest.Long(1, 25) != 0 {
 						continue
 					}
 					synctest.Test(t, func(t *testing.T) {

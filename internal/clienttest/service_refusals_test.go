@@ -3,6 +3,7 @@ package clienttest_test
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -151,11 +152,23 @@ func TestServiceRefusesInputs(t *testing.T) {
 		require.NotContains(t, err.Error(), "ann@example.com")
 	}
 	require.Empty(t, srv.Messages(), "nothing was sent")
-
-	err := change(func(p *signforms.TemplateSendParams) { p.PDF = make([]byte, 8<<20) })
-	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.Equal(t, 413, clienttest.AsError(t, err).StatusCode)
 	require.NoError(t, change(func(p *signforms.TemplateSendParams) { p.PDF = make([]byte, 1<<20) }))
+}
+
+// On virtual time, as net/http waits before it closes the connection of a body that it refused.
+func TestServiceRefusesLargeInputs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		defer srv.Close()
+		p := clienttest.OfferParams(clienttest.AddOffer(srv))
+		p.PDF = make([]byte, 8<<20)
+		c := clienttest.ClientOf(t, srv, func(o *signforms.Options) { o.HTTPClient = network.HTTPClient() })
+		err := clienttest.Second(c.Templates.Send(t.Context(), p))
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+		require.Equal(t, 413, clienttest.AsError(t, err).StatusCode)
+	})
 }
 
 // TestServiceElsewhere calls paths and methods that the service does not have.

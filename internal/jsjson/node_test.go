@@ -26,9 +26,6 @@ func TestNormalizeLikeNodeDocuments(t *testing.T) {
 	t.Parallel()
 	node := startNode(t)
 	made := newDocuments(*nodeSeed)
-	if testing.Short() {
-		*nodeDocuments = min(*nodeDocuments, 2_000)
-	}
 	accepted, wanted := 0, *nodeDocuments
 	for done := 0; done < wanted; {
 		batch := make([][]byte, min(1000, wanted-done))
@@ -56,9 +53,6 @@ func TestNormalizeLikeNodeNumbers(t *testing.T) {
 	node := startNode(t)
 	made := newDocuments(*nodeSeed)
 	const perDocument = 500
-	if testing.Short() {
-		*nodeNumbers = min(*nodeNumbers, 10_000)
-	}
 	for done := 0; done < *nodeNumbers; {
 		var batch [][]byte
 		for range 20 {
@@ -101,6 +95,9 @@ type nodeAnswer struct {
 }
 
 func startNode(t *testing.T) *nodeProcess {
+	if testing.Short() {
+		t.Skip("starting Node takes a while; the recorded vectors are tested without it")
+	}
 	path, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not on PATH; the recorded vectors are tested without it")

@@ -38,7 +38,7 @@ func TestListsAgainstSorting(t *testing.T) {
 	}
 	queries := 200
 	if testing.Short() {
-		queries = 50
+		queries = 20
 	}
 	for range queries {
 		q := store.Query{WorkspaceID: workspace, Page: store.Page{

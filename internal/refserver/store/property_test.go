@@ -52,7 +52,7 @@ func TestRandomActs(t *testing.T) {
 		tx.PutWebhook(store.Webhook{ID: "t", WorkspaceID: workspace, Family: signing.FamilyTemplate})
 	})
 	if testing.Short() {
-		*acts = 16_000
+		*acts = 4_000
 	}
 	for step := range *acts {
 		if step%12 == 0 { // old documents finish, so new ones have to come
