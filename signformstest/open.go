@@ -94,17 +94,26 @@ func (s *Server) resume(was store.Service) error {
 	})
 }
 
-// closing is how long a Save that is under way may go on when the server closes.
+// closing is how long a Save may go on when the server closes.
 const closing = 10 * time.Second
+
+// boundSaving ends the context of every Save after that, or when the function that it returns is called.
+func (s *Server) boundSaving() (end func()) {
+	if s.options.Storage == nil {
+		return func() {}
+	}
+	timer := time.AfterFunc(closing, s.stopSaving)
+	return func() {
+		timer.Stop()
+		s.stopSaving()
+	}
+}
 
 // closeStorage saves what waited for the next change.
 func (s *Server) closeStorage() {
 	if s.options.Storage == nil {
 		return
 	}
-	timer := time.AfterFunc(closing, s.stopSaving)
-	defer timer.Stop()
-	defer s.stopSaving()
 	if err := s.store.Flush(); err != nil {
 		s.logger.Warn("saving at the end; nothing is lost", "error", err)
 	}

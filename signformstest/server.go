@@ -217,6 +217,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // may be called more than once.
 func (s *Server) Close() {
 	s.closing.Do(func() {
+		defer s.boundSaving()() // handlers and the sender may wait for a Save
 		s.http.close()
 		s.stop()
 		s.running.Wait()

@@ -1,0 +1,31 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// endsOnceAsked is a context that ends right after it said that it has not.
+type endsOnceAsked struct {
+	context.Context
+	end context.CancelFunc
+}
+
+func (c endsOnceAsked) Err() error {
+	defer c.end()
+	return c.Context.Err()
+}
+
+// TestASaveThatHasBegunIsCarriedOut: its context ends, and no doubt is left whether it was carried out.
+func TestASaveThatHasBegunIsCarriedOut(t *testing.T) {
+	s := open(t, newPath(t))
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	require.NoError(t, s.Save(endsOnceAsked{ctx, end}, []signformstest.Record{record("document", "1", "saved")}))
+	require.Error(t, ctx.Err())
+	require.Equal(t, map[string]string{"document 1": "saved"}, contents(t, s))
+}
