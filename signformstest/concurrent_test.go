@@ -60,6 +60,7 @@ func TestCloseDuringEverything(t *testing.T) {
 // TestAdvancesAddUp moves the clock from many sides over the retries of many deliveries, each of which is due at a time of
 // its own.
 func TestAdvancesAddUp(t *testing.T) {
+	t.Parallel()
 	const deliveries = 50
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, newReceiver(t, slices.Repeat([]int{500}, 8*deliveries)...).URL)
 	for range deliveries {

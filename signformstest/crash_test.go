@@ -32,6 +32,7 @@ func courses() int {
 // TestAnyOrderOfFatesAndRestarts makes random changes while each save is carried out, fails, or leaves a doubt, and starts another
 // server on what was saved whenever it likes. After each change the server on what was saved tells what the running one tells.
 func TestAnyOrderOfFatesAndRestarts(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(courses()) {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{T: t, rng: rand.New(rand.NewPCG(seed, 1)), network: signformstest.NewNetwork()}
@@ -168,6 +169,7 @@ func (m *model) change() error {
 // was saved: all that was acknowledged is there, no more reminders are let in than the limit, and each document that was completed has
 // one completed event.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
 	many := 3 * courses()
 	if testing.Short() {
 		many = 1

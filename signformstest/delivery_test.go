@@ -67,6 +67,7 @@ func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 }
 
 func TestMoreThanOneClaimFallsDueAtOnce(t *testing.T) {
+	t.Parallel()
 	const deliveries = 300 // the sender claims 256 at once
 	r := newReceiver(t, slices.Repeat([]int{500}, deliveries)...)
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, r.URL)

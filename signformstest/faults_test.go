@@ -154,6 +154,7 @@ func TestFaultsOnTheNthMatch(t *testing.T) {
 }
 
 func TestProbableFaultsFollowTheSeed(t *testing.T) {
+	t.Parallel()
 	run := func(seed uint64, before ...signformstest.Fault) (pattern string) {
 		srv := signformstest.NewServer(t, &signformstest.Options{Seed: seed})
 		for _, f := range before {

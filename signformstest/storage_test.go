@@ -185,6 +185,7 @@ func endpoint(network *signformstest.Network, arrived *atomic.Int32) (url string
 // TestTheSenderWaitsForTheStorage has the storage fail for three minutes: nothing is delivered that was not claimed durably, the
 // storage is not asked without end, and then each delivery arrives once.
 func TestTheSenderWaitsForTheStorage(t *testing.T) {
+	t.Parallel()
 	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
 		synctest.Test(t, func(t *testing.T) {
 			network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)

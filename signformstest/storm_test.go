@@ -18,6 +18,7 @@ import (
 // TestNothingIsLost has 200 documents signed by two people at the same moment while attempts get lost, doubled and refused, and
 // compares what arrived with what happened.
 func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
 	accepted, refuse := sync.Map{}, rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

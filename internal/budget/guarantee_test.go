@@ -78,13 +78,17 @@ func TestSteadyDemandGetsTheWholeLimit(t *testing.T) {
 		"a third of all dials refused": {latency: time.Second, refusals: .33},
 		"half the callers do not wait": {latency: time.Second, impatience: .5},
 	} {
-		lasts, readings := day, readings
-		if testing.Short() {
+		c.patientOnly = true
+		lasts, readings := day/2, readings
+		switch {
+		case testing.Short():
 			lasts, readings = 8*time.Hour, readings[:1]
+		case *simDays >= 30:
+			lasts = day
 		}
 		for i, limit := range readings {
 			t.Run(fmt.Sprintf("%s/reading %d", name, i), func(t *testing.T) {
-				c.patientOnly = true
+				t.Parallel()
 				v := simulate(t, uint64(i), c, limit(), lasts)
 				t.Logf("%+v", v)
 				checkGuarantee(t, v)
