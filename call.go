@@ -19,8 +19,8 @@ import (
 	"github.com/signforms/signforms-go/internal/budget"
 )
 
-// This file is the one path of every request, from top to bottom: build it, send it until an answer is to be kept, take a
-// slot for each attempt of a reminder, and exchange bytes with the transport.
+// This file is the one path of every request, from top to bottom: build it, send it until the result is final, take a slot for
+// each attempt of a reminder, and exchange bytes with the transport.
 
 // caller is what all calls of a client have in common.
 type caller struct {
@@ -91,7 +91,7 @@ type run struct {
 
 	attempts int
 	last     outcome
-	closed   bool          // the budget, by the last answer
+	closed   bool          // the last answer closed the budget
 	refused  error         // why no further attempt was made: no slot, or the context ended
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	nextWait time.Duration // before the next attempt
@@ -113,7 +113,7 @@ func (c *caller) newRun(call call) (*run, error) {
 	} else {
 		r.url = c.base + path
 	}
-	if op.Inputs&InputsBody != 0 { // alone where there is a nested body
+	if op.Inputs&InputsBody != 0 { // the only place if the body is nested
 		body := call.body
 		if body == nil {
 			body = call.in
@@ -130,7 +130,7 @@ func (c *caller) newRun(call call) (*run, error) {
 // r.last, checkRetry decides whether there is another, and r.nextWait passes before it.
 func (r *run) send(ctx context.Context) (_ []byte, err error) {
 	if r.request.Request, err = http.NewRequestWithContext(ctx, r.method, r.url, nil); err != nil {
-		return nil, r.call.refusal(err.Error()) // the context is nil: New has checked what the URL is made of
+		return nil, r.call.refusal(err.Error()) // only a nil context fails here: New has checked the parts of the URL
 	}
 	r.client.Transport, r.client.CheckRedirect = r, neverFollow
 	r.loop.HTTPClient = &r.client
@@ -139,7 +139,7 @@ func (r *run) send(ctx context.Context) (_ []byte, err error) {
 	r.loop.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait }
 	r.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	if _, err := r.loop.Do(&r.request); err != nil && ctx.Err() != nil {
-		r.refused = ctx.Err() // also while waiting, of which r.last knows nothing
+		r.refused = ctx.Err() // it may have ended between attempts, which r.last does not show
 	}
 	return r.judge()
 }
@@ -209,9 +209,10 @@ func (r *run) attempt(req *http.Request, deadline time.Time) outcome {
 	return out
 }
 
-// sendOnce sends the request in a form that net/http does not repeat on its own. Otherwise it does, after a lost connection
-// (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would not
-// know. It repeats no request whose body it cannot rewind; an empty body suffices. Over HTTP/2 that costs an empty DATA frame.
+// sendOnce sends the request in a form that net/http does not repeat on its own. net/http repeats requests after a lost
+// connection (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would
+// not know. But it repeats none whose body it cannot rewind. So every request gets such a body, if only an empty one. Over HTTP/2
+// that costs an empty DATA frame.
 func (r *run) sendOnce(req *http.Request) outcome {
 	req.Header = r.c.header(r)
 	if r.body != nil {
@@ -272,7 +273,7 @@ func (r *run) exchange(req *http.Request) outcome {
 		transport = http.DefaultTransport
 	}
 	resp, err := transport.RoundTrip(req)
-	if err == nil && (resp == nil || resp.StatusCode == 0) { // easily written in a scripted one
+	if err == nil && (resp == nil || resp.StatusCode == 0) { // an easy mistake in a fake
 		err = errors.New("the Transport returned neither an answer with a status nor an error")
 	}
 	if err != nil {
@@ -282,7 +283,7 @@ func (r *run) exchange(req *http.Request) outcome {
 		return outcome{err: withoutAdvice(err)}
 	}
 	out := outcome{status: resp.StatusCode, header: resp.Header}
-	if resp.Body == nil { // as http.Client, be kind to scripted transports
+	if resp.Body == nil { // which http.Client accepts from a fake too
 		resp.Body = http.NoBody
 	}
 	if out.status < 200 { // a 101 hands over the connection: its body may never end, not even with the context

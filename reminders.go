@@ -73,15 +73,15 @@ func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) it
 			if !errors.Is(err, errStoreAway) { // the store would not answer this either
 				out.RestTakes = s.c.budget.Until(ctx, out.Remaining)
 			}
-			if !yield(out, err) || meetsTheRest(ctx, err) {
+			if !yield(out, err) || failsTheRest(ctx, err) {
 				return
 			}
 		}
 	}
 }
 
-// meetsTheRest tells an error of one reminder that all after it would meet.
-func meetsTheRest(ctx context.Context, err error) bool {
+// failsTheRest reports whether every later reminder would fail with the same error.
+func failsTheRest(ctx context.Context, err error) bool {
 	return errors.Is(err, errPastDeadline) || errors.Is(err, ErrForbidden) || errors.Is(err, errStoreAway) ||
 		ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
@@ -120,7 +120,7 @@ var (
 	errStoreAway = errors.New("the limit store did not answer")
 )
 
-// slotError makes an *Error of why a method gets no slot. The end of a context stays what it is.
+// slotError turns the failure to get a slot into an *Error. A context's error is returned unchanged.
 func slotError(err error, method string) error {
 	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
 	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)

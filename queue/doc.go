@@ -20,8 +20,8 @@
 //   - An event that comes again does not run again while its key is kept ([Options.KeepKeys]). One that failed gets one
 //     more try each time it is delivered again.
 //   - A kill at any point loses nothing that was answered 200. When a worker dies with an event, that counts as a failed
-//     try, so that an event that kills its process fails like any other. An event is only given up in this way after a try
-//     whose start was stored, so it may get one try more.
+//     try, so that an event that kills its process fails like any other. If the start of the last try was not stored, the
+//     event gets one more before it is given up.
 //
 // # Functions and their time
 //
@@ -29,10 +29,10 @@
 // event without a function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error
 // and a panic count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
 //
-// The ctx of a function ends after [Options.Timeout]. Run then waits for the function as long again, half a minute at most.
-// After that the function is abandoned, and its try counts as failed. Its line is started again by another process only when
-// the lease has ended, and by this process only when the function has also returned. The lease begins with the claim of the
-// event and lasts twice the Timeout, but at most a minute longer than it.
+// The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at most 30
+// seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line again only when
+// the lease has ended, and this process only when the function has returned too. The lease begins when the event is claimed. It
+// lasts for the Timeout and as long again, at most a minute more.
 //
 // When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
 // when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
@@ -41,10 +41,10 @@
 //
 // # Erasing
 //
-// [Queue.Erase] and the ends of [Options.KeepBodies] and [Options.KeepFailed] erase data. On SQLite the bytes are
+// Data is erased by [Queue.Erase], and when [Options.KeepBodies] or [Options.KeepFailed] has passed. On SQLite the bytes are
 // overwritten and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its log
 // and of backups, remove the bytes. Keys stay for [Options.KeepKeys], so that an erased event that is delivered again is not
-// stored again. What the service sends later about the same document is another event.
+// stored again. Later events about the same document are new events, and are stored.
 //
 // # What is not guaranteed
 //

@@ -29,7 +29,7 @@
 //
 // It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; use
 // [Profile] to choose others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
-// would have been. Logs hold personal data and signing links; their String methods do not.
+// would have been. Log entries contain personal data and signing links; their String methods leave these out.
 //
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
 // of your own with Options.Middleware.

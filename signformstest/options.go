@@ -16,7 +16,7 @@ import (
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
-	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
+	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and makes
 	// faults with a probability happen on the same matches. For golden files set Start as well, VirtualTimestamps if they
 	// hold x-timestamp or x-signature, and a Network if they hold URLs, because a loopback port differs on each run.
 	Seed uint64
@@ -62,7 +62,7 @@ type Options struct {
 	// the faults are not kept. With nil nothing is kept.
 	Storage Storage
 
-	// Keep bounds what grows with use.
+	// Keep limits how many requests, deliveries, messages and audit entries are kept.
 	Keep Keep
 
 	// Finish, unless nil, makes the finished file of a completed document, a PDF with its signatures. The completed event waits

@@ -16,17 +16,17 @@ const (
 )
 
 const (
-	// margin covers limits with closed windows, whole-second stamps and clock rates.
+	// margin allows for a service that counts both ends of the window, rounds times to seconds, or has a slightly faster clock.
 	margin = time.Second
-	// stragglerTime is how long after its attempt was given up a request may still arrive.
+	// stragglerTime is how long a request may still take to arrive after its attempt was given up.
 	stragglerTime = time.Minute
 )
 
 // How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0.
 const (
-	// Answered: the request arrived some time before its answer.
+	// Answered is counted from the answer, because the request arrived at an unknown time before it.
 	Answered = Window + margin
-	// Unanswered: the request may still arrive.
+	// Unanswered is counted from the end of the attempt, whose request may still arrive.
 	Unanswered = Answered + stragglerTime
 )
 
@@ -45,7 +45,7 @@ type Settings struct {
 	// Immediate is true for a Store that answers every question at once.
 	Immediate bool
 	Key       string
-	// Attempt is how long a request may take. What a process that dies holds is held for at least as long.
+	// Attempt is how long a request may take. The slot of a process that dies stays taken at least as long.
 	Attempt time.Duration
 }
 
@@ -160,12 +160,13 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 	if err != nil {
 		return 0, unlessEnded(ctx, err)
 	}
-	// Counted after peeking: whoever took a slot meanwhile is not counted twice, and one who came to wait meanwhile wakes w.
+	// The order matters. A caller that took a slot since Peek has left the line and is not counted twice. If the first was told to
+	// wait since then, firstMustWait wakes w.
 	ahead, known := b.lines.ahead(w)
 	switch {
 	case ahead == 0: // it is first by now, and asks
 		return 0, nil
-	case !known && b.lines.firstGaveUp(w): // what it gets it gives back
+	case !known && b.lines.firstGaveUp(w): // the first gives back what it gets
 		return 0, nil
 	case !known: // the first alone may have its slot already
 		return slotIn(frees, ahead-1), nil
@@ -185,7 +186,7 @@ func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	})
 }
 
-// Close keeps the key from giving slots for d from now, and never opens it sooner than it would have.
+// Close keeps the key from giving slots for d from now. It never shortens an earlier closing.
 func (b *Budget) Close(ctx context.Context, d time.Duration) error {
 	return b.tell(ctx, func(ctx context.Context) error {
 		err := b.close(ctx, d)
@@ -194,8 +195,7 @@ func (b *Budget) Close(ctx context.Context, d time.Duration) error {
 	})
 }
 
-// Until tells how long until n more slots have been taken, after those who wait now have got theirs; 0 when the store does
-// not answer.
+// Until returns how long until n more slots can be taken after everyone who is in line now has one; 0 when the store fails.
 func (b *Budget) Until(ctx context.Context, n int) time.Duration {
 	if n == 0 {
 		return 0
@@ -215,8 +215,8 @@ func slotIn(frees []time.Duration, n int) time.Duration {
 const (
 	// storeTimeout bounds each question to a store, also one that outlives its caller.
 	storeTimeout = 3 * time.Second
-	// endGrace is how long a caller waits for its store once its context has ended. Mostly that is enough to have the slot
-	// given back before the call returns, and with it perhaps the process.
+	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the slot back
+	// before the call returns and, perhaps, the process exits.
 	endGrace = 100 * time.Millisecond
 )
 
@@ -282,12 +282,12 @@ func (a asker) changed() <-chan struct{} {
 	return nil
 }
 
-// tell lets do run to its end, and waits for it until endGrace after ctx has ended.
-func (a asker) tell(ctx context.Context, do func(context.Context) error) error {
+// tell runs fn to its end, and waits for it until endGrace after ctx has ended.
+func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
 	if a.immediate {
-		return do(ctx)
+		return fn(ctx)
 	}
-	told, err := finish(ctx, do, func(context.Context, error) {})
+	told, err := finish(ctx, fn, func(context.Context, error) {})
 	if err != nil {
 		return err
 	}

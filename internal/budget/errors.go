@@ -12,7 +12,7 @@ type WaitError struct {
 // Error names the wait.
 func (e *WaitError) Error() string { return "the next slot comes in " + e.Wait.String() }
 
-// A StoreError says that the store did not answer, so that no slot was taken that is known.
+// A StoreError says that the store failed, so that no slot is known to be taken.
 type StoreError struct{ Err error }
 
 // Error is what the store said.

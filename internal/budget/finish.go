@@ -13,10 +13,10 @@ type ended[T any] struct {
 	panicked any
 }
 
-// finish lets do run to its end in a goroutine, with a context that does not end with ctx. It returns what do returns, or
-// panics with what do panics. When ctx ends, finish waits for endGrace and then returns ctx's error; late gets what do
-// returns after that, or the zero value.
-func finish[T any](ctx context.Context, do func(context.Context) T, late func(context.Context, T)) (value T, err error) {
+// finish runs fn to its end in a goroutine, with a context that does not end with ctx. It returns fn's result, or repeats fn's
+// panic. When ctx ends, finish waits for endGrace and then returns ctx's error; late gets the result that comes after that, or
+// the zero value.
+func finish[T any](ctx context.Context, fn func(context.Context) T, late func(context.Context, T)) (value T, err error) {
 	ends, gone := make(chan ended[T]), make(chan struct{})
 	own := context.WithoutCancel(ctx)
 	go func() {
@@ -32,7 +32,7 @@ func finish[T any](ctx context.Context, do func(context.Context) T, late func(co
 				late(own, end.value)
 			}
 		}()
-		end.value = do(own)
+		end.value = fn(own)
 		end.returned = true
 	}()
 	end, err := await(ctx, ends)

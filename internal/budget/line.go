@@ -26,8 +26,8 @@ func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}} }
 // line is the callers in their order. Only the first takes a slot from the store.
 type line struct {
 	waiters []*waiter
-	// firstWaits is true from when the store told the first to wait until it asks again. Only then is it known that nobody in
-	// line has a slot; at other times the first may have one already.
+	// firstWaits becomes true when the store tells the first to wait, and false when the first asks again. Only while it is true
+	// is it known that nobody in line has a slot.
 	firstWaits bool
 }
 
@@ -128,7 +128,7 @@ func (l *Lines) length(key lineKey) int {
 	return 0
 }
 
-// wakeUps returns where w gets its wake-ups, also those since it joined.
+// wakeUps returns the channel that wakes w. A wake-up since w joined is already in it.
 func (l *Lines) wakeUps(w *waiter) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

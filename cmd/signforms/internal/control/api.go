@@ -44,7 +44,7 @@ func New(c Config) *API {
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// streams are the routes whose answers are no JSON.
+// streams are the operations that do not answer with JSON.
 func (a *API) streams() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /events":                  a.events,

@@ -2,7 +2,7 @@ package control
 
 import "net/http"
 
-// routes are the operations, in the order of docs/control.yaml, but for the stream of events.
+// routes are the operations that answer with JSON; the others are in streams.
 var routes = []struct {
 	pattern string
 	handle  func(*API, *http.Request) (any, error)
