@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -33,18 +34,29 @@ func (s *Store) join(m *member) {
 	s.groups.mu.Lock()
 	s.groups.waiting = append(s.groups.waiting, m)
 	s.groups.mu.Unlock()
-	for {
+	for !m.ended() {
 		select {
 		case <-m.done:
-			return
 		case s.groups.turn <- struct{}{}:
 			s.lead()
 		}
 	}
 }
 
-// lead works through the transactions that wait.
+// ended reports whether the outcome is known. Who has it leaves the next group to those who wait for theirs.
+func (m *member) ended() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// lead works through the transactions that wait. It first lets those come that the last group held up in a view: a request reads before
+// it changes anything, and without that most would be saved alone.
 func (s *Store) lead() {
+	runtime.Gosched()
 	s.mu.Lock()
 	defer func() { <-s.groups.turn }()
 	defer s.mu.Unlock()

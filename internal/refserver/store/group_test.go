@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,6 +86,54 @@ func TestTransactionsThatComeMeanwhileAreSavedTogether(t *testing.T) {
 			require.True(t, g.has(fmt.Sprint(i)))
 		}
 	})
+}
+
+// busy is a keeper whose saves last until every client waits.
+type busy struct {
+	store.Keeper
+	clients, waiting atomic.Int64
+	saves            int
+}
+
+func (k *busy) Load(func(store.Write)) error { return nil }
+
+func (k *busy) Save(time.Time, []store.Write) error {
+	k.saves++
+	for k.waiting.Load() < k.clients.Load() {
+		runtime.Gosched()
+	}
+	for range 100 {
+		runtime.Gosched() // who is about to wait does
+	}
+	return nil
+}
+
+// TestWhoWaitedInAViewIsInTheNextGroup has clients that read before each change, as requests do. Those whom a save held up in reading
+// join the next one: were that to begin at once, only half of them would. With one processor that is so whatever else runs.
+func TestWhoWaitedInAViewIsInTheNextGroup(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const clients, changes = 16, 50
+	k := &busy{}
+	k.clients.Store(clients)
+	s := store.New(atNoon)
+	require.NoError(t, s.Keep(k))
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			defer k.clients.Add(-1)
+			for n := range changes {
+				k.waiting.Add(1)
+				view(t, s, func(*store.Tx) {})
+				require.NoError(t, s.Update(func(tx *store.Tx) error {
+					tx.PutTemplate(signing.Template{ID: fmt.Sprint(i, n), WorkspaceID: workspace})
+					return nil
+				}))
+				k.waiting.Add(-1)
+			}
+		})
+	}
+	all.Wait()
+	require.Less(t, k.saves, clients*changes/11, "14 in a save, and not 8")
 }
 
 // TestOneOfAGroupFails: what a transaction did that returns an error or panics is undone, and its caller learns of it; the others

@@ -102,20 +102,16 @@ type Tx struct {
 // View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time has come are
 // shown as expired, and saved so with the next change.
 func (s *Store) View(fn func(*Tx) error) error {
-	if s.expires() {
+	s.mu.RLock()
+	for s.documents.expiresBy(s.now()) != nil {
+		s.mu.RUnlock()
 		s.mu.Lock()
 		s.expire()
 		s.mu.Unlock()
+		s.mu.RLock()
 	}
-	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return fn(&Tx{s: s, Now: s.now()})
-}
-
-func (s *Store) expires() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.documents.expiresBy(s.now()) != nil
 }
 
 // expire expires what is due. That needs no save of its own: it follows from the time alone, so it is repeated with the same
