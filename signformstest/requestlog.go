@@ -13,7 +13,7 @@ const (
 )
 
 // requestLog keeps the newest API requests, and the newest of these whole. It consists of chunks, so that it is not copied when it
-// grows.
+// grows. The first chunk alone begins small: room for a thousand requests would be most of what the start of a server allocates.
 type requestLog struct {
 	most   int // how many
 	mu     sync.Mutex
@@ -27,7 +27,11 @@ func (l *requestLog) add(r api.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.n == len(l.chunks)*chunkSize {
-		l.chunks = append(l.chunks, make([]api.Record, 0, chunkSize))
+		var chunk []api.Record
+		if l.n > 0 {
+			chunk = make([]api.Record, 0, chunkSize)
+		}
+		l.chunks = append(l.chunks, chunk)
 	}
 	last := &l.chunks[len(l.chunks)-1]
 	*last = append(*last, r)

@@ -34,6 +34,17 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 	require.LessOrEqual(t, cap(l.chunks), 2*most/chunkSize)
 }
 
+// TestTheRequestLogGrows from a few requests to whole chunks, whose size it then knows.
+func TestTheRequestLogGrows(t *testing.T) {
+	l := requestLog{most: maxRequests}
+	l.add(api.Record{})
+	require.LessOrEqual(t, cap(l.chunks[0]), 8)
+	for range chunkSize {
+		l.add(api.Record{})
+	}
+	require.Equal(t, chunkSize, cap(l.chunks[1]))
+}
+
 // TestTheRequestLogIsCut fills the log with the longest bodies: the newest are whole, and the others say that they are not.
 func TestTheRequestLogIsCut(t *testing.T) {
 	l := requestLog{most: maxRequests}

@@ -43,7 +43,7 @@ func (s *Store) join(m *member) {
 	}
 }
 
-// ended reports whether the outcome is known. Who has it leaves the next group to those who wait for theirs.
+// ended reports whether the outcome is known. A transaction that has its outcome leads no further group.
 func (m *member) ended() bool {
 	select {
 	case <-m.done:
@@ -53,8 +53,8 @@ func (m *member) ended() bool {
 	}
 }
 
-// lead works through the transactions that wait. It first lets those come that the last group held up in a view: a request reads before
-// it changes anything, and without that most would be saved alone.
+// lead works through the transactions that wait. It first yields to goroutines that the last save held up in a view: requests read
+// before they change something, and would else come too late for this group.
 func (s *Store) lead() {
 	runtime.Gosched()
 	s.mu.Lock()
