@@ -205,6 +205,7 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 				return inner(records)
 			}
 			storage.becomes(fate)
+			synctest.Wait() // or a claim might be saved together with the signature
 			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
 			time.Sleep(3 * time.Minute)
