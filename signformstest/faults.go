@@ -3,10 +3,12 @@ package signformstest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability say which of
@@ -21,7 +23,7 @@ import (
 // that was set first does. What happens can be combined; with nothing, or Latency alone, the request is answered as usual.
 type Fault struct {
 	Operation   signforms.Operation // as in signforms.OpSend; empty: any
-	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries; empty: any
+	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
 	Nth         int                 // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
 	Times       int                 // happens this often at most; 0: no limit
 	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
@@ -50,8 +52,8 @@ type Fault struct {
 // does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode.
 // Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
-	WebhookID   string  // as AddWebhook returned it; empty: any
-	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about; empty: any
+	WebhookID   string  // as AddWebhook returned it, of a webhook that there is; empty: any
+	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
 	EventType   string  // a webhookEvent, as in "new_template_response"; empty: any
 	Nth         int     // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
 	Times       int     // happens this often at most; 0: no limit
@@ -96,13 +98,15 @@ func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 func (s *Server) CreateFault(f Fault) (id string, err error) {
 	switch {
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
-		return "", invalidf("Operation %q is not one of the service's: %q", f.Operation, operations)
+		return "", invalidf("Operation %.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return "", invalidf("Status %d is not 200 to 599", f.Status)
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
 	case min(f.Nth, f.Times, f.Cut) < 0 || min(f.Latency, f.Drip) < 0:
 		return "", invalidf("Nth, Times, Cut, Latency and Drip must not be negative")
+	case f.DocumentID != "" && !s.options.Profile.AnyID && !wellFormed(f.DocumentID):
+		return "", malformedID(f.DocumentID)
 	}
 	return s.tellFault(s.faults.addRequest(f)), nil
 }
@@ -114,15 +118,35 @@ const maxPad = 16 << 20
 func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 	switch {
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
-		return "", invalidf("EventType %q is not one of the service's: %q", f.EventType, signing.EventTypes)
+		return "", invalidf("EventType %.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
 	case f.Pad > maxPad:
 		return "", invalidf("Pad %d is more than %d bytes", f.Pad, maxPad)
 	case min(f.Nth, f.Times, f.Pad) < 0 || f.Delay < 0:
 		return "", invalidf("Nth, Times, Pad and Delay must not be negative")
+	case f.DocumentID != "" && !wellFormed(f.DocumentID):
+		return "", malformedID(f.DocumentID)
+	case f.WebhookID != "" && !s.hasWebhook(f.WebhookID):
+		return "", invalidf("WebhookID: there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
 	}
+	f.DocumentID = strings.ToLower(f.DocumentID)
 	return s.tellFault(s.faults.addWebhook(f)), nil
+}
+
+// wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it may come
+// later, and a request may name one that never was.
+func wellFormed(id string) bool { return signing.IsUUID(id) || signing.IsObjectID(id) }
+
+func malformedID(id string) error {
+	return invalidf("DocumentID %.64q is no id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
+}
+
+func (s *Server) hasWebhook(id string) bool {
+	return s.store.View(func(tx *store.Tx) error {
+		_, err := tx.Webhook(id)
+		return err
+	}) == nil
 }
 
 func (s *Server) tellFault(id string) string {

@@ -42,7 +42,7 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 		"AddTemplate: ExpiresFor is -1ns: it must be positive, or 0 for never": func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, ExpiresFor: -1})
 		},
-		`AddTemplate: Fields[0].Role: is "Seller", which is not one of ["Buyer"]`: func(s *server) {
+		`AddTemplate: Fields[0].Role: is "Seller", which is not one of "Buyer"`: func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, Fields: []signformstest.TemplateField{{Name: "x", Role: "Seller"}}})
 		},
 		"AddForm: Title is empty":                    func(s *server) { s.AddForm(signformstest.Form{Fields: []signformstest.Field{question}}) },
@@ -108,10 +108,10 @@ func TestFaultsThatCannotBePanicWithAReason(t *testing.T) {
 		"FailWebhooks: Probability -1 is not 0 to 1":                   func(s *server) { s.FailWebhooks(webhookFault{Probability: -1}) },
 		"Fail: Nth, Times, Cut, Latency and Drip must not be negative": func(s *server) { s.Fail(fault{Latency: -1}) },
 		"FailWebhooks: Nth, Times, Pad and Delay must not be negative": func(s *server) { s.FailWebhooks(webhookFault{Delay: -1}) },
-		`Fail: Operation "sendReminder" is not one of the service's: ["list documents" "void document" "send reminder" "send" ` +
-			`"list respondents" "list responses"]`: func(s *server) { s.Fail(fault{Operation: "sendReminder"}) },
-		`FailWebhooks: EventType "signed" is not one of the service's: ["new_form_response" "new_signature_pdf_individual_viewed" ` +
-			`"new_signature_pdf_individual_signed" "new_signature_pdf_completed" "new_template_response_individual_viewed" ` +
-			`"new_template_response_individual_signed" "new_template_response"]`: func(s *server) { s.FailWebhooks(webhookFault{EventType: "signed"}) },
+		`Fail: Operation "sendReminder" is not one of the service's: "list documents", "void document", "send reminder", "send", ` +
+			`"list respondents", "list responses"`: func(s *server) { s.Fail(fault{Operation: "sendReminder"}) },
+		`FailWebhooks: EventType "signed" is not one of the service's: "new_form_response", "new_signature_pdf_individual_viewed", ` +
+			`"new_signature_pdf_individual_signed", "new_signature_pdf_completed", "new_template_response_individual_viewed", ` +
+			`"new_template_response_individual_signed", "new_template_response"`: func(s *server) { s.FailWebhooks(webhookFault{EventType: "signed"}) },
 	})
 }

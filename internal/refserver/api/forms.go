@@ -32,7 +32,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 // responseQuery reads which responses are asked for.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
-	if responseID != "" && !isUUID(responseID) && !isObjectID(responseID) && !in.anyID {
+	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) && !in.anyID {
 		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
 	}
 	if formID == "" && responseID == "" {

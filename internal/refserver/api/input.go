@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
 // object is a JSON object. Its field names are compared exactly, as JavaScript does and encoding/json's structs do not.
@@ -145,7 +144,7 @@ func (in *input) absent(name string) {
 // uuid returns a text input that must be a UUID if it is there, in lower case.
 func (in *input) uuid(name string) string {
 	s := in.id(name)
-	if s != "" && !isUUID(s) && !in.anyID {
+	if s != "" && !signing.IsUUID(s) && !in.anyID {
 		in.problem("%s must be a UUID", name)
 	}
 	return s
@@ -154,7 +153,7 @@ func (in *input) uuid(name string) string {
 // objectID returns a text input that must have the shape of an ObjectId if it is there, in lower case.
 func (in *input) objectID(name string) string {
 	s := in.id(name)
-	if s != "" && !isObjectID(s) && !in.anyID {
+	if s != "" && !signing.IsObjectID(s) && !in.anyID {
 		in.problem("%s must have 24 hexadecimal digits", name)
 	}
 	return s
@@ -170,17 +169,10 @@ func (in *input) given(name, value string) string {
 
 // canonicalID returns a UUID or ObjectId as the service spells it, in lower case, and any other text as it is.
 func canonicalID(s string) string {
-	if isUUID(s) || isObjectID(s) {
+	if signing.IsUUID(s) || signing.IsObjectID(s) {
 		return strings.ToLower(s)
 	}
 	return s
-}
-
-func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
-
-func isObjectID(s string) bool {
-	_, err := hex.DecodeString(s)
-	return len(s) == 24 && err == nil
 }
 
 // oneOf returns a text input that must be one of the values; the first is the default.

@@ -14,7 +14,7 @@ const (
 )
 
 // Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
-// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's
+// from a template. A name that is too long, or an author's address that is none, is an [*Invalid]. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's
 // signers may still lack their address, and then have no fields.
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
@@ -24,6 +24,9 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 		d.ID = ids.UUID()
 	}
 	d.Signers = slices.Clone(d.Signers)
+	if err := d.checkNames(); err != nil {
+		return Change{}, err
+	}
 	if d.Kind == KindPDF {
 		if err := CheckFields(d.Fields, d.addresses(func(int) bool { return true })); err != nil {
 			return Change{}, err
@@ -46,6 +49,18 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 		Document: &d,
 		Audit:    []AuditEntry{{RecordID: d.ID, At: at, Action: ActionCreate, Actor: ActorAuthor, To: StatusDraft}},
 	}, nil
+}
+
+// checkNames leaves the form of signers' addresses to Send: a draft may lack them.
+func (d Document) checkNames() error {
+	names := []named{{"Name", d.Name}}
+	for i, s := range d.Signers {
+		names = append(names, named{fmt.Sprintf("Signers[%d].Name", i), s.Name}, named{fmt.Sprintf("Signers[%d].Email", i), s.Email})
+	}
+	if err := checkNames(names...); err != nil || d.AuthorEmail == "" {
+		return err
+	}
+	return checkEmail("AuthorEmail", d.AuthorEmail)
 }
 
 // Send puts a draft in progress and invites those whose turn it is.

@@ -59,13 +59,30 @@ type FieldValue struct {
 // Drawn reports whether the value is a signature or initials of a field, which events do not carry.
 func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).drawn() }
 
-// Check returns an [*Invalid] unless the template's fields can stand in its PDF.
+// Check returns an [*Invalid] unless the template's names and its author's address are in order and its fields can stand in its PDF.
 func (t Template) Check() error {
+	if err := t.checkNames(); err != nil {
+		return err
+	}
 	var titles []string
 	for _, role := range t.Roles {
 		titles = append(titles, role.Title)
 	}
 	return CheckFields(t.Fields, titles)
+}
+
+func (t Template) checkNames() error {
+	names := []named{{"Name", t.Name}}
+	for i, role := range t.Roles {
+		names = append(names, named{fmt.Sprintf("Roles[%d].Title", i), role.Title}, named{fmt.Sprintf("Roles[%d].Colour", i), role.Colour})
+	}
+	for i, v := range t.Variables {
+		names = append(names, named{fmt.Sprintf("Variables[%d]", i), v})
+	}
+	if err := checkNames(names...); err != nil {
+		return err
+	}
+	return checkEmail("AuthorEmail", t.AuthorEmail)
 }
 
 // CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses.
@@ -75,15 +92,18 @@ func CheckFields(fields []Field, roles []string) error {
 			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
 		}
 		sameName := func(other Field) bool { return other.Name == f.Name }
+		if err := checkName(fmt.Sprintf("Fields[%d].Name", i), f.Name); err != nil {
+			return err
+		}
 		switch {
 		case f.Name == "":
 			return wrong("Name", "is empty")
 		case slices.ContainsFunc(fields[:i], sameName):
 			return wrong("Name", "is %q like that of another field: each needs its own", f.Name)
 		case !slices.Contains(roles, f.Role):
-			return wrong("Role", "is %q, which is not one of %q", f.Role, roles)
+			return wrong("Role", "is %.64q, which is not one of %s", f.Role, Quoted(roles))
 		case !slices.Contains(FieldKinds[:], f.Kind):
-			return wrong("Kind", "is %q, which is not one of %q", f.Kind, FieldKinds)
+			return wrong("Kind", "is %.64q, which is not one of %s", f.Kind, Quoted(FieldKinds[:]))
 		case f.Page < 1:
 			return wrong("Page", "is %d: the first page is 1", f.Page)
 		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
@@ -150,9 +170,9 @@ func (d Document) noField(i int, name string) error {
 		own = append(own, f.Name)
 	}
 	if slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Name == name }) {
-		return invalidValue(name, "is for another signer; this one fills in %q", own)
+		return invalidValue(name, "is for another signer; this one fills in %s", Quoted(own))
 	}
-	return invalidValue(name, "is not a field of the document; this signer fills in %q", own)
+	return invalidValue(name, "is not a field of the document; this signer fills in %s", Quoted(own))
 }
 
 // check compares what was entered with the field's kind. Nothing entered is a zero value.

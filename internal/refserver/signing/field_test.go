@@ -73,7 +73,7 @@ func TestValuesAreKeptWithTheirField(t *testing.T) {
 }
 
 func TestWrongValuesAreRefused(t *testing.T) {
-	all := `["Ann signs" "Ann's initials" "Company" "Day" "I agree"]`
+	all := `"Ann signs", "Ann's initials", "Company", "Day", "I agree"`
 	for _, c := range []struct {
 		name   string
 		values []signing.FieldValue
@@ -106,7 +106,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		})
 	}
 	_, err := sent(t, false).Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{{Name: "Fax"}}}, noon)
-	require.EqualError(t, err, `fields: "Fax" is not a field of the document; this signer fills in []`)
+	require.EqualError(t, err, `fields: "Fax" is not a field of the document; this signer fills in none`)
 }
 
 func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
@@ -135,9 +135,9 @@ func TestFieldsAreChecked(t *testing.T) {
 		{name: "name", change: func(f *signing.Field) { f.Name = "" }, want: "Fields[1].Name: is empty"},
 		{name: "same name", change: func(f *signing.Field) { f.Name = "x" },
 			want: `Fields[1].Name: is "x" like that of another field: each needs its own`},
-		{name: "role", change: func(f *signing.Field) { f.Role = "Ann" }, want: `Fields[1].Role: is "Ann", which is not one of ["ann@example.com"]`},
+		{name: "role", change: func(f *signing.Field) { f.Role = "Ann" }, want: `Fields[1].Role: is "Ann", which is not one of "ann@example.com"`},
 		{name: "kind", change: func(f *signing.Field) { f.Kind = "stamp" },
-			want: `Fields[1].Kind: is "stamp", which is not one of ["signature" "initials" "text" "date" "checkbox"]`},
+			want: `Fields[1].Kind: is "stamp", which is not one of "signature", "initials", "text", "date", "checkbox"`},
 		{name: "page", change: func(f *signing.Field) { f.Page = 0 }, want: "Fields[1].Page: is 0: the first page is 1"},
 		{name: "left", change: func(f *signing.Field) { f.X = -0.1 },
 			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
@@ -182,7 +182,7 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 	require.NoError(t, submit(map[string]string{"q3": "", "q4": ""}), "what is not required may stay empty")
 	for _, c := range []struct{ id, answer, want string }{
 		{id: "q1", answer: " ", want: `answers: the question "Name" (field q1) needs an answer`},
-		{id: "q3", answer: "M", want: `answers: the question "Size" (field q3) is answered by one of ["S" "L"]`},
+		{id: "q3", answer: "M", want: `answers: the question "Size" (field q3) is answered by one of "S", "L"`},
 		{id: "q4", answer: "yesterday", want: `answers: the question "Born" (field q4) is answered by a date as in 2006-01-02`},
 		{id: "q5", answer: "false", want: `answers: the question "Agreed" (field q5) needs an answer`},
 		{id: "q5", answer: "on", want: `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
@@ -196,7 +196,7 @@ func TestFormsAreChecked(t *testing.T) {
 	for want, second := range map[string]signing.FormField{
 		"Fields[1].Question: is empty": {},
 		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                    {Question: "Name"},
-		`Fields[1].Kind: is "stars", which is not one of ["text" "long_text" "choice" "date" "checkbox"]`: {Question: "x", Kind: "stars"},
+		`Fields[1].Kind: is "stars", which is not one of "text", "long_text", "choice", "date", "checkbox"`: {Question: "x", Kind: "stars"},
 		"Fields[1].Choices: must be there for a choice, and for nothing else":                             {Question: "x", Kind: signing.QuestionChoice},
 	} {
 		require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, second}}.Check(), want)

@@ -53,6 +53,15 @@ func (g *IDs) Token() string {
 	return hex.EncodeToString(b[:])
 }
 
+// IsUUID reports whether an id has the form of a UUID, in lower or upper case.
+func IsUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
+
+// IsObjectID reports whether an id has 24 hexadecimal digits, in lower or upper case.
+func IsObjectID(id string) bool {
+	_, err := hex.DecodeString(id)
+	return len(id) == 24 && err == nil
+}
+
 func (g *IDs) read(b []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -69,6 +69,9 @@ func (c *Change) notifyAll(what, body string) {
 
 // checkEmail accepts one bare address.
 func checkEmail(field, email string) error {
+	if err := checkName(field, email); err != nil {
+		return err
+	}
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
 		return &Invalid{Field: field, Message: fmt.Sprintf("must be an e-mail address alone, as in ann@example.com, not %.64q", email)}
 	}

@@ -23,8 +23,11 @@ const (
 // QuestionKinds lists them.
 var QuestionKinds = [...]QuestionKind{QuestionText, QuestionLongText, QuestionChoice, QuestionDate, QuestionCheckbox}
 
-// Check returns an [*Invalid] unless every question of the form can be answered.
+// Check returns an [*Invalid] unless the form's names are in order and every question can be answered.
 func (f Form) Check() error {
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	for i, q := range f.Fields {
 		sameQuestion := func(other FormField) bool { return other.Question == q.Question }
 		wrong := func(name, format string, args ...any) error {
@@ -36,12 +39,23 @@ func (f Form) Check() error {
 		case slices.ContainsFunc(f.Fields[:i], sameQuestion):
 			return wrong("Question", "is %q like that of another field: each needs its own", q.Question)
 		case q.Kind != "" && !slices.Contains(QuestionKinds[:], q.Kind):
-			return wrong("Kind", "is %q, which is not one of %q", q.Kind, QuestionKinds)
+			return wrong("Kind", "is %.64q, which is not one of %s", q.Kind, Quoted(QuestionKinds[:]))
 		case (q.Kind == QuestionChoice) != (len(q.Choices) > 0):
 			return wrong("Choices", "must be there for a choice, and for nothing else")
 		}
 	}
 	return nil
+}
+
+func (f Form) checkNames() error {
+	names := []named{{"Title", f.Title}}
+	for i, q := range f.Fields {
+		names = append(names, named{fmt.Sprintf("Fields[%d].Question", i), q.Question})
+		for j, choice := range q.Choices {
+			names = append(names, named{fmt.Sprintf("Fields[%d].Choices[%d]", i, j), choice})
+		}
+	}
+	return checkNames(names...)
 }
 
 // check compares an answer with the question. No answer is an empty one.
@@ -58,7 +72,7 @@ func (q FormField) check(answer string) error {
 	case answer == "":
 		return nil
 	case q.Kind == QuestionChoice && !slices.Contains(q.Choices, answer):
-		return wrong("is answered by one of %q", q.Choices)
+		return wrong("is answered by one of %s", Quoted(q.Choices))
 	case q.Kind == QuestionDate && noDate != nil:
 		return wrong("is answered by a date as in 2006-01-02")
 	case q.Kind == QuestionCheckbox && answer != "true" && answer != "false":

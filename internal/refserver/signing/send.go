@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -66,14 +65,11 @@ func (t Template) noRole(receiver int, title string) error {
 }
 
 func (t Template) roleTitles() string {
-	if len(t.Roles) == 0 {
-		return "none"
-	}
 	titles := make([]string, len(t.Roles))
 	for i, role := range t.Roles {
-		titles[i] = strconv.Quote(role.Title)
+		titles[i] = role.Title
 	}
-	return strings.Join(titles, ", ")
+	return Quoted(titles)
 }
 
 // EachRoleOnce returns an [*Invalid] unless each role of the template has exactly one of the receivers.
@@ -97,20 +93,34 @@ func (p SendParams) check() error {
 	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
 		return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
 	}
+	if err := checkName("mailData.subject", p.Mail.Subject); err != nil {
+		return err
+	}
 	for i, r := range p.Receivers {
-		if strings.TrimSpace(r.Name) == "" {
-			return &Invalid{Field: fmt.Sprintf("receiversList[%d].name", i), Message: "is required"}
-		}
-		if err := checkEmail(fmt.Sprintf("receiversList[%d].email", i), r.Email); err != nil {
+		if err := r.check(fmt.Sprintf("receiversList[%d].", i)); err != nil {
 			return err
 		}
 	}
 	for i, v := range p.Variables {
+		if err := checkName(fmt.Sprintf("customVariables[%d].varName", i), v.Name); err != nil {
+			return err
+		}
 		if len(v.Name) < 3 || v.Name[0] != '[' || v.Name[len(v.Name)-1] != ']' {
 			return &Invalid{Field: fmt.Sprintf("customVariables[%d].varName", i), Message: "must be in square brackets, as in [v1]"}
 		}
 	}
 	return nil
+}
+
+// check takes where the receiver stands in the request.
+func (r Receiver) check(at string) error {
+	if strings.TrimSpace(r.Name) == "" {
+		return &Invalid{Field: at + "name", Message: "is required"}
+	}
+	if err := checkEmail(at+"email", r.Email); err != nil {
+		return err
+	}
+	return checkNames(named{at + "name", r.Name}, named{at + "roleTitle", r.RoleTitle}, named{at + "roleColour", r.RoleColour}, named{at + "subject", r.Subject})
 }
 
 // Send writes to the receivers with a link to the form; anyone of them can then submit it. Each message has a token of its
@@ -144,6 +154,9 @@ func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {
 			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the form has no field %q", a.FieldID)}
 		}
+	}
+	if err := checkName("RespondentEmail", p.RespondentEmail); err != nil {
+		return Change{}, err
 	}
 	at = instant(at)
 	r := FormResponse{

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode"
@@ -131,6 +132,13 @@ type textRun struct {
 // runs cuts text into pieces by the font that has its characters. Control characters become spaces.
 func runs(text, font string) []textRun {
 	var out []textRun
+	var piece strings.Builder
+	end := func() {
+		if len(out) > 0 {
+			out[len(out)-1].text = piece.String()
+			piece.Reset()
+		}
+	}
 	for _, r := range text {
 		if unicode.IsControl(r) {
 			r = ' '
@@ -139,12 +147,15 @@ func runs(text, font string) []textRun {
 		if use == "" {
 			r, use = missingGlyph, fontHan
 		}
-		if last := len(out) - 1; last >= 0 && out[last].font == use {
-			out[last].text += string(r)
+		if len(out) > 0 && out[len(out)-1].font == use {
+			piece.WriteRune(r)
 			continue
 		}
-		out = append(out, textRun{font: use, text: string(r)})
+		end()
+		out = append(out, textRun{font: use})
+		piece.WriteRune(r)
 	}
+	end()
 	return out
 }
 

@@ -27,8 +27,7 @@ func (c *canvas) wrapLine(text, font string, size, w float64) []string {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 		line = strings.TrimLeft(word, " ")
-		for c.width(line, font, size) > w && len([]rune(line)) > 1 {
-			head := c.prefix(line, font, size, w)
+		for head := c.prefix(line, font, size, w); head != line; head = c.prefix(line, font, size, w) {
 			lines = append(lines, head)
 			line = line[len(head):]
 		}
@@ -36,17 +35,16 @@ func (c *canvas) wrapLine(text, font string, size, w float64) []string {
 	return append(lines, strings.TrimSpace(line))
 }
 
-// prefix returns as many characters of text as fit, at least one.
+// prefix returns as many characters of text as fit, at least one. It measures each once: the fonts have no kerning.
 func (c *canvas) prefix(text, font string, size, w float64) string {
-	end := 0
+	var wide float64
 	for i, r := range text {
-		next := i + len(string(r))
-		if end > 0 && c.width(text[:next], font, size) > w {
-			break
+		wide += c.width(string(r), font, size)
+		if i > 0 && wide > w {
+			return text[:i]
 		}
-		end = next
 	}
-	return text[:end]
+	return text
 }
 
 // words cuts text before each space and around each character after which a line may end.

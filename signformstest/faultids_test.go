@@ -1,0 +1,46 @@
+package signformstest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestFaultsThatCouldNeverHappenAreRefused, as an id is mistyped.
+func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	document := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	for _, id := range []string{"lease", document[1:], document + "0", "0123456789abcdef0123456g"} {
+		_, err := srv.CreateFault(signformstest.Fault{DocumentID: id, Status: 503})
+		require.ErrorIs(t, err, signformstest.ErrInvalid, id)
+		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
+		_, err = srv.CreateWebhookFault(signformstest.WebhookFault{DocumentID: id, Drop: true})
+		require.ErrorIs(t, err, signformstest.ErrInvalid, id)
+		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
+	}
+	_, err := srv.CreateWebhookFault(signformstest.WebhookFault{WebhookID: document, Drop: true})
+	require.ErrorIs(t, err, signformstest.ErrInvalid)
+	require.ErrorContains(t, err, "add the webhook first")
+	require.Empty(t, srv.Faults())
+}
+
+// TestFaultsMayNameWhatIsNotThereYet: a document may come later, and requests may name any.
+func TestFaultsMayNameWhatIsNotThereYet(t *testing.T) {
+	const unknown, unknownResponse = "0D8E3A4C-5B1F-4C7E-9A55-2F6F1F0C9D11", "0123456789ABCDEF01234567"
+	srv := signformstest.NewServer(t, nil)
+	hook := srv.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.SignatureCompleted})
+	for _, id := range []string{unknown, unknownResponse} {
+		srv.Fail(signformstest.Fault{DocumentID: id, Status: http.StatusTeapot})
+		srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, DocumentID: id, Drop: true})
+	}
+	_, err := srv.Client().Documents.Void(t.Context(), signforms.PDFDocument(strings.ToLower(unknown)))
+	require.ErrorContains(t, err, "418")
+
+	anyID := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{AnyID: true}})
+	anyID.Fail(signformstest.Fault{DocumentID: "lease", Status: http.StatusTeapot})
+}
