@@ -43,7 +43,7 @@ func TestSigningFillsInTheFields(t *testing.T) {
 	ann := srv.Signer(sent.CreatedDocumentID, "ann@example.com").From(signformstest.Origin{IP: "203.0.113.7", UserAgent: "browser"})
 	require.EqualError(t, ann.Sign(), `fields: "Signature" must be filled in`)
 	require.EqualError(t, ann.Sign(signformstest.FieldValue{Name: "Fax"}),
-		`fields: "Fax" is not a field of the document; this signer fills in ["Signature" "Company <b>" "Newsletter"]`)
+		`fields: "Fax" is not a field of the document; this signer fills in "Signature", "Company <b>", "Newsletter"`)
 	require.NoError(t, ann.Sign(signformstest.FieldValue{Name: "Signature", Value: "Ann"}, signformstest.FieldValue{Name: "Company <b>", Value: "A & B"}))
 	require.NoError(t, srv.Settle(t.Context()))
 	last := r.all()[len(r.all())-1]
@@ -88,7 +88,7 @@ func TestFormsHaveKindsOfQuestions(t *testing.T) {
 		{Question: "Size", Kind: signformstest.ChoiceQuestion, Choices: []string{"S", "L"}, Required: true},
 	}})
 	_, err := srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Size": "M"}})
-	require.EqualError(t, err, `answers: the question "Size" (field q1) is answered by one of ["S" "L"]`)
+	require.EqualError(t, err, `answers: the question "Size" (field q1) is answered by one of "S", "L"`)
 	_, err = srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Size": "L"}})
 	require.NoError(t, err)
 	trail := srv.Audit(form)

@@ -60,7 +60,7 @@ func oneValue(d *diagnosis, header http.Header, name string) string {
 	case len(values) == 0:
 		d.say("%s is missing. Did a proxy remove it, or does the request come from somewhere else?", name)
 	case len(values) > 1:
-		d.say("%s is given %d times, which Verify refuses.", name, len(values))
+		d.say("%s is given %d times, and once is expected.", name, len(values))
 	default:
 		return values[0]
 	}
@@ -77,24 +77,24 @@ func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 		d.say("%s has white space around it.", SignatureHeader)
 	}
 	if after, found := strings.CutPrefix(bare, "sha256="); found {
-		d.say("%s begins with sha256=, which Verify does not expect.", SignatureHeader)
+		d.say("%s begins with sha256=, and is expected without that.", SignatureHeader)
 		bare = after
 	}
 	decoded, err := hex.DecodeString(bare)
 	if err == nil && len(decoded) == len(sig) {
 		if strings.ToLower(bare) != bare {
-			d.say("%s is in upper-case hexadecimal, Verify expects lower case.", SignatureHeader)
+			d.say("%s is in upper-case hexadecimal, and lower case is expected.", SignatureHeader)
 		}
 		return signature(decoded), true
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		if decoded, err := encoding.DecodeString(bare); err == nil && len(decoded) == len(sig) {
-			d.say("%s is in base64, Verify expects hexadecimal.", SignatureHeader)
+			d.say("%s is in base64, and hexadecimal is expected.", SignatureHeader)
 			return signature(decoded), true
 		}
 	}
 	if err == nil {
-		d.say("%s has %d bytes, an HMAC-SHA256 has %d: is it of another hash, or cut off?", SignatureHeader, len(decoded), len(sig))
+		d.say("%s has %d hexadecimal digits, an HMAC-SHA256 has %d: is it of another hash, or cut off?", SignatureHeader, len(bare), 2*len(sig))
 	} else {
 		d.say("%s is neither hexadecimal nor base64 of %d bytes.", SignatureHeader, len(sig))
 	}
@@ -105,7 +105,7 @@ func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 func (d *diagnosis) timestamp(text string) {
 	at, ok := parseKnownForm(text)
 	if !ok {
-		d.say("%s is in none of the known forms. If the service sends it so, read it with VerifierOptions.ParseTimestamp.", TimestampHeader)
+		d.say("%s is in none of the known forms. If the service sends it so, a receiver in Go reads it with VerifierOptions.ParseTimestamp.", TimestampHeader)
 		return
 	}
 	if off := time.Since(at).Round(time.Second); off.Abs() > DefaultTolerance {
@@ -113,8 +113,17 @@ func (d *diagnosis) timestamp(text string) {
 		if off < 0 {
 			side = "ahead of"
 		}
-		d.say("%s is %v %s this machine's clock. If the delivery has just arrived, one of the two clocks is wrong.", TimestampHeader, off.Abs(), side)
+		d.say("%s is %s %s this machine's clock. If the delivery has just arrived, one of the two clocks is wrong.", TimestampHeader, roughly(off.Abs()), side)
 	}
+}
+
+// roughly is a length of time in days where there are many.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < 3*day {
+		return d.String()
+	}
+	return fmt.Sprintf("%d days", d/day)
 }
 
 // search looks for a combination of secret, prefix and body that gives the signature.
@@ -129,29 +138,44 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 			for _, prefix := range prefixes {
 				for _, body := range bodies {
 					if m.sumOf(prefix.text, body.text) == given {
-						d.match(i, key.how, prefix.how+body.how)
+						d.match(ordinal(i, len(secrets)), key.how, prefix.how+body.how)
 						return
 					}
 				}
 			}
 		}
 	}
-	d.say("The signature matches no secret of the %d given, with none of the known mistakes. Compare the secret with the one shown "+
-		"where the webhook was set up, and make sure that the body is taken from the request before anything decodes it.", len(secrets))
+	d.say("The signature does not match %s, with none of the known mistakes. Compare the secret with the one shown where the webhook was "+
+		"set up, and make sure that the body is taken from the request before anything decodes it.", anyOf(len(secrets)))
 	if inOrder(body) {
 		d.say("The keys of every object in the body are in alphabetical order, as the service does not print them: something on the way " +
 			"seems to have decoded and encoded the body, and the order that was signed is lost. Let the body pass through unchanged.")
 	}
 }
 
-func (d *diagnosis) match(i int, key, text string) {
+// ordinal names one of the secrets, counted from 1.
+func ordinal(i, n int) string {
+	if n == 1 {
+		return "the secret"
+	}
+	return fmt.Sprintf("secret %d of %d", i+1, n)
+}
+
+func anyOf(n int) string {
+	if n == 1 {
+		return "the secret"
+	}
+	return fmt.Sprintf("any of the %d secrets", n)
+}
+
+func (d *diagnosis) match(secret, key, text string) {
 	switch {
 	case key == "" && text == "":
-		d.say("The signature matches secret %d over the timestamp and the body as given.", i)
+		d.say("The signature matches %s over the timestamp and the body as given.", secret)
 	case key == "" && text == reserialized:
-		d.say("The signature would match secret %d%s. Verify accepts that unless RawOnly is set.", i, text)
+		d.say("The signature would match %s%s. A receiver in Go accepts that, unless VerifierOptions.RawOnly is set.", secret, text)
 	default:
-		d.say("The signature would match secret %d%s%s.", i, key, text)
+		d.say("The signature would match %s%s%s.", secret, key, text)
 	}
 }
 
@@ -225,12 +249,12 @@ func bodyVariants(body []byte) []variant {
 	var value any
 	if json.Unmarshal(body, &value) == nil {
 		if text, err := json.Marshal(value); err == nil {
-			variants = append(variants, variant{", if the body were decoded and printed by encoding/json", text})
+			variants = append(variants, variant{", if the body were decoded and printed by Go's encoding/json", text})
 		}
 	}
 	var escaped bytes.Buffer
 	json.HTMLEscape(&escaped, body)
-	variants = append(variants, variant{", if the body had <, > and & escaped as encoding/json does", escaped.Bytes()})
+	variants = append(variants, variant{", if the body had <, > and & escaped as Go's encoding/json does", escaped.Bytes()})
 	events, err := Parse(body)
 	if err != nil {
 		return variants

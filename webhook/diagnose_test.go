@@ -28,32 +28,32 @@ func TestDiagnose(t *testing.T) {
 		edit      func(http.Header)
 		want      string
 	}{
-		"right":                  {secret: secret, timestamp: stamp, text: stamp + "." + body, want: "matches secret 1 over the timestamp and the body as given."},
-		"body only":              {secret: secret, timestamp: stamp, text: body, want: "would match secret 1, if the body were signed without the timestamp."},
+		"right":                  {secret: secret, timestamp: stamp, text: stamp + "." + body, want: "matches secret 2 of 5 over the timestamp and the body as given."},
+		"body only":              {secret: secret, timestamp: stamp, text: body, want: "would match secret 2 of 5, if the body were signed without the timestamp."},
 		"no full stop":           {secret: secret, timestamp: stamp, text: stamp + body, want: "no full stop between timestamp and body."},
 		"milliseconds signed":    {secret: secret, timestamp: stamp, text: millis + "." + body, want: "if the timestamp were in milliseconds."},
 		"seconds signed":         {secret: secret, timestamp: millis, text: stamp + "." + body, want: "if the timestamp were in seconds."},
-		"trimmed secret":         {secret: "padded-secret-0123", timestamp: stamp, text: stamp + "." + body, want: "would match secret 0 without the white space around it."},
-		"newline secret":         {secret: secret + "\n", timestamp: stamp, text: stamp + "." + body, want: "would match secret 1 with a newline at its end."},
-		"prefix left out":        {secret: strings.TrimPrefix(secret, "whsec_"), timestamp: stamp, text: stamp + "." + body, want: "would match secret 1 without its prefix."},
-		"hexadecimal secret":     {secret: "bytes of the secret", timestamp: stamp, text: stamp + "." + body, want: "would match secret 2 decoded from hexadecimal."},
-		"base64 secret":          {secret: "more bytes of the secret", timestamp: stamp, text: stamp + "." + body, want: "would match secret 3 decoded from base64."},
-		"base64 for URLs secret": {secret: "the bytes of a secret >>>???", timestamp: stamp, text: stamp + "." + body, want: "would match secret 4 decoded from base64."},
+		"trimmed secret":         {secret: "padded-secret-0123", timestamp: stamp, text: stamp + "." + body, want: "would match secret 1 of 5 without the white space around it."},
+		"newline secret":         {secret: secret + "\n", timestamp: stamp, text: stamp + "." + body, want: "would match secret 2 of 5 with a newline at its end."},
+		"prefix left out":        {secret: strings.TrimPrefix(secret, "whsec_"), timestamp: stamp, text: stamp + "." + body, want: "would match secret 2 of 5 without its prefix."},
+		"hexadecimal secret":     {secret: "bytes of the secret", timestamp: stamp, text: stamp + "." + body, want: "would match secret 3 of 5 decoded from hexadecimal."},
+		"base64 secret":          {secret: "more bytes of the secret", timestamp: stamp, text: stamp + "." + body, want: "would match secret 4 of 5 decoded from base64."},
+		"base64 for URLs secret": {secret: "the bytes of a secret >>>???", timestamp: stamp, text: stamp + "." + body, want: "would match secret 5 of 5 decoded from base64."},
 		"newline after the body": {secret: secret, timestamp: stamp, text: stamp + "." + body + "\n", want: "if the body ended in a newline."},
 		"array of it":            {secret: secret, timestamp: stamp, text: stamp + ".[" + body + "]", want: "if the body were an array of what it is."},
-		"JSON.stringify":         {secret: secret, timestamp: stamp, text: stamp + `.[{"name":"A & B","id":1},{"webhookEvent":"new_thing"}]`, want: "JSON.stringify does. Verify accepts that unless RawOnly is set."},
-		"encoding/json":          {secret: secret, timestamp: stamp, text: stamp + `.[{"id":1,"name":"A \u0026 B"},{"webhookEvent":"new_thing"}]`, want: "printed by encoding/json."},
+		"JSON.stringify":         {secret: secret, timestamp: stamp, text: stamp + `.[{"name":"A & B","id":1},{"webhookEvent":"new_thing"}]`, want: "JSON.stringify does. A receiver in Go accepts that, unless VerifierOptions.RawOnly is set."},
+		"encoding/json":          {secret: secret, timestamp: stamp, text: stamp + `.[{"id":1,"name":"A \u0026 B"},{"webhookEvent":"new_thing"}]`, want: "printed by Go's encoding/json."},
 		"HTML escapes":           {secret: secret, timestamp: stamp, text: stamp + `.[{"name":"A \u0026 B","id":1.0},{"webhookEvent":"new_thing"}]`, want: "had <, > and & escaped"},
 		"one element":            {secret: secret, timestamp: stamp, text: stamp + `.{"webhookEvent":"new_thing"}`, want: "if the body were its element 1 alone."},
 		"array of one element":   {secret: secret, timestamp: stamp, text: stamp + `.[{"webhookEvent":"new_thing"}]`, want: "if the body were an array of its element 1 alone."},
 		"two mistakes":           {secret: secret, timestamp: stamp, text: `{"webhookEvent":"new_thing"}`, want: "if the body were signed without the timestamp, if the body were its element 1 alone."},
-		"something else":         {secret: secret, timestamp: stamp, text: "something else", want: "matches no secret of the 5 given"},
+		"something else":         {secret: secret, timestamp: stamp, text: "something else", want: "does not match any of the 5 secrets"},
 		"upper case":             {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(strings.ToUpper), want: "X-Signature is in upper-case hexadecimal"},
 		"base64":                 {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(toBase64), want: "X-Signature is in base64"},
 		"base64 for URLs":        {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(toURLBase64), want: "X-Signature is in base64"},
 		"sha256=":                {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(func(s string) string { return "sha256=" + s }), want: "begins with sha256="},
 		"white space":            {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(func(s string) string { return " " + s }), want: "X-Signature has white space around it"},
-		"SHA-1":                  {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(func(s string) string { return s[:40] }), want: "X-Signature has 20 bytes"},
+		"SHA-1":                  {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(func(s string) string { return s[:40] }), want: "X-Signature has 40 hexadecimal digits, an HMAC-SHA256 has 64"},
 		"no hexadecimal":         {secret: secret, timestamp: stamp, text: stamp + "." + body, edit: editSignature(func(s string) string { return "!" }), want: "neither hexadecimal nor base64"},
 		"no signature":           {secret: secret, timestamp: stamp, text: "", edit: func(h http.Header) { h.Del("X-Signature") }, want: "X-Signature is missing"},
 		"no timestamp":           {secret: secret, timestamp: stamp, text: "", edit: func(h http.Header) { h.Del("X-Timestamp") }, want: "X-Timestamp is missing"},
@@ -84,12 +84,12 @@ func TestDiagnoseTransport(t *testing.T) {
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	for _, c := range []struct{ name, received, want string }{
 		{name: "read before", received: "", want: "The body is empty. Most likely something read it before"},
-		{name: "base64", received: base64.StdEncoding.EncodeToString([]byte(sent)), want: "would match secret 0, if the body were decoded from base64"},
+		{name: "base64", received: base64.StdEncoding.EncodeToString([]byte(sent)), want: "would match the secret, if the body were decoded from base64"},
 		{name: "base64 without padding", received: base64.RawStdEncoding.EncodeToString([]byte(sent)), want: "decoded from base64"},
 		{name: "base64 for URLs", received: base64.URLEncoding.EncodeToString([]byte(sent)), want: "decoded from base64"},
 		{name: "base64 as a JSON string", received: `"` + base64.StdEncoding.EncodeToString([]byte(sent)) + `"`, want: "decoded from base64"},
 		{name: "base64 of a reformatted body", received: base64.StdEncoding.EncodeToString([]byte(" " + sent)), want: "decoded from base64 and printed as JSON.stringify does"},
-		{name: "byte order mark", received: "\ufeff" + sent, want: "would match secret 0, if the body did not begin with a byte order mark"},
+		{name: "byte order mark", received: "\ufeff" + sent, want: "would match the secret, if the body did not begin with a byte order mark"},
 	} {
 		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, sent), []byte(c.received))
 		require.Contains(t, got, c.want, c.name)
@@ -105,13 +105,13 @@ func TestDiagnoseOdd(t *testing.T) {
 		"1600000000": "behind this machine's clock",
 		"9600000000": "ahead of this machine's clock",
 		"yesterday":  "in none of the known forms",
-		time.Now().UTC().Format("2006-01-02T15:04:05Z"): "The signature matches secret 0 over the timestamp and the body as given.",
+		time.Now().UTC().Format("2006-01-02T15:04:05Z"): "The signature matches the secret over the timestamp and the body as given.",
 	} {
 		require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, timestamp, "[]"), []byte("[]")), want)
 	}
 	many := "[" + strings.Repeat("{},", 99) + `{"a":1},{"b":1}]`
 	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"a":1}`), []byte(many)), "its element 99 alone")
-	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"b":1}`), []byte(many)), "matches no secret", "the first 100 are tried")
+	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"b":1}`), []byte(many)), "does not match the secret", "the first 100 are tried")
 	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, "[]"), []byte("[]")), "No secret was given.")
 	require.Contains(t, webhook.Diagnose([]string{secret}, signed(secret, stamp, "not JSON"), []byte(" not JSON")), "no white space around it")
 }
@@ -156,7 +156,7 @@ func TestDiagnoseOrder(t *testing.T) {
 		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, string(sent)), sorted)
 		if name := filepath.Base(file); name != "empty.json" && name != "unknown_event.json" {
 			require.Contains(t, got, guess, name)
-			require.Contains(t, got, "matches no secret of the 1 given", name)
+			require.Contains(t, got, "does not match the secret", name)
 		}
 		got = webhook.Diagnose([]string{secret}, signed("another secret", stamp, string(sent)), sent)
 		require.NotContains(t, got, guess, "%s as the service prints it", file)

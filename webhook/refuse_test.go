@@ -70,7 +70,7 @@ func TestRefusalsInTheLog(t *testing.T) {
 func TestDiagnoseRefused(t *testing.T) {
 	for name := range refusers(t, slog.Default(), nil, false) {
 		synctest.Test(t, func(t *testing.T) {
-			const found = "would match secret 0 with a newline at its end"
+			const found = "would match the secret with a newline at its end"
 			var log bytes.Buffer
 			var diagnoses []string
 			logger := slog.New(slog.NewTextHandler(&log, nil))

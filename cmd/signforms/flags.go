@@ -80,6 +80,24 @@ func valueError(err error) error {
 	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
 }
 
+// cobra's sentences about flags that go together print lists as Go does.
+var (
+	needsOne = regexp.MustCompile(`^at least one of the flags in the group \[(.+)\] is required$`)
+	onlyOne  = regexp.MustCompile(`^if any flags in the group \[.+\] are set none of the others can be; \[(.+)\] were all set$`)
+)
+
+// groupError says which of several flags is missing or too much.
+func groupError(err error) error {
+	names := func(list string) string { return "--" + strings.ReplaceAll(list, " ", " or --") }
+	if found := needsOne.FindStringSubmatch(err.Error()); found != nil {
+		return fmt.Errorf("give %s", names(found[1]))
+	}
+	if found := onlyOne.FindStringSubmatch(err.Error()); found != nil {
+		return fmt.Errorf("give %s, not both", names(found[1]))
+	}
+	return err
+}
+
 // countFlag is a whole number of 1 or more, and of most at most where that is not 0.
 type countFlag struct {
 	count *int

@@ -112,7 +112,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		fmt.Fprintf(r.stderr, "%s refused %s %s: %v\n", time.Now().Format(time.TimeOnly), plain(req.Method), plain(req.URL.Path), err)
+		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), plain(req.Method), plain(req.URL.Path), inPlainWords.Replace(err.Error()))
 		fmt.Fprintln(r.stderr, webhook.Diagnose(r.all, req.Header, body))
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"status":"refused"}`)

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !began { // what cobra finds wrong with flags and arguments
-		err = usageError("%w; see %s --help", err, cmd.CommandPath())
+		err = usageError("%w; see %s --help", groupError(err), cmd.CommandPath())
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "signforms:", inFlags(err.Error()))

@@ -136,7 +136,7 @@ and ends with exit code 1 for any other. How old the delivery is counts only whe
 			}
 			events, err := v.Events(header, body)
 			if err != nil {
-				return fmt.Errorf("%w; signforms webhook diagnose looks for the reason", err)
+				return errors.New(refusal(err))
 			}
 			pr := eventPrinter(cmd, output{json: json})
 			for _, e := range events {
@@ -151,6 +151,25 @@ and ends with exit code 1 for any other. How old the delivery is counts only whe
 	cmd.Flags().BoolVar(&json, "json", false, "print each event whole, one a line")
 	d.addFlags(cmd)
 	return cmd
+}
+
+// inPlainWords puts the reasons of package webhook, which speaks to programmers in Go, in words for everybody.
+var inPlainWords = strings.NewReplacer(
+	"webhook: ", "",
+	", a proxy removed the header, or the map was not built with http.Header.Add", ", or a proxy removed the header",
+	"; if the service sends another form, read it with VerifierOptions.ParseTimestamp", "",
+	"; Diagnose knows other forms", "",
+	"; Diagnose tries the known mistakes", "",
+	"its timestamp is outside VerifierOptions.Tolerance", "its timestamp is not within --tolerance",
+)
+
+// refusal says why a delivery was refused, and where to look further if that can help.
+func refusal(err error) string {
+	text := inPlainWords.Replace(err.Error())
+	if errors.Is(err, webhook.ErrSignature) || errors.Is(err, webhook.ErrHeaderMalformed) {
+		text += "; signforms webhook diagnose looks for the reason"
+	}
+	return text
 }
 
 // newVerifier returns a verifier; tolerance 0 means that no timestamp is too old.
@@ -223,7 +242,7 @@ var eventColumns = []column[webhook.Event]{
 func eventText(e webhook.Event) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
-		return fmt.Sprintf("%q answered by %s", e.FormTitle, e.RespondentEmail)
+		return strings.TrimSuffix(fmt.Sprintf("%q answered by %s", e.FormTitle, e.RespondentEmail), " by ") // a respondent may be unknown
 	case *webhook.SignatureViewed:
 		return fmt.Sprintf("%q viewed by %s", e.DocumentName, e.ViewedBy.Email)
 	case *webhook.SignatureSigned:
@@ -238,7 +257,7 @@ func eventText(e webhook.Event) string {
 		return fmt.Sprintf("%q signed by all %d", e.DocumentName, len(e.Signers))
 	case *webhook.UnknownEvent:
 		if e.Err != nil {
-			return "cannot be read: " + e.Err.Error()
+			return "cannot be read: " + inPlainWords.Replace(e.Err.Error())
 		}
 	}
 	return "is of a type that this program does not know"

@@ -200,7 +200,7 @@ func TestWebhookInFourSteps(t *testing.T) {
 	require.NotContains(t, p.Text(), hook.Secret)
 	p.Click("button[value=secret]")
 	p.WaitText(hook.Secret)
-	p.AllowErrors("422")
+	p.WaitError("422")
 	p.Click("button[value=test]")
 	p.WaitText("A test delivery is on its way.")
 	p.Click("button[value=rotate]")
@@ -277,7 +277,7 @@ func TestUploadsAreRefusedInASentence(t *testing.T) {
 			p.Upload("#pdf", c.file)
 			p.Click("button.main")
 			p.WaitText(c.want)
-			p.AllowErrors("422")
+			p.WaitError("422")
 		})
 	}
 }
