@@ -195,9 +195,9 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 func TestFormsAreChecked(t *testing.T) {
 	for want, second := range map[string]signing.FormField{
 		"Fields[1].Question: is empty": {},
-		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                    {Question: "Name"},
+		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                      {Question: "Name"},
 		`Fields[1].Kind: is "stars", which is not one of "text", "long_text", "choice", "date", "checkbox"`: {Question: "x", Kind: "stars"},
-		"Fields[1].Choices: must be there for a choice, and for nothing else":                             {Question: "x", Kind: signing.QuestionChoice},
+		"Fields[1].Choices: must be there for a choice, and for nothing else":                               {Question: "x", Kind: signing.QuestionChoice},
 	} {
 		require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, second}}.Check(), want)
 	}

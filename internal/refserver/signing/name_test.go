@@ -39,20 +39,24 @@ func TestNamesHaveABound(t *testing.T) {
 		return err
 	}
 	for field, try := range map[string]func(name string) error{
-		"Name":                   func(s string) error { return template(func(v *signing.Template) { v.Name = s }) },
-		"Roles[0].Colour":        func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Colour = s }) },
-		"Roles[0].Title":         func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Title, v.Fields = s, nil }) },
-		"Variables[0]":           func(s string) error { return template(func(v *signing.Template) { v.Variables[0] = s }) },
-		"Fields[0].Name":         func(s string) error { return template(func(v *signing.Template) { v.Fields[0].Name = s }) },
-		"Title":                  func(s string) error { return form(func(v *signing.Form) { v.Title = s }) },
-		"Fields[0].Question":     func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Question = s }) },
-		"Fields[0].Choices[0]":   func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Choices[0] = s }) },
-		"Name ":                  func(s string) error { return document(func(v *signing.Document) { v.Name = s }) },
-		"Signers[0].Name":        func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Name = s }) },
-		"Signers[0].Email":       func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Email = s }) },
-		"mailData.subject":       func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Subject = s }) },
-		"receiversList[0].name":  func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Name = s }) },
-		"receiversList[0].email": func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Email = "a" + s[3:] + "@b" }) },
+		"Name":            func(s string) error { return template(func(v *signing.Template) { v.Name = s }) },
+		"Roles[0].Colour": func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Colour = s }) },
+		"Roles[0].Title": func(s string) error {
+			return template(func(v *signing.Template) { v.Roles[0].Title, v.Fields = s, nil })
+		},
+		"Variables[0]":          func(s string) error { return template(func(v *signing.Template) { v.Variables[0] = s }) },
+		"Fields[0].Name":        func(s string) error { return template(func(v *signing.Template) { v.Fields[0].Name = s }) },
+		"Title":                 func(s string) error { return form(func(v *signing.Form) { v.Title = s }) },
+		"Fields[0].Question":    func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Question = s }) },
+		"Fields[0].Choices[0]":  func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Choices[0] = s }) },
+		"Name ":                 func(s string) error { return document(func(v *signing.Document) { v.Name = s }) },
+		"Signers[0].Name":       func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Name = s }) },
+		"Signers[0].Email":      func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Email = s }) },
+		"mailData.subject":      func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Subject = s }) },
+		"receiversList[0].name": func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Name = s }) },
+		"receiversList[0].email": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].Email = "a" + s[3:] + "@b" })
+		},
 		"receiversList[0].roleTitle": func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].RoleTitle = s })
 		},
