@@ -194,7 +194,6 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 			defer srv.Close()
 			srv.AddWebhook(signformstest.Webhook{URL: endpoint(network, arrived), Event: signformstest.SignatureCompleted})
 			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
-			synctest.Wait() // for the sender's first claim, which would be saved with the signature
 			inner := storage.Decide
 			var claimed atomic.Bool
 			storage.Decide = func(records []signformstest.Record) storagetest.Fate {
