@@ -163,19 +163,28 @@ func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
 }
 
 func newDocumentsGet() *cobra.Command {
+	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns,
+		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
+			return c.Documents.Get(ctx, id)
+		})
+}
+
+// newGet returns a command that prints one document or template, by its id.
+func newGet(id, short string, columns []column[*signforms.Document],
+	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
 	var conn connection
 	var out output
 	cmd := &cobra.Command{
-		Use:   "get DOCUMENT_ID",
-		Short: "Print one PDF document",
-		Args:  exactlyOne("DOCUMENT_ID"),
+		Use:   "get " + id,
+		Short: short,
+		Args:  exactlyOne(id),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := conn.connect()
 			if err != nil {
 				return err
 			}
-			pr := newPrinter(cmd, out, documentColumns, documentShape, 1)
-			return printAll(pr, oneRecord(client.Documents.Get(cmd.Context(), args[0])))
+			pr := newPrinter(cmd, out, columns, documentShape, 1)
+			return printAll(pr, oneRecord(get(cmd.Context(), client, args[0])))
 		},
 	}
 	out.addFlags(cmd)

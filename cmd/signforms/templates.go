@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -65,24 +66,10 @@ func newTemplatesList() *cobra.Command {
 }
 
 func newTemplatesGet() *cobra.Command {
-	var conn connection
-	var out output
-	cmd := &cobra.Command{
-		Use:   "get TEMPLATE_ID",
-		Short: "Print one template with its roles",
-		Args:  exactlyOne("TEMPLATE_ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			pr := newPrinter(cmd, out, templateColumns, documentShape, 1)
-			return printAll(pr, oneRecord(client.Templates.Get(cmd.Context(), args[0])))
-		},
-	}
-	out.addFlags(cmd)
-	conn.addFlags(cmd)
-	return cmd
+	return newGet("TEMPLATE_ID", "Print one template with its roles", templateColumns,
+		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
+			return c.Templates.Get(ctx, id)
+		})
 }
 
 // respondentRecord is a respondent as JSON prints it: without a time that the service did not give.
