@@ -28,6 +28,7 @@ func TestDiagnose(t *testing.T) {
 		edit      func(http.Header)
 		want      string
 	}{
+		"years ago":              {secret: secret, timestamp: "1732180000", text: "1732180000." + body, want: " days behind this machine's clock."},
 		"right":                  {secret: secret, timestamp: stamp, text: stamp + "." + body, want: "matches secret 2 of 5 over the timestamp and the body as given."},
 		"body only":              {secret: secret, timestamp: stamp, text: body, want: "would match secret 2 of 5, if the body were signed without the timestamp."},
 		"no full stop":           {secret: secret, timestamp: stamp, text: stamp + body, want: "no full stop between timestamp and body."},
