@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,8 +86,9 @@ type Page struct {
 	t   testing.TB
 	ctx context.Context
 
-	mu     sync.Mutex
-	errors []string
+	mu      sync.Mutex
+	errors  []string // in the console, that were not allowed yet
+	allowed []string // parts of errors
 }
 
 // Open opens a tab with cookies and storage of its own, which is closed with the test. An error in its console fails the test,
@@ -154,21 +156,24 @@ func (p *Page) watchConsole() {
 	p.t.Cleanup(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		for _, text := range p.allowed {
+			p.forgetErrors(text)
+		}
 		require.Empty(p.t, p.errors, "errors in the console")
 	})
 }
 
-// AllowErrors forgets errors in the console that contain text, such as the status of an answer that a test provokes.
+// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. The browser
+// may report them later than the page shows what they are about.
 func (p *Page) AllowErrors(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var left []string
-	for _, e := range p.errors {
-		if !strings.Contains(e, text) {
-			left = append(left, e)
-		}
-	}
-	p.errors = left
+	p.allowed = append(p.allowed, text)
+	p.forgetErrors(text)
+}
+
+func (p *Page) forgetErrors(text string) {
+	p.errors = slices.DeleteFunc(p.errors, func(e string) bool { return strings.Contains(e, text) })
 }
 
 // WaitError waits for an error in the console that contains text, and allows it.
