@@ -176,7 +176,7 @@ func (b *batch) entry(it *item) (journal.Entry, bool) {
 	return b.journal.Entry(it.key)
 }
 
-// resolutions reads --resolve and refuses what it cannot be about.
+// resolutions reads --resolve and refuses items that it cannot settle.
 func (b *batch) resolutions() (func(*item) string, error) {
 	said := map[string]string{}
 	for _, flag := range b.flags.resolve {
@@ -222,7 +222,7 @@ func (b *batch) settleResolved() error {
 	return nil
 }
 
-// explain says what is going to happen, before anything does.
+// explain says what is going to be sent, before anything is.
 func (b *batch) explain(w io.Writer) error {
 	resolved, err := b.resolutions()
 	if err != nil {
@@ -318,8 +318,8 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	tell(err != nil)
 }
 
-// judge tells what the journal notes and what is printed; nothing is printed of an item that was not tried as the batch was
-// interrupted.
+// judge returns what the journal notes and what is printed. Nothing is printed for an item that was not tried because the batch
+// was interrupted.
 func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
 	if b.inARow++; !silent {

@@ -14,8 +14,9 @@ const (
 )
 
 // Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
-// from a template. A name that is too long, or an author's address that is none, is an [*Invalid]. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's
-// signers may still lack their address, and then have no fields.
+// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's signers may
+// still lack their address, and then have no fields. A name that is too long, or a malformed address of the author, is an
+// [*Invalid].
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {

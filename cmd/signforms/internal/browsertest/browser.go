@@ -26,7 +26,7 @@ import (
 //go:embed testdata/axe.min.js
 var axe string
 
-// waitLimit bounds each wait for a page. It is long, because a machine under load may be slow; nothing waits for it in vain.
+// waitLimit bounds each wait for a page. It is long because a machine under load may be slow.
 const waitLimit = 60 * time.Second
 
 // Screen is what a page is looked at with.

@@ -98,7 +98,7 @@ func (c *console) addWebhook(r *http.Request) (string, error) {
 	return done("webhooks/"+id, "added"), nil
 }
 
-// errShown makes the page of a webhook come again, with its secret.
+// errShown shows the page of a webhook again, with its secret.
 var errShown = errors.New("the secret is shown below, once. Keep it where your receiver reads it")
 
 func (c *console) actOnWebhook(r *http.Request) (string, error) {

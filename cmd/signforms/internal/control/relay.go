@@ -51,7 +51,7 @@ type RelayedAnswer struct {
 const (
 	waitListener = 3 * time.Second
 	waitReport   = 6 * time.Second
-	// forgetRelay is after how long without a listener a relay is removed as the next one is opened.
+	// forgetRelay is how long a relay without a listener is kept. It is removed when the next one is opened.
 	forgetRelay = 10 * time.Minute
 )
 

@@ -171,8 +171,8 @@ func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
 	return s.save(st)
 }
 
-// load reads what is held and brings it to the time now. moved says that the clock began anew, which must be saved: else what
-// is left would be counted from the next look again.
+// load reads what is held and brings it to the time now. moved reports that the clock began anew. That must be saved, or each
+// load would count the remaining times from its own moment.
 func (s *Store) load() (st *state, moved bool, err error) {
 	session, now, err := s.clock()
 	if err != nil {

@@ -252,7 +252,7 @@ func (r *run) unknownID(fact string, a answer, list string) {
 	}
 }
 
-// responses asks for the responses of unknown forms. Which forms there are, no list tells.
+// responses asks for the responses of unknown forms, because no list tells which forms there are.
 func (r *run) responses(ctx context.Context) error {
 	unknown, err := r.get(ctx, signforms.OpListResponses, url.Values{"formId": {RandomID()}})
 	if err != nil {
