@@ -103,11 +103,13 @@ func (g *group) process(op *operation) {
 		switch {
 		case op.ctx.Err() != nil:
 			op.done <- context.Cause(op.ctx)
-		case !op.begun.CompareAndSwap(false, true): // its caller has left
 		case op.alone != nil:
 			g.flush(batch)
 			batch = nil
-			op.done <- op.alone()
+			if op.begun.CompareAndSwap(false, true) { // or its caller has left meanwhile
+				op.done <- op.alone()
+			}
+		case !op.begun.CompareAndSwap(false, true): // its caller has left
 		default:
 			batch = append(batch, op)
 		}
