@@ -187,8 +187,10 @@ func TestTwoSignersRaceForTheLastSignature(t *testing.T) {
 		both.Go(func() { page.Click("#sign-form button.main") })
 	}
 	both.Wait()
-	for i, page := range pages {
+	for _, page := range pages {
 		page.Wait("!document.querySelector('#sign-form')")
+	}
+	for i, page := range pages {
 		page.Go(string(sent.Signers[i].SentURL))
 		page.WaitText("Everybody has signed.")
 	}

@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -32,7 +33,10 @@ func smallDisk(t *testing.T, options string) (folder string) {
 func TestFullDisk(t *testing.T) {
 	folder := smallDisk(t, "size=2m,mode=0700")
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
-	big := lease(strings.Repeat("x", 20_000))
+	big := lease("Lease")
+	for i := range 20 {
+		big.Signers = append(big.Signers, control.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
+	}
 	acknowledged := 0
 	var refused *control.Error
 	for refused == nil {
