@@ -19,8 +19,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Server is a running service. Its methods are safe for concurrent use. The exported fields are not to be
-// changed.
+// Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
 //
 // It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the newest:
 // see [Keep].
