@@ -118,6 +118,10 @@ func start(t reporter, opts *Options) (*Server, error) {
 	return s, nil
 }
 
+// receiverIdle is how long a connection to a receiver stays open without a request. Where two deliveries dial at once, one
+// connection may never carry a request; Node's server.close waits for such a one without end, http.Server.Shutdown for 5 s.
+const receiverIdle = time.Second
+
 func newServer(t reporter, opts Options, url string) *Server {
 	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
 	keep := opts.Keep.withDefaults()
@@ -134,7 +138,7 @@ func newServer(t reporter, opts Options, url string) *Server {
 		requests:  requestLog{most: keep.Requests},
 		refused:   recent[string]{most: keep.Requests},
 		advancing: make(chan struct{}, 1),
-		outgoing:  &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
+		outgoing:  &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: receiverIdle, DisableCompression: true},
 		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle},
 	}
 	if s.logger == nil {

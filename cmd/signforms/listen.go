@@ -234,8 +234,9 @@ func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) con
 	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body}
 }
 
-// forwarding goes to the target itself, not by a proxy.
-var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
+// forwarding goes to the target itself, not by a proxy. A target that shuts down may wait for idle connections, so they are
+// closed soon.
+var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second}
 
 // unreachable says why the target gave no answer, and what to do when nobody is there.
 func (l *listener) unreachable(err error) string {
