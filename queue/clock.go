@@ -65,8 +65,9 @@ func (c *clock) follow(ahead, within time.Duration) {
 
 func (q *Queue) now() int64 { return q.clock.now() }
 
-// setClock follows the database's clock and the newest time in the store.
-func (q *Queue) setClock(ctx context.Context) error {
+// setClock follows the database's clock and the newest time in the store that can be read. It calls damaged with the id of each
+// event that is newer and cannot be read.
+func (q *Queue) setClock(ctx context.Context, damaged func(id int64, err error)) error {
 	if q.clock.wall == nil {
 		ahead, within, err := q.db.clock(ctx)
 		if err != nil {
@@ -75,7 +76,11 @@ func (q *Queue) setClock(ctx context.Context) error {
 		q.clock.follow(ahead, within)
 	}
 	var newest int64
-	_, err := q.query(ctx).first([]any{&newest}, "SELECT received FROM signforms_events ORDER BY id DESC LIMIT 1")
+	t := q.query(ctx)
+	_, err := t.first([]any{&newest}, "SELECT received FROM signforms_events ORDER BY id DESC LIMIT 1")
+	if err != nil {
+		newest, err = newestReadable(t, damaged)
+	}
 	if err == nil {
 		q.clock.atLeast(newest)
 	}

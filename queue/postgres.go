@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -99,13 +98,6 @@ func ignoreDone(err error) error {
 func gaveWay(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40P01" || e.Code == "40001")
-}
-
-// isDamage reports an error about the data that was read, such as a damaged page or a disk error, rather than about the
-// connection or other transactions.
-func isDamage(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (strings.HasPrefix(e.Code, "XX") || strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "22"))
 }
 
 // A delivery locks its lines before it inserts its events, and in sorted order. Two deliveries with events of one line

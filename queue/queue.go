@@ -37,7 +37,8 @@ type counters struct {
 // disk of that machine, because SQLite's log does not work over a network.
 //
 // Open returns an error for a file of another program or of a newer version of this package, when a setting that durability
-// needs does not take effect, and when another process holds the file's lock for a minute.
+// needs does not take effect, and when another process holds the file's lock for a minute. A damaged event is logged, and does
+// not keep the queue from opening.
 func Open(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
@@ -72,7 +73,7 @@ func newQueue(ctx context.Context, s settings, db store) (*Queue, error) {
 	q := &Queue{settings: s, db: db, wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
 	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
 	q.clock.wall = s.now
-	if err := q.setClock(ctx); err != nil {
+	if err := q.setClock(ctx, q.logDamaged); err != nil {
 		db.close()
 		return nil, fmt.Errorf("queue: reading the clock: %w", err)
 	}

@@ -303,7 +303,7 @@ func TestUnreadableEvent(t *testing.T) {
 		var log logged
 		q := s.queue(&queue.Options{Logger: log.logger(), Workers: 1})
 		s.accept(q, completed("a", 1), completed("b", 1), completed("b", 2), completed("c", 1), completed("a", 2), completed("d", 1))
-		mend := s.damage()
+		mend := s.damage(1, 3)
 		var j journal
 		s.run(q, j.noting(nil))
 		time.Sleep(10 * time.Second)
@@ -320,15 +320,16 @@ func TestUnreadableEvent(t *testing.T) {
 	})
 }
 
-// damage makes events 1 and 3 unreadable. On Postgres reading one ends the transaction, as a damaged page does.
-func (s stage) damage() (mend func()) {
+// damage makes the events with these ids unreadable. On Postgres reading one ends the transaction, as a damaged page does.
+func (s stage) damage(ids ...int) (mend func()) {
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), "[]")
 	if s.isFile() {
-		s.exec(`UPDATE signforms_events SET received = 'not a number' WHERE id IN (1, 3)`)
-		return func() { s.exec(`UPDATE signforms_events SET received = 1 WHERE id IN (1, 3)`) }
+		s.exec(`UPDATE signforms_events SET received = 'not a number' WHERE id IN (` + list + `)`)
+		return func() { s.exec(`UPDATE signforms_events SET received = 1 WHERE id IN (` + list + `)`) }
 	}
 	s.exec(`ALTER TABLE signforms_events RENAME TO sound`)
 	s.exec(`CREATE VIEW signforms_events AS SELECT id, dedupe, line_id, line, type, subject, signers, state, attempts,
-		CASE WHEN id IN (1, 3) THEN 1 / (id - id) ELSE received END AS received, settled, error, body FROM sound`)
+		CASE WHEN id IN (` + list + `) THEN 1 / (id - id) ELSE received END AS received, settled, error, body FROM sound`)
 	return func() {
 		s.exec(`DROP VIEW signforms_events`)
 		s.exec(`ALTER TABLE sound RENAME TO signforms_events`)

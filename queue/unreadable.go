@@ -4,11 +4,26 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // unreadableWait is how long a line waits whose first event cannot be read, so that one damaged row stops no other line.
 const unreadableWait = time.Minute
+
+// isDamage reports an error about the data that was read, such as a damaged page or a disk error, rather than about the
+// connection or other transactions.
+func isDamage(err error) bool {
+	if code := sqliteCode(err); code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_IOERR {
+		return true
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (strings.HasPrefix(e.Code, "XX") || strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "22"))
+}
 
 // unreadableError says that the first event of a line could not be read, and that the transaction is spoilt by that, as all
 // are in Postgres after an error of its own.
@@ -67,4 +82,54 @@ func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, 
 		}
 		return c.giveUp(t, at.now+max(wait, 0).Milliseconds())
 	})
+}
+
+// newestReadable returns when the newest event was received whose row can be read, and 0 when none can. It goes down from the
+// newest event and calls damaged for each that it leaves out; of a damaged page, with many events, for the lowest id alone.
+func newestReadable(t *tx, damaged func(id int64, err error)) (received int64, err error) {
+	below := int64(math.MaxInt64)
+	for {
+		id, found, err := newestID(t, below)
+		if isDamage(err) && readableBelow(t, &below) {
+			damaged(below, err)
+			continue
+		}
+		if err != nil || !found {
+			return 0, err
+		}
+		found, err = t.first([]any{&received}, "SELECT received FROM signforms_events WHERE id = $1", id)
+		if found && err == nil {
+			return received, nil
+		}
+		if err != nil {
+			damaged(id, err)
+		}
+		below = id
+	}
+}
+
+func newestID(t *tx, below int64) (id int64, found bool, err error) {
+	found, err = t.first([]any{&id}, "SELECT id FROM signforms_events WHERE id < $1 ORDER BY id DESC LIMIT 1", below)
+	return id, found, err
+}
+
+// readableBelow lowers below, which is too high for newestID, to where newestID just works. It returns false if that is nowhere.
+func readableBelow(t *tx, below *int64) bool {
+	low, high := int64(0), *below
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		if _, _, err := newestID(t, middle); err != nil {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	*below = low
+	return low > 0
+}
+
+// logDamaged is told of damaged events when the queue opens. From then on [Queue.logUnreadable] tells of those that hold up a line.
+func (q *Queue) logDamaged(id int64, err error) {
+	q.Logger.LogAttrs(context.Background(), slog.LevelError, "queue: an event cannot be read: is the database damaged?",
+		slog.Int64("id", id), slog.String("error", err.Error()))
 }
