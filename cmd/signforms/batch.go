@@ -17,9 +17,9 @@ import (
 // item is one recipient of a batch.
 type item struct {
 	key    string // in the journal
-	label  string // for people, and for --resolve: line 4, or the id of a document
+	label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
 	record batchRecord
-	// do makes the one call, fills in what the answer says and returns an error as the SDK does.
+	// do makes the call and fills in the record from the answer. It returns the SDK's error.
 	do func(ctx context.Context, r *batchRecord) error
 }
 
@@ -45,11 +45,11 @@ var batchColumns = []column[batchRecord]{
 	{name: "message", value: func(r batchRecord) string { return r.Message }, long: true},
 }
 
-// sentColumns are those of a batch that makes documents.
+// sentColumns are the columns of a batch that makes documents.
 var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
 	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
 
-// formSentColumns are those of a batch that sends forms, of which no document comes.
+// formSentColumns are the columns of a batch that sends forms, which make no documents.
 var formSentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
 
 // The outcomes that a batch prints.
@@ -59,32 +59,32 @@ const (
 	outcomeUnknown = "unknown"
 )
 
-// batch carries out many calls one after the other, each at most once over all runs that share its journal.
+// batch makes many calls, one after the other. Runs that share a journal make each call at most once between them.
 type batch struct {
-	verb    string // past: sent, reminded
-	noun    string // of one item: document
-	many    string // how to say it of several: documents
+	verb    string // in the past tense: sent, reminded
+	noun    string // for one item: document
+	many    string // the plural of noun: documents
 	items   []*item
-	journal *journal.Journal // nil: nothing is remembered
+	journal *journal.Journal // nil: nothing is recorded
 	intents *intents         // nil without a journal
 	flags   batchFlags
 	columns []column[batchRecord]
-	// whole says that a run ends only when all items are done; otherwise it ends when each has been tried.
+	// whole means that a run ends only when all items are done. Otherwise it ends when each item has been tried.
 	whole bool
-	// takes tells how long until n more can be sent; nil: there is no limit.
+	// takes returns how long it takes until n more items can be sent. Nil means that there is no limit.
 	takes func(n int) time.Duration
-	// maxWait is how long one item waits for the limit; less than 0: as long as it takes.
+	// maxWait is how long one item waits for the limit. Less than 0 means as long as it takes.
 	maxWait time.Duration
-	// lookFor says where to look for what may or may not have been done at that time.
+	// lookFor tells people how to find out whether an item was done at that time.
 	lookFor func(it *item, at time.Time) string
 
 	todo          []*item
 	done, held    int
 	tried, failed int
 	unknown       int
-	inARow        int   // without an answer
+	inARow        int   // how many calls in a row had no answer
 	stopped       error // why the rest was not tried
-	err           error // of the last call
+	err           error // from the last call
 }
 
 // batchFlags are the flags of every command that sends something.
@@ -105,7 +105,7 @@ func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
 	cmd.Flags().StringArrayVar(&f.resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
 }
 
-// run carries the batch out, and returns an error with the exit code that fits.
+// run carries out the batch. Its error carries the exit code.
 func (b *batch) run(cmd *cobra.Command, o output) error {
 	if err := b.sort(); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (b *batch) run(cmd *cobra.Command, o output) error {
 	return b.verdict()
 }
 
-// single reports whether the batch is one call without a memory: then it says no more than the call does.
+// single reports whether the batch is one call without a journal. Such a batch prints only what the call itself returns.
 func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
 
-// sort decides from the journal what there is to do.
+// sort decides from the journal which items are to do, done or held back.
 func (b *batch) sort() error {
 	resolved, err := b.resolutions()
 	if err != nil {
@@ -206,7 +206,7 @@ func (b *batch) resolutions() (func(*item) string, error) {
 	return of, nil
 }
 
-// settleResolved notes what --resolve has said was done.
+// settleResolved notes in the journal the items that --resolve says were done.
 func (b *batch) settleResolved() error {
 	of, err := b.resolutions()
 	if err != nil || b.journal == nil {
@@ -222,7 +222,7 @@ func (b *batch) settleResolved() error {
 	return nil
 }
 
-// explain says what is going to be sent, before anything is.
+// explain prints what the batch is about to send.
 func (b *batch) explain(w io.Writer) error {
 	resolved, err := b.resolutions()
 	if err != nil {
@@ -256,7 +256,7 @@ func (b *batch) explain(w io.Writer) error {
 	return nil
 }
 
-// maxUnanswered is after how many calls in a row without an answer a batch stops: each of them may leave an item unknown.
+// maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
 const maxUnanswered = 3
 
 func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
@@ -289,7 +289,7 @@ func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Wri
 	}
 }
 
-// try makes the call of one item and notes what came of it.
+// try makes the call of one item and notes its outcome.
 func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	err := it.do(context.WithValue(ctx, itemKey{}, it), &it.record)
 	b.err = err
@@ -299,7 +299,7 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	}
 	var state journal.State
 	state, it.record.Outcome = b.judge(ctx, err)
-	// Without a request there is no news: what was unknown before stays so.
+	// Without a request nothing is learned: an outcome that was unknown before stays unknown.
 	if e, _ := b.entry(it); b.journal != nil && e.State == journal.Begun {
 		if err := b.journal.Settle(it.key, state, it.record.CreatedDocumentID); err != nil {
 			b.stopped = err
@@ -318,8 +318,8 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	tell(err != nil)
 }
 
-// judge returns what the journal notes and what is printed. Nothing is printed for an item that was not tried because the batch
-// was interrupted.
+// judge returns the state for the journal and the outcome to print. The outcome is empty for an item that was not tried because
+// the batch was interrupted.
 func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
 	if b.inARow++; !silent {
@@ -344,7 +344,7 @@ func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	return journal.Failed, outcomeFailed
 }
 
-// forgetEnded ends the run in the journal, if it is at its end, so that it never holds back the next one.
+// forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
 func (b *batch) forgetEnded() error {
 	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held > 0 {
 		return nil
@@ -363,7 +363,7 @@ func (b *batch) forgetEnded() error {
 	return b.journal.Forget(ended)
 }
 
-// verdict is how the batch ended, as an error with its exit code.
+// verdict returns how the batch ended, as an error with its exit code; nil when all went well.
 func (b *batch) verdict() error {
 	left := len(b.todo) - b.tried
 	var texts []string

@@ -28,7 +28,7 @@ type connection struct {
 	attemptTimeout              time.Duration
 	maxAttempts                 int
 
-	apiKey string // once resolved
+	apiKey string // set by resolve
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
@@ -43,7 +43,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
 
-// sandboxVariable stands for the value of --sandbox without one.
+// sandboxVariable is the value of --sandbox when the flag is given without one.
 const sandboxVariable = "$" + sandboxEnv + "URL"
 
 // sandboxFlag is the address of a sandbox.
@@ -60,7 +60,7 @@ func (f sandboxFlag) Set(text string) error {
 	return nil
 }
 
-// addFlagsOnce is addFlags for a command that tries nothing again.
+// addFlagsOnce is addFlags for a command that never retries a call.
 func (c *connection) addFlagsOnce(cmd *cobra.Command) {
 	one := &cobra.Command{}
 	c.addFlags(one)
@@ -72,7 +72,7 @@ func (c *connection) addFlagsOnce(cmd *cobra.Command) {
 	c.maxAttempts = 1
 }
 
-// resolve fills in from the environment what no flag has set.
+// resolve takes what no flag has set from the environment, or with --sandbox from the sandbox.
 func (c *connection) resolve() error {
 	fill := func(value *string, name string) {
 		if *value == "" {
@@ -119,7 +119,7 @@ func (c *connection) askSandbox() error {
 	return nil
 }
 
-// secretFrom reads a secret from a file or, without one, from a variable. It is empty when there is neither.
+// secretFrom reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
 func secretFrom(file, variable string) (string, error) {
 	if file == "" {
 		return os.Getenv(variable), nil
@@ -134,7 +134,7 @@ func secretFrom(file, variable string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// client returns a client of the service with these options, to which it adds what the flags say.
+// client returns a client of the service with these options and the settings of the flags.
 func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
@@ -159,10 +159,10 @@ func orDefault(c *http.Client) http.RoundTripper {
 	return c.Transport
 }
 
-// transport carries every request to a service. Tests within a bubble put a network of their own here.
+// transport carries every request to a service. Tests on virtual time replace it with a network in memory.
 var transport = http.DefaultTransport
 
-// connect is resolve and client in one, for commands that only read.
+// connect calls resolve and client. It is for commands that only read.
 func (c *connection) connect() (*signforms.Client, error) {
 	if err := c.resolve(); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (c *connection) connect() (*signforms.Client, error) {
 	return c.client(signforms.Options{})
 }
 
-// service names the service and the workspace, in one spelling.
+// service returns the normalised address of the service, and the workspace.
 func (c *connection) service() []string {
 	base := strings.TrimRight(c.baseURL, "/")
 	if u, err := url.Parse(base); err == nil {
@@ -196,7 +196,7 @@ func operationNames() string {
 	return strings.Join(names, ", ")
 }
 
-// parseEndpoints reads --endpoint: the operation, then any of method, path and place of inputs.
+// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ.
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {

@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// dataFile is the file of the state by default, in the folder that the system has for data of the user's programs.
+// dataFile returns the default file for the state. It is in the folder where the system keeps the data of the user's programs.
 func dataFile() (file string, err error) {
 	folder := os.Getenv("XDG_DATA_HOME")
 	switch {
@@ -15,7 +15,7 @@ func dataFile() (file string, err error) {
 		folder = os.Getenv("LocalAppData")
 	case runtime.GOOS == "darwin":
 		folder = inHome("Library", "Application Support")
-	case !filepath.IsAbs(folder): // the XDG specification: ignore it
+	case !filepath.IsAbs(folder): // the XDG specification says to ignore a relative path
 		folder = inHome(".local", "share")
 	}
 	if folder == "" {
@@ -24,7 +24,7 @@ func dataFile() (file string, err error) {
 	return filepath.Join(folder, "signforms", "sandbox.db"), nil
 }
 
-// inHome is empty when the user has no home.
+// inHome returns a path in the user's home folder, or "" when there is none.
 func inHome(parts ...string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {

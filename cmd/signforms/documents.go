@@ -21,7 +21,7 @@ func newDocuments() *cobra.Command {
 // allPage is how many records the SDK asks for at once when it reads a whole list.
 const allPage = 100
 
-// documentRecord is a document as JSON prints it: without times that the service did not give.
+// documentRecord is a document as --json prints it. Times that the service did not give are left out.
 type documentRecord struct {
 	*signforms.Document
 	CreatedAt time.Time `json:"createdAt,omitzero"`
@@ -51,7 +51,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// signedOf is how many of the signers have signed.
+// signedOf returns how many of the signers have signed, as in 1/2.
 func signedOf(signers []signforms.Signer) string {
 	signed := 0
 	for _, s := range signers {
@@ -84,7 +84,7 @@ func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
 	complete(cmd, "sort", "newest", "oldest")
 }
 
-// pageFlags adds the flags of every list; most is how many records a page of it may have, 0 for any number.
+// pageFlags adds the flags that every list has. most is the largest number of records in a page; 0 means any number.
 func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
 	bounds := "1 or more"
 	if most > 0 {
@@ -142,7 +142,7 @@ func pageSize(limit int) int {
 	return min(limit, allPage)
 }
 
-// onePage is a page as the sequence of its records.
+// onePage returns the records of a page as a sequence.
 func onePage[T any](page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		if err != nil {
@@ -157,7 +157,7 @@ func onePage[T any](page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	}
 }
 
-// oneRecord is a record as a sequence of one.
+// oneRecord returns a record as a sequence of one.
 func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) { yield(record, err) }
 }
@@ -192,7 +192,7 @@ func newGet(id, short string, columns []column[*signforms.Document],
 	return cmd
 }
 
-// refs are the documents with these ids: PDF documents or, with a template, documents made from it.
+// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
 func refs(templateID string, ids []string) []signforms.DocumentRef {
 	var all []signforms.DocumentRef
 	for _, id := range ids {
@@ -205,7 +205,7 @@ func refs(templateID string, ids []string) []signforms.DocumentRef {
 	return all
 }
 
-// record is what is known of a document before anything is asked.
+// refRecord returns what is known about a document before any request.
 func refRecord(templateID, id string) batchRecord {
 	if templateID == "" {
 		return batchRecord{DocumentID: id}

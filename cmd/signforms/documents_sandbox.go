@@ -48,10 +48,10 @@ func newDocumentsAdd() *cobra.Command {
 	return cmd
 }
 
-// maxPDF bounds a PDF that is sent, in bytes: more than the sandbox takes.
+// maxPDF bounds a PDF that is sent, in bytes. It is more than the sandbox accepts.
 const maxPDF = 20 << 20
 
-// parseSigner reads an address with or without a name before it; the sandbox says what is wrong with it.
+// parseSigner reads an address with or without a name before it. It checks nothing: the sandbox refuses a bad address.
 func parseSigner(text string) control.Signer {
 	name, address, named := strings.Cut(strings.TrimSuffix(text, ">"), "<")
 	if !named {
@@ -60,7 +60,7 @@ func parseSigner(text string) control.Signer {
 	return control.Signer{Name: strings.TrimSpace(name), Email: address}
 }
 
-// newID posts what makes a record, and prints the record's id alone, for a script to keep.
+// newID posts a new record and prints only its id, so that a script can store it.
 func newID(cmd *cobra.Command, c *control.Client, path string, in any) (any, func(io.Writer), error) {
 	var made control.ID
 	err := c.Post(cmd.Context(), path, in, &made)
@@ -111,7 +111,7 @@ func newDocumentsDecline() *cobra.Command {
 	return cmd
 }
 
-// act posts what a signer does, and prints the document's status after it.
+// act posts what a signer does and prints the document's new status.
 func act(cmd *cobra.Command, c *control.Client, id, what string, in any) (any, func(io.Writer), error) {
 	var after control.DocumentRecord
 	err := c.Post(cmd.Context(), "/documents/"+url.PathEscape(id)+"/"+what, in, &after)

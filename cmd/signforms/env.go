@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// sandboxEnv begins the names of the variables of serve, and of the commands that act on a running sandbox.
+// sandboxEnv is the prefix of the variables of serve and of the commands that act on a running sandbox.
 const sandboxEnv = "SIGNFORMS_SANDBOX_"
 
-// bindEnv lets the environment set every flag that a command has by now: the variable of --public-url is the prefix and
-// PUBLIC_URL. A flag on the command line comes before its variable. Of a flag that may be given several times, the variable
-// holds all values, with white space between them.
+// bindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
+// PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the variable holds
+// all values, separated by white space.
 func bindEnv(prefix string, cmd *cobra.Command) *cobra.Command {
 	var bound []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -50,6 +50,6 @@ func setFromEnv(f *pflag.Flag, name string, flags *pflag.FlagSet) error {
 			return usageError("the variable %s: %w", name, valueError(err))
 		}
 	}
-	f.Changed = false // by the command line, which alone says so from here on
+	f.Changed = false // from here on Changed means: given on the command line
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // envVariable is one variable for clients and receivers, and the flag of serve that sets its value.
 type envVariable struct{ name, flag, value string }
 
-// envVariables are what the SDK's examples and the commands of this program read.
+// envVariables returns the variables that the SDK's examples and the commands of this program read.
 func envVariables(c control.Credentials) []envVariable {
 	return []envVariable{
 		{"SIGNFORMS_BASE_URL", "--public-url", c.BaseURL},
@@ -23,11 +23,11 @@ func envVariables(c control.Credentials) []envVariable {
 	}
 }
 
-// plainEnv are the characters that mean themselves to a shell, to docker --env-file and to CI. The brackets are those of an
-// IPv6 address: a shell expands no pattern in an assignment.
+// plainEnv holds the characters that have no special meaning in a shell, in docker --env-file and in CI. The brackets are for
+// IPv6 addresses; a shell expands no patterns in an assignment.
 const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+=-[]"
 
-// forEnvFile refuses values that not every reader of an --env-file takes for the same: a shell would run some of them.
+// forEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as commands.
 func forEnvFile(c control.Credentials) error {
 	for _, v := range envVariables(c) {
 		if strings.Trim(v.value, plainEnv) != "" {
@@ -46,7 +46,7 @@ func envFileLines(c control.Credentials) string {
 	return b.String()
 }
 
-// shellLines are the variables for eval in a shell. What the sandbox answers is quoted: it must never run as a command.
+// shellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a command.
 func shellLines(c control.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
@@ -62,8 +62,8 @@ func shellLines(c control.Credentials) (string, error) {
 	return b.String(), nil
 }
 
-// writeEnvFile writes the variables to a file that only the owner can read. The file is there whole or not at all: a script
-// may wait for it.
+// writeEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
+// script may wait for it.
 func writeEnvFile(name string, c control.Credentials) (err error) {
 	if err := forEnvFile(c); err != nil {
 		return err

@@ -15,11 +15,12 @@ import (
 // finisher makes the finished PDFs of completed documents.
 type finisher struct {
 	sealer *pdf.Sealer
-	begun  chan struct{}         // closed when there is a server
+	begun  chan struct{}         // closed when server is set
 	server *signformstest.Server // may be read once begun is closed
 }
 
-// newFinisher reads the key that seals from beside the data file, or makes one. Without a data file the key is a new one.
+// newFinisher reads the sealing key from a file beside the data file, or makes the key and the file. Without a data file it makes
+// a new key each time.
 func newFinisher(dataFile string) (*finisher, error) {
 	f := &finisher{begun: make(chan struct{})}
 	var err error
@@ -61,13 +62,13 @@ func newSealerIn(file string) (*pdf.Sealer, error) {
 	return sealer, os.WriteFile(file, text, 0o600)
 }
 
-// begin gives the finisher its server, which may have asked for files before.
+// begin sets the server. The server may have called finish before, which waits for this.
 func (f *finisher) begin(server *signformstest.Server) {
 	f.server = server
 	close(f.begun)
 }
 
-// finish is for Options.Finish.
+// finish makes a finished PDF. It implements [signformstest.Options].Finish.
 func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
 	select {
 	case <-f.begun:
@@ -93,12 +94,12 @@ func (f *finisher) original(ctx context.Context, d signformstest.DocumentState) 
 	return data, err
 }
 
-// placeholder is the page of a document that has no PDF of its own. It is the same each time.
+// placeholder returns a page for a document without a PDF. It is the same each time.
 func placeholder(d signformstest.DocumentState) ([]byte, error) {
 	return pdf.Draw(d.Name, []string{"This document was made without a PDF."})
 }
 
-// marks says what the signers entered, and where on the pages it belongs. Values without a field have no place.
+// marks returns what the signers entered, with its place on the pages. Values without a field have no place and are left out.
 func marks(d signformstest.DocumentState) (all []pdf.Mark) {
 	for _, v := range d.Values {
 		for _, field := range d.Fields {
@@ -129,7 +130,7 @@ func (f *finisher) certificate(d signformstest.DocumentState) pdf.Certificate {
 	}
 	for _, e := range f.server.Audit(d.ID) {
 		if e.At.After(d.CompletedAt) {
-			continue // made again later, the file says the same
+			continue // a file that is made again later says the same
 		}
 		what := actions[e.Action]
 		if what == "" {
@@ -143,7 +144,7 @@ func (f *finisher) certificate(d signformstest.DocumentState) pdf.Certificate {
 	return c
 }
 
-// actions are the words of the certificate for what the audit trail calls otherwise.
+// actions are the certificate's words for actions of the audit trail.
 var actions = map[string]string{
 	"create": "made the document", "send": "sent it", "view": "viewed it", "sign": "signed", "complete": "signed as the last", "remind": "sent reminders",
 }

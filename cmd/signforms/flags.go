@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// noArgs, exactlyOne, atMostOne and atLeastOne check how many arguments a command has, and say what they are.
+// noArgs, exactlyOne, atMostOne and atLeastOne check the number of arguments. Their errors say which arguments the command takes.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is too much: the command has flags alone", args[0])
@@ -54,7 +54,7 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// flagError says what is wrong with a flag in the words of the command line.
+// flagError rewords an error about a flag for users of the command line.
 func flagError(_ *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, valueError(err))
@@ -62,7 +62,7 @@ func flagError(_ *cobra.Command, err error) error {
 	return err
 }
 
-// valueError is what is wrong with a flag's value. What Go's parsers say is left out: it names their functions.
+// valueError returns what is wrong with a flag's value. It replaces the messages of Go's parsers, which name Go functions.
 func valueError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -80,13 +80,13 @@ func valueError(err error) error {
 	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
 }
 
-// cobra's sentences about flags that go together print lists as Go does.
+// needsOne and onlyOne match cobra's errors about groups of flags, which print lists in Go's notation.
 var (
 	needsOne = regexp.MustCompile(`^at least one of the flags in the group \[(.+)\] is required$`)
 	onlyOne  = regexp.MustCompile(`^if any flags in the group \[.+\] are set none of the others can be; \[(.+)\] were all set$`)
 )
 
-// groupError says which of several flags is missing or too much.
+// groupError rewords an error about flags of a group: none is given, or too many are.
 func groupError(err error) error {
 	names := func(list string) string { return "--" + strings.ReplaceAll(list, " ", " or --") }
 	if found := needsOne.FindStringSubmatch(err.Error()); found != nil {
@@ -98,7 +98,7 @@ func groupError(err error) error {
 	return err
 }
 
-// countFlag is a whole number of 1 or more, and of most at most where that is not 0.
+// countFlag is a whole number from 1 to most. A most of 0 means no upper bound.
 type countFlag struct {
 	count *int
 	most  int
@@ -119,7 +119,7 @@ func (f countFlag) Set(text string) error {
 	return nil
 }
 
-// momentFlag is a time, a day, or the seconds since 1970 that the header of a delivery has.
+// momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
 type momentFlag struct{ dayFlag }
 
 func (f momentFlag) Set(text string) error {
@@ -133,13 +133,13 @@ func (f momentFlag) Set(text string) error {
 	return nil
 }
 
-// durationVar adds a flag whose usage says what its absence means: the help shows no default of 0s.
+// durationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
 func durationVar(f *pflag.FlagSet, d *control.Duration, name, usage string) {
 	f.Var(d, name, usage)
 	f.Lookup(name).DefValue = ""
 }
 
-// dayFlag is a time, or a day of the local time zone: its first instant, or its last where a list ends with it.
+// dayFlag is a time, or a day of the local time zone. A day means its first millisecond or, with last, its last one.
 type dayFlag struct {
 	at   *time.Time
 	last bool
@@ -205,7 +205,7 @@ func (f archivedFlag) Set(text string) error {
 // receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer.
 type receiversFlag struct {
 	receivers *[]signforms.Receiver
-	form      bool // which has no roles
+	form      bool // forms have no roles
 }
 
 func (f receiversFlag) Type() string   { return "receiver" }
@@ -231,7 +231,7 @@ func (f receiversFlag) Set(text string) error {
 	return nil
 }
 
-// setReceiver sets the field of a receiver that flags and CSV headers call so.
+// setReceiver sets a field of a receiver by its name in flags and CSV headers.
 func setReceiver(r *signforms.Receiver, name, value string) error {
 	switch name {
 	case "name":
@@ -270,7 +270,7 @@ func (f variablesFlag) Set(text string) error {
 	return nil
 }
 
-// flagNames are what the SDK's messages call settings and fields, and what they are called here.
+// flagNames replaces the SDK's names of settings and fields by those of the command line.
 var flagNames = strings.NewReplacer(
 	"signforms: settings: ", "", "Options.WorkspaceID", "--workspace", "Options.Endpoints", "--endpoint", "Options.MaxAttempts", "--max-attempts",
 	"Options.AttemptTimeout", "--attempt-timeout", "wait, use RemindAll, or set Options.ReminderMaxWait", "wait, or allow more with --max-wait",
@@ -280,7 +280,7 @@ var flagNames = strings.NewReplacer(
 	"RespondentDocumentID", "--document", "OldestFirst or NewestFirst", "newest or oldest",
 )
 
-// inFlags puts what the SDK says in the words of the command line.
+// inFlags rewords a message of the SDK for users of the command line.
 func inFlags(text string) string {
 	return fieldRule.ReplaceAllStringFunc(flagNames.Replace(text), func(rule string) string {
 		m := fieldRule.FindStringSubmatch(rule)
@@ -289,7 +289,7 @@ func inFlags(text string) string {
 		case !known:
 			return rule
 		case m[1] != "":
-			i, _ := strconv.Atoi(m[1]) // of digits
+			i, _ := strconv.Atoi(m[1]) // the expression matches only digits
 			return fmt.Sprintf("%s of receiver %d must", name, i+1)
 		}
 		return name + " must"
@@ -299,7 +299,7 @@ func inFlags(text string) string {
 // fieldRule finds a field of the SDK in front of the rule that it breaks.
 var fieldRule = regexp.MustCompile(`\b(?:Receivers\[(\d+)\]\.)?(\w+) must\b`)
 
-// fieldFlags are the words for fields of the SDK.
+// fieldFlags holds the command line's names for fields of the SDK.
 var fieldFlags = map[string]string{
 	"Name": "name", "Email": "email", "RoleTitle": "role", "RoleColour": "colour", "Subject": "subject", "Message": "message",
 	"DocumentID": "--id", "documentID": "the id", "templateID": "the template's id", "TemplateID": "the template's id", "FormID": "the form's id",

@@ -38,7 +38,7 @@ var formColumns = []column[control.FormRecord]{
 	{name: "createdAt", value: func(f control.FormRecord) string { return timeText(f.CreatedAt) }, time: true},
 }
 
-// responseRecord is a response as JSON prints it: without a time that the service did not give.
+// responseRecord is a response as --json prints it. A time that the service did not give is left out.
 type responseRecord struct {
 	*signforms.FormResponse
 	SubmittedAt time.Time    `json:"submittedAt,omitzero"`
@@ -73,11 +73,11 @@ var responseColumns = []column[*signforms.FormResponse]{
 	{name: "finishedPdfUrl", value: func(r *signforms.FormResponse) string { return r.FinishedPDFURL }, wide: true},
 }
 
-// answersText is the answers as a JSON object by question, in the form's order.
+// answersText returns the answers as a JSON object with the questions as keys, in the form's order.
 func answersText(r *signforms.FormResponse) string {
 	var texts []string
 	for _, a := range r.Answers {
-		question, _ := json.Marshal(a.Question) // of a string cannot fail
+		question, _ := json.Marshal(a.Question) // cannot fail for a string
 		answer, _ := json.Marshal(a.Answer)
 		texts = append(texts, fmt.Sprintf("%s:%s", question, answer))
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// hostCheck refuses requests that a browser was led to under a foreign name (DNS rebinding): such a page could read what the
-// console shows and act in it. It compares literally, without asking DNS.
+// hostCheck refuses requests from browsers under an unknown host name. Otherwise a page of another site could read the console
+// and act in it, by DNS rebinding. Names are compared as text, without DNS.
 type hostCheck struct{ names []string }
 
-// checkHosts refuses names of --allow-host that no Host header equals.
+// checkHosts refuses values of --allow-host that can never equal a Host header.
 func checkHosts(names []string) error {
 	for _, name := range names {
 		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
@@ -25,7 +25,7 @@ func checkHosts(names []string) error {
 	return nil
 }
 
-// newHostCheck allows the host of the public URL and the names of --allow-host, beside loopback.
+// newHostCheck allows loopback, the host of the public URL and the names of --allow-host.
 func newHostCheck(publicURL string, allowed []string) hostCheck {
 	var names []string
 	for _, name := range allowed {
@@ -37,7 +37,7 @@ func newHostCheck(publicURL string, allowed []string) hostCheck {
 	return hostCheck{names}
 }
 
-// allows reports whether a Host header is one of this sandbox's names; its port does not matter.
+// allows reports whether a Host header holds one of the allowed names. It ignores the port.
 func (c hostCheck) allows(header string) bool {
 	host := header
 	if name, _, err := net.SplitHostPort(header); err == nil {
@@ -66,8 +66,8 @@ func (c hostCheck) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// forPeople reports whether a path is one that browsers open. The others need an API key or tell nothing, so that a page under
-// a foreign name gets nothing from them; containers call them by names of their own.
+// forPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or return
+// nothing of value, and containers call them under names of their own.
 func forPeople(path string) bool {
 	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
 }

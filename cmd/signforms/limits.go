@@ -15,12 +15,12 @@ import (
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
-// openLimitFile opens the limit store in a file. Tests put one with a faster clock here.
+// openLimitFile opens the limit store in a file. Tests replace it with a store that has a faster clock.
 var openLimitFile = func(path string) signforms.LimitStore { return limitfile.New(path, nil) }
 
-// openLimitStore opens what keeps the reminder limit: a file, or Redis for a redis:// or rediss:// URL. Empty means
-// $SIGNFORMS_LIMIT_STORE, and without it a file of this user. For a sandbox, whose clock can be moved, it means the memory of this
-// run: of earlier ones the sandbox's own answers tell. The caller closes it.
+// openLimitStore opens the store of the reminder limit: a file, or Redis for a redis:// or rediss:// URL. An empty where means
+// $SIGNFORMS_LIMIT_STORE, or else a file of this user. For a sandbox an empty where means a store in memory: the sandbox's clock
+// can be moved, and the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
 func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	if where == "" && sandbox {
 		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
@@ -29,7 +29,7 @@ func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, clo
 		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
 	}
 	if strings.HasPrefix(where, "redis://") || strings.HasPrefix(where, "rediss://") {
-		redisstore.DiscardClientLogs() // what fails is reported here
+		redisstore.DiscardClientLogs() // this program reports the errors itself
 		client, err := redisstore.NewClient(where)
 		if err != nil {
 			return nil, nil, usageError("--limit-store: %w", err)
@@ -47,7 +47,7 @@ func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, clo
 	return openLimitFile(where), func() error { return nil }, nil
 }
 
-// stateFile is the path of a file in which the program remembers something between its runs.
+// stateFile returns the path of a file that keeps state between runs of the program.
 func stateFile(name string) (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
@@ -66,10 +66,10 @@ func stateFile(name string) (string, error) {
 	return filepath.Join(dir, "signforms", name), nil
 }
 
-// reminderEvery is how long after a reminder its slot is free again: the service's 15 minutes and the SDK's margin.
+// reminderEvery is the time after a reminder until its slot is free again: the service's 15 minutes and the SDK's margin.
 const reminderEvery = 15*time.Minute + time.Second
 
-// measuredStore remembers when the slots free that were last asked about, so that a batch can tell how long it takes.
+// measuredStore keeps the waits that its last Peek returned, from which a batch estimates how long it takes.
 type measuredStore struct {
 	signforms.LimitStore
 	mu    sync.Mutex
@@ -85,7 +85,7 @@ func (s *measuredStore) Peek(ctx context.Context, key string, limit int) ([]time
 	return waits, err
 }
 
-// takes tells how long it is until n more reminders of the client have been sent.
+// takes returns how long it takes until the client has sent n more reminders.
 func (s *measuredStore) takes(ctx context.Context, client *signforms.Client, n int) (time.Duration, error) {
 	if _, err := client.Documents.ReminderBudget(ctx); err != nil {
 		return 0, err

@@ -23,7 +23,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// listener relays the deliveries of a sandbox to an address of this machine.
+// listener relays the deliveries of a sandbox to an address that this machine can reach.
 type listener struct {
 	sandbox   sandbox
 	forwardTo string
@@ -37,8 +37,8 @@ type listener struct {
 	posts          sync.WaitGroup
 
 	mu       sync.Mutex
-	outcomes map[int64]control.RelayedAnswer // of attempts whose report was lost, or is not made yet
-	lost     map[[32]byte]bool               // bodies of attempts whose report came too late
+	outcomes map[int64]control.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
+	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
 }
 
 func newListen() *cobra.Command {
@@ -108,7 +108,7 @@ func checkTarget(text string) error {
 	return nil
 }
 
-// open makes sure that the sandbox has the relay, also after it was started again.
+// open makes sure that the sandbox has the relay. It is called again after the sandbox was restarted.
 func (l *listener) open(ctx context.Context) error {
 	var relay control.RelayRecord
 	in := control.RelayInput{Events: l.events, Documents: l.documents}
@@ -117,7 +117,7 @@ func (l *listener) open(ctx context.Context) error {
 	return err
 }
 
-// The waits before connecting again.
+// The first and the longest wait before connecting again.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 5 * time.Second
@@ -149,7 +149,7 @@ func (l *listener) listen(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
-		if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusNotFound { // it was started again
+		if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusNotFound { // the sandbox was restarted
 			if err := l.open(ctx); err != nil {
 				fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
 			}
@@ -157,7 +157,7 @@ func (l *listener) listen(ctx context.Context) error {
 	}
 }
 
-// take posts an attempt that came, unless it was posted before and only its report was lost.
+// take posts an attempt that came in. An attempt that was posted before is only reported again.
 func (l *listener) take(ctx context.Context, data []byte) error {
 	var attempt control.RelayedAttempt
 	if err := json.Unmarshal(data, &attempt); err != nil {
@@ -177,7 +177,7 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// underWay stands for the status of an attempt that has no outcome yet.
+// underWay is the status of an attempt that has no outcome yet.
 const underWay = -1
 
 // forward posts an attempt, reports the answer and prints a line.
@@ -203,10 +203,10 @@ func (l *listener) forward(ctx context.Context, attempt control.RelayedAttempt) 
 	l.tell(attempt, answer, took, again, problem)
 }
 
-// postTimeout is a little less than what the sandbox waits for a report.
+// postTimeout is a little less than the time that the sandbox waits for a report.
 const postTimeout = 5 * time.Second
 
-// maxRelayed bounds the answer that is reported; the log keeps less.
+// maxRelayed bounds the answer that is reported, in bytes. The sandbox's log keeps less.
 const maxRelayed = 64 << 10
 
 func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) control.RelayedAnswer {
@@ -234,11 +234,11 @@ func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) con
 	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body}
 }
 
-// forwarding goes to the target itself, not by a proxy. A target that shuts down may wait for idle connections, so they are
-// closed soon.
+// forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that shuts down
+// may wait for them.
 var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second}
 
-// unreachable says why the target gave no answer, and what to do when nobody is there.
+// unreachable says why the target gave no answer, and what to do when nothing listens there.
 func (l *listener) unreachable(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -250,7 +250,7 @@ func (l *listener) unreachable(err error) string {
 	return text
 }
 
-// report tells the sandbox what came of an attempt. It returns what went wrong with that, if anything did.
+// report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
 func (l *listener) report(ctx context.Context, id int64, answer control.RelayedAnswer) string {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
@@ -293,8 +293,8 @@ type deliveryLine struct {
 	Status   int                 `json:"status"` // 0: no answer
 	TookMS   int64               `json:"tookMs"`
 	Error    string              `json:"error,omitempty"`
-	Genuine  bool                `json:"genuine"`            // the signature is that of the sandbox's secret
-	Again    bool                `json:"again,omitempty"`    // it was posted before, and the report of that was lost
+	Genuine  bool                `json:"genuine"`            // signed with the sandbox's secret
+	Again    bool                `json:"again,omitempty"`    // it was posted before, and that report was lost
 	Reported string              `json:"reported,omitempty"` // what went wrong with the report
 }
 
@@ -314,13 +314,13 @@ func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAn
 	if l.sandbox.json {
 		out := json.NewEncoder(l.stdout)
 		out.SetEscapeHTML(false)
-		out.Encode(line) // to a pipe that is closed nothing can be told
+		out.Encode(line) // an error of a closed pipe cannot be shown
 		return
 	}
 	fmt.Fprintln(l.stdout, line.text())
 }
 
-// text is the line for people.
+// text returns the line for people.
 func (d deliveryLine) text() string {
 	var events []string
 	for i, e := range d.Events {

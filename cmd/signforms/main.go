@@ -27,7 +27,7 @@ const (
 	exitFailure = 1 // nothing was done, or it failed
 	exitUsage   = 2 // the command line is wrong
 	exitPartial = 3 // some of several failed
-	exitUnknown = 4 // a send or reminder may or may not have been carried out
+	exitUnknown = 4 // it is unknown whether a send or a reminder was carried out
 )
 
 // exitError is an error with an exit code of its own. Other errors end the program with exitFailure.
@@ -44,7 +44,7 @@ func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// exitCode returns the exit code for what a command returned.
+// exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
 	var coded *exitError
 	switch {
@@ -60,7 +60,7 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// isLocalInput reports whether the SDK has refused the inputs of a call before anything was sent.
+// isLocalInput reports whether the SDK refused the inputs of a call before it sent anything.
 func isLocalInput(err error) bool {
 	e, ok := errors.AsType[*signforms.Error](err)
 	return ok && e.Local && errors.Is(err, signforms.ErrInvalid)

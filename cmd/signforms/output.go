@@ -30,20 +30,20 @@ type column[T any] struct {
 	value func(T) string
 	wide  bool // only in CSV
 	long  bool // may be cut on a terminal
-	time  bool // a narrow terminal shows its day alone, or nothing
+	time  bool // on a narrow terminal only the day is shown, or nothing
 }
 
-// printer prints records of one kind, each as soon as it is there: as a table on a terminal, aligned by the first page; the
-// same columns between tabs elsewhere; as JSON; or as CSV.
+// printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
+// separated by tabs.
 type printer[T any] struct {
 	columns []column[T]
 	row     func([]string) error
 	record  func(T) error // set instead of row for JSON
 	end     func() error
-	none    func() error // prints what an empty list has; nil: nothing
+	none    func() error // prints an empty list; nil: prints nothing
 }
 
-// newPrinter returns a printer. shape makes of a record what JSON prints; page is how many records set the widths of a table.
+// newPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
 func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape func(T) any, page int) *printer[T] {
 	w := cmd.OutOrStdout()
 	p := &printer[T]{end: func() error { return nil }}
@@ -79,7 +79,7 @@ func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape 
 		}
 	}
 	first := p.row
-	p.row = func(cells []string) error { // the header comes with the first record: a failure prints none
+	p.row = func(cells []string) error { // the header comes with the first record, so that a failed command prints none
 		p.row = first
 		if err := first(header); err != nil {
 			return err
@@ -92,7 +92,7 @@ func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape 
 	return p
 }
 
-// heading is the name of a column above a table: DOCUMENT ID for documentId.
+// heading returns the heading of a column in a table, such as DOCUMENT ID for documentId.
 func heading(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -115,7 +115,7 @@ func (p *printer[T]) print(v T) error {
 	return p.row(cells)
 }
 
-// printAll prints every record of a sequence. When the sequence fails, what came before is printed.
+// printAll prints every record of a sequence. When the sequence fails, it prints the records before the failure.
 func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
 	empty := true
 	for record, err := range records {
@@ -158,11 +158,11 @@ func csvRow(w io.Writer) func([]string) error {
 	}
 }
 
-// noFormula keeps a spreadsheet from taking what somebody typed for a formula.
+// noFormula keeps a spreadsheet from reading text as a formula.
 func noFormula(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
-			return ' ' // which could move the cursor of a terminal, or hide text
+			return ' ' // control characters could move the cursor of a terminal, or hide text
 		}
 		return r
 	}, s)
@@ -172,7 +172,7 @@ func noFormula(s string) string {
 	return s
 }
 
-// table aligns its first page and all that follows to the widths of that page.
+// table prints aligned rows. Its first page sets the widths of all rows.
 type table struct {
 	w      io.Writer
 	width  int
@@ -197,7 +197,7 @@ func (t *table) row(cells []string) error {
 	return t.flush()
 }
 
-// flush prints what was held back to measure it.
+// flush measures and prints the rows of the first page.
 func (t *table) flush() error {
 	if t.widths != nil || len(t.rows) == 0 {
 		return nil
@@ -214,13 +214,13 @@ func (t *table) flush() error {
 
 const (
 	gap      = 2  // blanks between columns
-	wellCut  = 12 // to which a long column is cut first
-	leastCut = 8  // to which it is cut at last
+	wellCut  = 12 // a long column is first cut to this width
+	leastCut = 8  // a long column is never cut below this width
 	dayWidth = len("2026-11-21")
 )
 
-// measure sets the widths so that a row fits the terminal: it cuts the long columns, then takes the hours from times, then leaves the
-// times out, then cuts again.
+// measure sets the widths so that a row fits the terminal. It cuts the long columns, then shortens times to days, then leaves the
+// times out, then cuts the long columns further.
 func (t *table) measure() {
 	t.widths = make([]int, len(t.long))
 	for i := range t.widths {
@@ -240,7 +240,7 @@ func (t *table) measure() {
 	t.shrink(t.long, leastCut)
 }
 
-// over is by how much a row is wider than the terminal.
+// over returns by how much a row is wider than the terminal.
 func (t *table) over() int {
 	sum := -gap - t.width
 	for _, w := range t.widths {
@@ -251,7 +251,7 @@ func (t *table) over() int {
 	return sum
 }
 
-// shrink makes these columns narrower, as far as it needs and to least at most. A time has no shape between whole and its day.
+// shrink makes these columns as narrow as needed, but not narrower than least. A time is shown whole or as its day.
 func (t *table) shrink(which []bool, least int) {
 	for i, it := range which {
 		if over := t.over(); it && over > 0 && t.widths[i] > least {

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// beginPages opens what people see: signing and form pages, and the console.
+// beginPages serves the pages for people: signing pages, form pages and the console.
 func (f *serveFlags) beginPages(mux *http.ServeMux, server *signformstest.Server, finisher *finisher, data string, log *slog.Logger) {
 	people := signpages.New(server, signpages.Options{
 		Frames:   f.frameAncestors,
@@ -33,7 +33,7 @@ func (f *serveFlags) beginPages(mux *http.ServeMux, server *signformstest.Server
 	}))
 }
 
-// baseURL is what clients are pointed at.
+// baseURL returns the URL that clients use.
 func (f *serveFlags) baseURL(server *signformstest.Server) string {
 	if f.publicURL != "" {
 		return strings.TrimRight(f.publicURL, "/")
@@ -41,7 +41,7 @@ func (f *serveFlags) baseURL(server *signformstest.Server) string {
 	return server.URL
 }
 
-// settings are the readings of --profile for the console.
+// settings returns the values of --profile for the console.
 func settings(profile []string) (all []console.Setting) {
 	for _, reading := range profile {
 		name, value, found := strings.Cut(reading, "=")
@@ -53,7 +53,7 @@ func settings(profile []string) (all []console.Setting) {
 	return all
 }
 
-// checkFrameAncestors refuses what is not an origin: a browser would take it for nobody, or for everybody.
+// checkFrameAncestors refuses values that are not origins. A browser would allow no site with them, or every site.
 func checkFrameAncestors(origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// person is a line of a CSV file: what is sent to whom.
+// person is a line of a CSV file: what is sent, and to whom.
 type person struct {
 	mailing
 	line int
@@ -21,14 +21,14 @@ type person struct {
 // maxPeople bounds a CSV file of receivers, in bytes.
 const maxPeople = 64 << 20
 
-// place says what a column of the file is: a field of the receiver of a role, or a variable.
+// place says what a column of the file holds: a field of the receiver with a role, or a variable.
 type place struct {
-	role     string // empty: that of the line
+	role     string // empty: the role of the line
 	field    string
 	variable string
 }
 
-// readPeople reads CSV with a header, and adds to each line what holds for all.
+// readPeople reads CSV with a header. It adds to each line the mail and the variables of all, and the default role.
 func readPeople(text []byte, form bool, all mailing, role string) ([]person, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := csv.NewReader(bytes.NewReader(text))
@@ -119,14 +119,14 @@ func readLine(cells []string, places []place, all mailing, role string) mailing 
 		}
 	}
 	for _, name := range roles {
-		if r := receivers[name]; len(roles) == 1 || r.Name != "" || r.Email != "" { // a role that a line leaves out
+		if r := receivers[name]; len(roles) == 1 || r.Name != "" || r.Email != "" { // a line may leave a role out
 			m.Receivers = append(m.Receivers, *r)
 		}
 	}
 	return m
 }
 
-// setVariable sets a variable of the line, in place of what holds for all.
+// setVariable sets a variable of the line. It overrides the value for all lines.
 func (m *mailing) setVariable(name, value string) {
 	for i, v := range m.Variables {
 		if v.Name == name {

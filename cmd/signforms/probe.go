@@ -26,7 +26,7 @@ type probeCommand struct {
 	limitStore string
 }
 
-// probeSleep waits between the requests of probe; nil means by the clock. Tests do not wait.
+// probeSleep waits between the requests of probe; nil means a real wait. Tests replace it so that they do not wait.
 var probeSleep func(context.Context, time.Duration) error
 
 func newProbe() *cobra.Command {
@@ -67,7 +67,7 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer closeStore()
-	if _, err := c.conn.client(signforms.Options{}); err != nil { // which checks the settings
+	if _, err := c.conn.client(signforms.Options{}); err != nil { // only to check the settings
 		return err
 	}
 	if err := c.announce(cmd); err != nil {
@@ -114,7 +114,7 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 	return o, closeStore, nil
 }
 
-// announce says what will be asked and, before anything that could change something, has the workspace confirmed.
+// announce prints what will be asked. With --mutating it also has the user confirm the workspace.
 func (c *probeCommand) announce(cmd *cobra.Command) error {
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", plain(shownURL(c.conn.baseURL)), probe.MostGets)
@@ -140,7 +140,7 @@ If the service takes another record instead, one document may be voided and the 
 	return nil
 }
 
-// counted tells on a terminal how many requests were made.
+// counted shows the number of requests on a terminal.
 func counted(w io.Writer, next http.RoundTripper) http.RoundTripper {
 	if terminalWidth(w) == 0 {
 		return next
@@ -157,7 +157,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// probeRecord is a fact as JSON prints it.
+// probeRecord is a fact as --json prints it.
 type probeRecord struct {
 	ID      string        `json:"id"`
 	Grade   probe.Grade   `json:"grade"`
@@ -203,7 +203,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 	return nil
 }
 
-// probeLiterals are the settings that fit, as Go source.
+// probeLiterals returns the settings that fit the service, as Go source.
 func probeLiterals(rep *probe.Report) string {
 	var parts []string
 	if text := probe.EndpointsLiteral(rep.Endpoints); text != "" {

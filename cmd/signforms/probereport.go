@@ -17,7 +17,7 @@ import (
 // maxBodyInReport bounds each body in a report, in bytes.
 const maxBodyInReport = 2000
 
-// probeReport is a page with all that was asked and answered, in which what could name people or things is replaced.
+// probeReport returns a page with all requests and answers. Values that could identify people or things are replaced.
 func probeReport(rep *probe.Report, conn connection) []byte {
 	r := redact.New()
 	if u, err := url.Parse(conn.baseURL); err == nil {
@@ -25,9 +25,9 @@ func probeReport(rep *probe.Report, conn connection) []byte {
 	}
 	r.Hide(conn.apiKey, "key")
 	r.Hide(conn.workspace, "workspace")
-	for _, a := range rep.Asked { // so that texts are looked through for every value
+	for _, a := range rep.Asked { // collects all values first, so that they are also found in texts
 		if a.Status/100 == 2 {
-			r.JSON(a.Body) // what is no JSON has no values to know
+			r.JSON(a.Body) // a body that is not JSON holds no values
 		}
 	}
 	var b bytes.Buffer
@@ -47,7 +47,7 @@ func probeReport(rep *probe.Report, conn connection) []byte {
 }
 
 func writeAsked(b *bytes.Buffer, r *redact.Replacer, a probe.Asked) {
-	query, _ := url.QueryUnescape(a.Query.Encode()) // of what was just escaped
+	query, _ := url.QueryUnescape(a.Query.Encode()) // cannot fail: Encode escaped it
 	if query != "" {
 		query = "?" + query
 	}
@@ -61,7 +61,7 @@ func writeAsked(b *bytes.Buffer, r *redact.Replacer, a probe.Asked) {
 	}
 }
 
-// redactedBody is a body with its values replaced, or how large it is when it is no JSON.
+// redactedBody returns a body with its values replaced, or the size of a body that is not JSON.
 func redactedBody(r *redact.Replacer, status int, body []byte) string {
 	replace := r.JSON
 	if status >= 400 {

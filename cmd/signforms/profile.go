@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// readings are the words for the values of types that are numbers in Go, in the order of those, from 0.
+// readings holds the words for enumerations that are numbers in Go. The index of a word is its number.
 var readings = map[reflect.Type][]string{
 	reflect.TypeFor[signformstest.TimestampFormat](): {"unix-seconds", "unix-milliseconds", "rfc3339"},
 	reflect.TypeFor[signformstest.UnknownStatus]():   {"refused", "ignored", "empty"},
@@ -24,7 +24,7 @@ var readings = map[reflect.Type][]string{
 	reflect.TypeFor[signforms.Inputs]():              {"", "query", "body", "both"},
 }
 
-// parseProfile reads the values of --profile, each a name as in page-size=25, or a name alone for what is on or off.
+// parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a setting on.
 func parseProfile(settings []string) (p signformstest.Profile, err error) {
 	fields := reflect.ValueOf(&p).Elem()
 	for _, setting := range settings {
@@ -51,7 +51,7 @@ func profileNames() (names []string) {
 	return names
 }
 
-// asWords writes initialisms as words.
+// asWords writes initialisms as words, so that kebab does not split them.
 var asWords = strings.NewReplacer("IDs", "Ids", "ID", "Id", "PDF", "Pdf")
 
 // kebab writes PageSize as page-size.
@@ -67,7 +67,7 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// setReading sets a field of the profile from text: words and numbers as they are, the rest as JSON.
+// setReading sets a field of the profile from text. Words and numbers are written as they are, other values as JSON.
 func setReading(field reflect.Value, text string) error {
 	if words := readings[field.Type()]; words != nil {
 		return setWord(field, words, text)

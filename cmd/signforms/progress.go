@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// progress tells on stderr how far a batch has come: a bar with the time left on a terminal, lines elsewhere.
+// progress shows on stderr how far a batch has come: as a bar with the time left on a terminal, as lines elsewhere.
 type progress struct {
 	w      io.Writer
-	verb   string // past: reminded, sent
+	verb   string // in the past tense: reminded, sent
 	total  int
 	began  time.Time
 	bar    bool
@@ -24,15 +24,15 @@ type progress struct {
 	tried    int
 	failed   int
 	next     time.Time // when the next request can be made
-	until    time.Time // when the last one can, as far as is known
-	reported time.Time // of the last line
+	until    time.Time // when the last request can be made, as far as is known
+	reported time.Time // when the last line was printed
 	drawn    bool
 }
 
-// betweenLines is how far apart lines are, where there is no terminal.
+// betweenLines is the least time between two lines without a terminal.
 const betweenLines = 10 * time.Second
 
-// newProgress begins to tell. The caller ends it.
+// newProgress starts showing progress. The caller calls end.
 func newProgress(w io.Writer, verb string, total int) *progress {
 	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && terminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
 	if p.bar {
@@ -53,7 +53,7 @@ func newProgress(w io.Writer, verb string, total int) *progress {
 	return p
 }
 
-// waits notes how long the next request must wait, and how long it is until the last one.
+// waits notes how long the next request must wait, and how long the last one.
 func (p *progress) waits(next, last time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *progress) waits(next, last time.Duration) {
 	}
 }
 
-// tell notes that one more was tried, while print writes what became of it.
+// tell notes that one more item was tried, and calls print to write its outcome without disturbing the bar.
 func (p *progress) tell(failed bool, print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *progress) tell(failed bool, print func() error) error {
 	return err
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (p *progress) end() {
 	close(p.done)
 	p.ended.Wait()
@@ -96,7 +96,7 @@ func (p *progress) end() {
 	p.hide()
 }
 
-// interrupts says so when ctx ends: a call that is under way may take a while. The caller calls stop before end.
+// interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop before end.
 func (p *progress) interrupts(ctx context.Context) (stop func()) {
 	said := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
@@ -135,7 +135,7 @@ func (p *progress) draw() {
 	p.drawn = true
 }
 
-// state is the line of progress as a text in ASCII.
+// state returns the line of progress, in ASCII.
 func (p *progress) state() string {
 	text := fmt.Sprintf("%d of %d %s", p.tried-p.failed, p.total, p.verb)
 	if p.failed > 0 {
@@ -147,7 +147,7 @@ func (p *progress) state() string {
 	return text
 }
 
-// left is until when the limit makes the batch wait or, where it does not, what is left at the pace so far.
+// left returns the time that is left: the wait for the limit or, without one, an estimate from the pace so far.
 func (p *progress) left() time.Duration {
 	limit := time.Until(p.until)
 	if limit > 0 || p.tried == 0 {
@@ -156,7 +156,7 @@ func (p *progress) left() time.Duration {
 	return time.Since(p.began) / time.Duration(p.tried) * time.Duration(p.total-p.tried)
 }
 
-// rounded is d in whole seconds, rounded up.
+// rounded returns d in whole seconds, rounded up.
 func rounded(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }

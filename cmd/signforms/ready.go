@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// readyPause is how long ready waits between two questions.
+// readyPause is the wait between two requests of ready.
 const readyPause = 100 * time.Millisecond
 
 func newReady() *cobra.Command {
@@ -51,7 +51,7 @@ func newReady() *cobra.Command {
 	return bindEnv(sandboxEnv, cmd)
 }
 
-// askReady asks once, and takes at most a second for it.
+// askReady asks once and takes at most a second.
 func askReady(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

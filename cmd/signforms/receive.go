@@ -29,7 +29,7 @@ type receiver struct {
 	verifier *webhook.Verifier
 	all      []string // the secrets
 	stderr   io.Writer
-	mu       sync.Mutex // over the printer, stderr and the recorder
+	mu       sync.Mutex // guards the printer, stderr and the recorder
 	events   *printer[webhook.Event]
 	recorded int
 }
@@ -79,7 +79,7 @@ func (r *receiver) run(cmd *cobra.Command) error {
 	return serveUntil(cmd.Context(), l, r)
 }
 
-// serveUntil serves until ctx ends, and lets requests that are under way come to their end.
+// serveUntil serves until ctx ends. Then it waits up to 5 seconds for requests under way.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
@@ -91,7 +91,7 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if srv.Shutdown(grace) != nil { // a connection on which nothing was asked, most likely
+	if srv.Shutdown(grace) != nil { // most likely a connection without a request
 		srv.Close()
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -131,7 +131,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	io.WriteString(w, `{"status":"ok"}`)
 }
 
-// keep writes a delivery into the folder, with what is personal replaced.
+// keep writes a delivery into the folder, with personal data replaced.
 func (r *receiver) keep(events []webhook.Event, body []byte) error {
 	text, err := redact.New().JSON(body)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *receiver) keep(events []webhook.Event, body []byte) error {
 	return os.WriteFile(filepath.Join(r.record, name), text, 0o600)
 }
 
-// fileName keeps of an event's type what can stand in the name of a file.
+// fileName returns the lower-case letters and underscores of an event's type, or "event" when they make no usable name.
 func fileName(kind string) string {
 	name := []rune{}
 	for _, c := range kind {

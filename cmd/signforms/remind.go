@@ -53,7 +53,7 @@ same command goes on with the rest. The run has ended when each document was tri
 	f.StringVar(&c.status, "pending-status", string(signforms.StatusPending), "what the service calls pending, for --all-pending")
 	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
 	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it takes)")
-	f.Lookup("max-wait").DefValue = "0s" // which help leaves out
+	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
 	c.flags.addFlags(cmd)
 	c.flags.addJournalFlags(cmd, "with --all-pending, a file of this user for the service and the workspace")
 	c.out.addFlags(cmd)
@@ -90,7 +90,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	b.takes = func(n int) time.Duration {
 		d, err := measured.takes(cmd.Context(), client, n)
-		if err != nil { // the reminder itself will say so
+		if err != nil { // the reminder will report the same error
 			return 0
 		}
 		return d
@@ -128,7 +128,7 @@ func (c *remindCommand) items(ctx context.Context, client *signforms.Client, ids
 	return items, nil
 }
 
-// pending collects the list before anything is done about it: it moves as people sign.
+// pending collects the whole list before the first reminder, because the list changes while people sign.
 func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []*item, err error) {
 	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(c.status)}) {
 		if err != nil {
@@ -171,8 +171,8 @@ func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef
 	}}
 }
 
-// openJournal opens the journal at path for a batch, and has it record the requests of clients with these options. A dry run
-// makes none where there is none.
+// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
+// A dry run does not create a journal.
 func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
 	if b.flags.dryRun && !exists(path) {
 		return func() error { return nil }, nil

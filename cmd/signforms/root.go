@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	began := false
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !began { // what cobra finds wrong with flags and arguments
+	if err != nil && !began { // cobra refused the flags or arguments
 		err = usageError("%w; see %s --help", groupError(err), cmd.CommandPath())
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitCode(err)
 }
 
-// noteBegin makes every command from parent down set began when its own code begins to run.
+// noteBegin makes parent and every command below it set began when its own code begins to run.
 func noteBegin(parent *cobra.Command, began *bool) {
 	if work := parent.RunE; work != nil {
 		parent.RunE = func(cmd *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func noteBegin(parent *cobra.Command, began *bool) {
 	}
 }
 
-// completeDefaults makes the commands that cobra adds refuse what they do not know.
+// completeDefaults makes cobra's own commands, help and completion, refuse unknown arguments.
 func completeDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -86,7 +86,7 @@ func completeDefaults(root *cobra.Command) {
 	}
 }
 
-// equalsSign tells those who write --sandbox URL: a flag that may stand alone takes its value behind an equals sign.
+// equalsSign refuses "--sandbox URL" with an explanation: a flag that may stand alone takes its value only after an equals sign.
 func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		address := func(arg string) bool { return strings.Contains(arg, "://") }
@@ -111,7 +111,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// showInOrder makes help list flags in the order in which they were made: a command's own ones come first.
+// showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {
 	parent.Flags().SortFlags = false
 	for _, child := range parent.Commands() {
@@ -119,7 +119,7 @@ func showInOrder(parent *cobra.Command) {
 	}
 }
 
-// newParent returns a command that only has commands below it: by itself it prints its help.
+// newParent returns a command that only groups others. By itself it prints its help.
 func newParent(use, short string, children ...*cobra.Command) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   use,
@@ -131,7 +131,7 @@ func newParent(use, short string, children ...*cobra.Command) *cobra.Command {
 	return parent
 }
 
-// noSuchCommand refuses the arguments of a command that only has commands below it.
+// noSuchCommand refuses the arguments of a command that only groups others.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -11,15 +11,15 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
-// site is everything that the program serves beside the service itself. The service begins to listen before it can be handed
-// to the control API and the pages: until then they answer 503, and so does /readyz.
+// site serves everything except the service itself. The service listens before the control API and the pages exist. Until they
+// do, their paths and /readyz answer 503.
 type site struct {
 	hosts   hostCheck
 	tokens  tokenCheck
 	origins *http.CrossOriginProtection
-	own     atomic.Pointer[http.ServeMux] // once it has begun
-	storage func() error                  // why changes cannot be saved; set before own
-	ending  context.Context               // ends the streams of events
+	own     atomic.Pointer[http.ServeMux] // the control API and the pages; nil until begin
+	storage func() error                  // returns why changes cannot be saved; set before own
+	ending  context.Context               // its end ends the streams of events
 	end     context.CancelFunc
 }
 
@@ -27,7 +27,7 @@ func newSite(hosts hostCheck, tokens tokenCheck, publicURL string) *site {
 	s := &site{hosts: hosts, tokens: tokens, origins: http.NewCrossOriginProtection()}
 	s.ending, s.end = context.WithCancel(context.Background())
 	if u, err := url.Parse(publicURL); err == nil && u.Host != "" {
-		s.origins.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may show another Host than the browser has
+		s.origins.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may send another Host than the browser
 	}
 	s.origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		control.WriteError(w, &control.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
@@ -35,7 +35,7 @@ func newSite(hosts hostCheck, tokens tokenCheck, publicURL string) *site {
 	return s
 }
 
-// middleware is for Options.Middleware: it puts the site in front of the service.
+// middleware puts the site in front of the service. It is for Options.Middleware.
 func (s *site) middleware(service http.Handler) http.Handler {
 	var routed http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := s.own.Load()
@@ -55,7 +55,7 @@ func (s *site) middleware(service http.Handler) http.Handler {
 	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed))))
 }
 
-// safeByDefault sets the headers of every answer; pages and their parts set policies of their own.
+// safeByDefault sets security headers on every answer. Pages and their assets set policies of their own.
 func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -67,7 +67,7 @@ func safeByDefault(next http.Handler) http.Handler {
 	})
 }
 
-// ready answers /readyz: changes can be saved, or why not.
+// ready answers /readyz with 200, or with 503 and the reason why changes cannot be saved.
 func (s *site) ready(w http.ResponseWriter) {
 	if err := s.storage(); err != nil {
 		control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "storage", Message: err.Error()})
@@ -76,12 +76,12 @@ func (s *site) ready(w http.ResponseWriter) {
 
 func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWriter, r *http.Request) {
 	if _, pattern := own.Handler(r); pattern == "" {
-		service.ServeHTTP(w, r) // not a handler of the mux: that redirects paths which the service explains
+		service.ServeHTTP(w, r) // not as a handler of the mux, which would redirect paths that the service itself must answer
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if r.Method == http.MethodGet { // a stream of events would go on for ever
+	if r.Method == http.MethodGet { // otherwise a stream of events would never end
 		defer context.AfterFunc(s.ending, cancel)()
 	}
 	own.ServeHTTP(w, r.WithContext(ctx))

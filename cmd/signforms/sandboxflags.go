@@ -49,16 +49,16 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 		return nil
 	}
 	bindEnv(sandboxEnv, cmd)
-	f.BoolVar(&s.json, "json", false, "print JSON") // whose variable is for serve: $(signforms documents add …) would get no id
+	f.BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
 }
 
-// explain adds what to do about an error that every command can meet.
+// explain adds to an error what the user can do about it.
 func (s *sandbox) explain(err error) error {
 	return explain(err, s.url, s.token, "--url", "--token or ")
 }
 
-// shownURL is an address without a password.
+// shownURL returns an address without its password.
 func shownURL(text string) string {
 	if u, err := url.Parse(text); err == nil {
 		return u.Redacted()
@@ -66,7 +66,7 @@ func shownURL(text string) string {
 	return text
 }
 
-// explain names the flags that say where the sandbox is, and with which token.
+// explain adds to an error what the user can do about it. addressFlag and tokenFlag are the flags that it names.
 func explain(err error, address, token, addressFlag, tokenFlag string) error {
 	refused, answered := errors.AsType[*control.Error](err)
 	switch {
@@ -95,7 +95,7 @@ func printJSON(w io.Writer, v any) error {
 	return out.Encode(v)
 }
 
-// jsonLines are records that --json prints one a line.
+// jsonLines are records that --json prints one per line.
 type jsonLines []any
 
 func lines[T any](items []T) (all jsonLines) {
@@ -105,11 +105,11 @@ func lines[T any](items []T) (all jsonLines) {
 	return all
 }
 
-// printTable prints records as lists of the service are printed.
+// printTable prints records in the format of the lists of the service.
 func printTable[T any](cmd *cobra.Command, columns []column[T], items []T) {
 	p := newPrinter(cmd, output{}, columns, func(v T) any { return v }, len(items))
 	for _, item := range items {
-		p.print(item) // to a pipe that is closed nothing can be told
+		p.print(item) // an error of a closed pipe cannot be shown
 	}
 	p.end()
 }

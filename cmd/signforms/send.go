@@ -116,7 +116,7 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	return c.runOnce(cmd)
 }
 
-// mailing is one send: what flags say for all, and a line of a CSV file for one.
+// mailing is one send: the values of the flags, or of a line of a CSV file.
 type mailing struct {
 	Receivers []signforms.Receiver       `json:"receivers"`
 	Mail      signforms.Mail             `json:"mail"`
@@ -168,14 +168,14 @@ func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {
 	return signforms.FormSendParams{FormID: c.id, Receivers: m.Receivers, Mail: m.Mail, Variables: m.Variables}
 }
 
-// errNowhere is the answer to requests that are made only to have their inputs checked.
+// errNowhere ends requests that are made only to check their inputs.
 var errNowhere = errors.New("nothing is sent while inputs are checked")
 
 type nowhere struct{}
 
 func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNowhere }
 
-// check says what the SDK finds wrong with a send, without sending it.
+// check returns what the SDK finds wrong with a send, without sending it.
 func (c *sendCommand) check(ctx context.Context, m mailing) error {
 	conn := c.conn
 	conn.maxAttempts = 1
@@ -231,7 +231,7 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	return b.run(cmd, output{json: c.json})
 }
 
-// target is what every line of a run is sent from.
+// target identifies what a run sends: the service, the workspace, the template or form, and the PDF.
 func (c *sendCommand) target() []string {
 	kind := "template"
 	if c.form {
@@ -261,7 +261,7 @@ func (c *sendCommand) checkLines(ctx context.Context, lines []person) error {
 	return nil
 }
 
-// fieldsOf is which fields of a line are wrong, and else the error.
+// fieldsOf returns which fields of a line are wrong or, if the error names none, the error's text.
 func fieldsOf(err error) string {
 	if e, ok := errors.AsType[*signforms.Error](err); ok && len(e.Fields) > 0 {
 		var texts []string
@@ -273,7 +273,8 @@ func fieldsOf(err error) string {
 	return err.Error()
 }
 
-// items makes an item of each line. Two lines that say the same would be one to the journal, and are a mistake most likely.
+// items makes an item from each line. It refuses two equal lines: the journal could not tell them apart, and they are most likely
+// a mistake.
 func (c *sendCommand) items(client *signforms.Client, lines []person) ([]*item, error) {
 	first := map[string]int{}
 	var items []*item

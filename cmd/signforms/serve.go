@@ -69,7 +69,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
 }
 
-// options checks the flags and makes the server's options of them, but for what needs the site.
+// options checks the flags and returns the server's options, without those that need the site.
 func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error) {
 	if f.memory && cmd.Flags().Changed("data") {
 		return nil, usageError("--memory keeps nothing in a file: leave out --data or --memory")
@@ -123,7 +123,7 @@ func checkPublicURL(text string) error {
 	return nil
 }
 
-// store opens the file, unless there is to be none.
+// store opens the data file. It returns nil with --memory.
 func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
 	if f.memory {
 		return nil, nil

@@ -18,10 +18,10 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// stopWithin is how long serve waits at its end for requests and webhook attempts under way.
+// stopWithin is how long serve waits for requests and webhook attempts under way when it stops.
 const stopWithin = 10 * time.Second
 
-// memory is what stands in the place of the data file where there is none.
+// memory is shown in place of the data file with --memory.
 const memory = "memory"
 
 // run serves until ctx ends.
@@ -71,14 +71,14 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return err
 	}
 	if store != nil {
-		debug.FreeOSMemory() // to load a large state leaves more than its size in garbage
+		debug.FreeOSMemory() // loading a large state leaves more garbage than its own size
 	}
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
 	return stop(site, server)
 }
 
-// startError says what the service has against its options in the words of the command line.
+// startError rewords an error of the start for users of the command line.
 func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandboxEnv)
@@ -97,7 +97,7 @@ var optionFlags = strings.NewReplacer(
 	"Options.WebhookSecret", "--webhook-secret", "Options.PublicURL", "--public-url", "Options.Addr", "--addr",
 )
 
-// stop ends the streams of events, then the service, and gives what is under way a while.
+// stop ends the streams of events, then the service. It waits up to stopWithin for what is under way.
 func stop(site *site, server *signformstest.Server) error {
 	site.end()
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
-// readSeed reads the file of --seed, before anything is started.
+// readSeed reads the file of --seed. It runs before anything is started.
 func (f *serveFlags) readSeed() (*seedfile.File, error) {
 	if f.seed == "" {
 		return &seedfile.File{}, nil
@@ -35,7 +35,7 @@ type readyLine struct {
 	Data      string `json:"data"`
 }
 
-// tellReady writes the file of variables, the start block, and the line of --json.
+// tellReady writes the file of --env-file, the lines for people on stderr, and the line of --json.
 func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error {
 	found := api.Credentials()
 	if f.envFile != "" {

@@ -55,7 +55,7 @@ func statusRows(s control.Status) [][]string {
 	}
 }
 
-// clockNote tells when the clock is not the wall clock.
+// clockNote returns how far the clock is ahead of the wall clock, or "".
 func clockNote(c *control.Clock) string {
 	if ahead := time.Duration(c.Ahead); ahead >= time.Second {
 		return ", " + ahead.String() + " ahead of the wall clock"

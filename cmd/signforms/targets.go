@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// dialPublic returns a function that connects to addresses of the public internet alone, and to none that own reports to be this host's. It looks
-// at the address that is connected to, after the name was resolved: a name may stand for another address from one look to the next.
+// dialPublic returns a function that connects only to addresses of the public internet. It refuses addresses that own reports as
+// this host's. It checks the address after the name was resolved, because a name may resolve differently each time.
 func dialPublic(own func(netip.Addr) bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -26,7 +26,7 @@ func dialPublic(own func(netip.Addr) bool) func(ctx context.Context, network, ad
 	return dialer.DialContext
 }
 
-// notPublic are the networks that no method of netip.Addr knows: the IANA registries of special-purpose addresses have them.
+// notPublic are further special-purpose networks from the IANA registries, for which netip.Addr has no method.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),     // this network
 	netip.MustParsePrefix("100.64.0.0/10"), // shared by a provider's customers; used inside clouds
@@ -38,7 +38,7 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("198.18.0.0/15"),  // benchmarks
 	netip.MustParsePrefix("240.0.0.0/4"),    // reserved, and broadcast
 	netip.MustParsePrefix("::/96"),          // holds an IPv4 address, deprecated
-	netip.MustParsePrefix("100::/64"),       // discards what comes
+	netip.MustParsePrefix("100::/64"),       // discard-only
 	netip.MustParsePrefix("2001:db8::/32"),  // documentation
 	netip.MustParsePrefix("3fff::/20"),      // documentation
 	netip.MustParsePrefix("64:ff9b::/96"),   // translated to any IPv4 address
@@ -48,7 +48,7 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("fec0::/10"),      // site-local, deprecated
 }
 
-// ownAddress reports whether this host has the address: what listens on it may be meant for this host alone.
+// ownAddress reports whether the address belongs to this host. A service that listens there may be meant for this host alone.
 func ownAddress(addr netip.Addr) bool {
 	own, err := net.InterfaceAddrs()
 	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {

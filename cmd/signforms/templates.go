@@ -72,7 +72,7 @@ func newTemplatesGet() *cobra.Command {
 		})
 }
 
-// respondentRecord is a respondent as JSON prints it: without a time that the service did not give.
+// respondentRecord is a respondent as --json prints it. A time that the service did not give is left out.
 type respondentRecord struct {
 	*signforms.Respondent
 	CreatedAt time.Time `json:"createdAt,omitzero"`

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal returns the file behind a reader or writer, when it is a terminal.
+// terminal returns the file of a reader or writer, and whether it is a terminal.
 func terminal(stream any) (*os.File, bool) {
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// terminalWidth returns how many columns a terminal has, 0 for what is none.
+// terminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.
 func terminalWidth(w io.Writer) int {
 	f, ok := terminal(w)
 	if !ok {
@@ -34,7 +34,7 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// pathCause leaves out the path, which the caller names.
+// pathCause returns the cause of an error without its path, which the caller names itself.
 func pathCause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -45,7 +45,7 @@ func pathCause(err error) error {
 	return err
 }
 
-// readFile reads a whole file of at most limit bytes; "-" is not a name here.
+// readFile reads a whole file of at most limit bytes. "-" does not mean stdin here.
 func readFile(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// plain makes what came from elsewhere fit for one line of a terminal: control characters could move the cursor, or hide text.
+// plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -76,7 +76,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// confirm asks on a terminal whether to go on. Without one, or when the answer is not yes, it returns an error.
+// confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
 func confirm(cmd *cobra.Command, question string) error {
 	answer, err := askFor(cmd, question+" Go on? [y/N] ", "--yes; "+question)
 	if err != nil {
@@ -98,8 +98,8 @@ func askFor(cmd *cobra.Command, question, flag string) (string, error) {
 	return readAnswer(cmd.Context(), cmd.InOrStdin())
 }
 
-// readAnswer reads a line from a terminal. When ctx ends first, the read goes on until the program ends: no terminal can be told
-// to stop.
+// readAnswer reads a line from a terminal. When ctx ends first, the read stays blocked until the program ends, because a read from
+// a terminal cannot be interrupted.
 func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	type answer struct {
 		text string
@@ -118,7 +118,7 @@ func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	}
 }
 
-// countOf is a number with the word that goes with it.
+// countOf returns a number with its word, as in 1 document or 2 documents.
 func countOf(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -15,17 +15,17 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
-// tokenCheck guards console and control API. On loopback without a token everybody may use them.
+// tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
 //
-// A wrong token is refused at once, however many came before it. The token is the user's own, and the documentation asks for a random
-// one of 128 bits, which nobody guesses. A delay for each sender would be one for all behind a proxy, where a stranger's guesses would
-// keep the owner out.
+// A wrong token is refused at once, without a delay after many wrong ones. The documentation asks for a random token of 128 bits,
+// which cannot be guessed. A delay would be per sender, and behind a proxy all senders look the same: the guesses of a stranger
+// would lock the owner out.
 type tokenCheck struct {
-	token string // of --token; empty: none was given
-	open  bool   // nobody but this machine is to reach the sandbox
+	token string // the value of --token; may be empty
+	open  bool   // only this machine can reach the sandbox
 }
 
-// loopbackOnly reports whether a listening address can be reached from this machine alone.
+// loopbackOnly reports whether a listening address can be reached only from this machine.
 func loopbackOnly(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -38,16 +38,16 @@ func loopbackOnly(addr string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// namedForOthers reports whether a public URL says that a proxy hands on the requests of other machines.
+// namedForOthers reports whether a public URL means that other machines can reach the sandbox, through a proxy.
 func namedForOthers(publicURL string) bool {
 	u, err := url.Parse(publicURL)
 	return err != nil || publicURL != "" && !loopbackOnly(net.JoinHostPort(u.Hostname(), "0"))
 }
 
-// loginCookie holds a proof of the token for the console: browsers send no bearer tokens by themselves.
+// loginCookie is the cookie that proves the token to the console. Browsers do not send bearer tokens by themselves.
 const loginCookie = "signforms_sandbox"
 
-// loginPath takes the token from a form.
+// loginPath is the page on which a user enters the token.
 const loginPath = "/_/login"
 
 func (c tokenCheck) wrap(next http.Handler) http.Handler {
@@ -69,7 +69,7 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// proved hands a request on when it proves that its sender knows the token.
+// proved passes a request on when it proves that its sender knows the token.
 func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	given, right := c.proof(r)
 	switch {
@@ -92,7 +92,7 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 	}
 }
 
-// proof reports whether a request has a token or the console's cookie, and whether it is the right one.
+// proof reports whether a request has a token or the console's cookie, and whether that is right.
 func (c tokenCheck) proof(r *http.Request) (given, right bool) {
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return true, c.is(token)
@@ -102,18 +102,18 @@ func (c tokenCheck) proof(r *http.Request) (given, right bool) {
 }
 
 func (c tokenCheck) is(token string) bool {
-	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(c.token)) // equal lengths tell nothing of the token's
+	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(c.token)) // equal lengths, so that the time does not reveal the token's length
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// cookie is what the console's cookie holds: not the token, which may be used elsewhere too.
+// cookie returns the value of the console's cookie. It is not the token itself, which may be used elsewhere too.
 func (c tokenCheck) cookie() string {
 	mac := hmac.New(sha256.New, []byte(c.token))
 	mac.Write([]byte("console of a signforms sandbox"))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// loginPage carries its style with it: the console's own lies behind the token.
+// loginPage returns the page with its style sheet inside, because the console's style sheet needs the token.
 func loginPage(wrong string) string {
 	return `<!doctype html>
 <html lang="en">
@@ -130,7 +130,7 @@ func loginPage(wrong string) string {
 `
 }
 
-// login shows the form for the token, and takes it.
+// login shows the form for the token. For a POST with the right token it sets the cookie.
 func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	wrong := ""

@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
-// detached lets a request that has begun come to its end after Ctrl+C, within its attempt's time: what was written should
-// be answered, or nobody knows whether it was carried out.
+// detached lets a request other than a GET finish after Ctrl+C, within the time of its attempt. If it were cut off, its outcome
+// would be unknown.
 type detached struct{ next http.RoundTripper }
 
 func (d detached) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -42,15 +42,15 @@ func (b *cancelBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// errNoIntent is why a request was not written: the journal could not say that it was going to be.
+// errNoIntent is returned for a request that was not sent because the journal could not note it first.
 var errNoIntent = errors.New("the journal cannot be written, so nothing was sent")
 
-// intents notes in a journal that a request is about to be written, for requests whose context names an item.
+// intents notes in a journal each request that is about to be sent, if its context names an item.
 type intents struct {
 	journal *journal.Journal
 	run     string
 	next    http.RoundTripper
-	failed  error // of the journal; read between calls
+	failed  error // the journal's error; read between calls
 }
 
 type itemKey struct{}

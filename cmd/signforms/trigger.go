@@ -25,7 +25,7 @@ type trigger struct {
 	overrides map[string]string
 }
 
-// acts are the events that can be made to happen, and how.
+// acts holds the events of documents that can be triggered, and how.
 var acts = map[webhook.EventType]struct {
 	template bool
 	do       func(t *trigger, ctx context.Context, d *control.DocumentRecord) (string, error)
@@ -123,14 +123,14 @@ func (t triggered) print(w io.Writer) {
 	}
 }
 
-// deliveries are the newest ones.
+// deliveries returns the newest 100 deliveries.
 func (t *trigger) deliveries(ctx context.Context) ([]control.Delivery, error) {
 	var page control.Page[control.Delivery]
 	err := t.client.Get(ctx, "/deliveries", url.Values{"limit": {"100"}}, &page)
 	return page.Items, err
 }
 
-// overridden reads --set. Only these names, and names that begin with prefix, are known.
+// overridden reads --set. It accepts these names, and names that begin with prefix.
 func (t *trigger) overridden(prefix string, names ...string) error {
 	t.overrides = map[string]string{}
 	for _, text := range t.set {
@@ -143,7 +143,7 @@ func (t *trigger) overridden(prefix string, names ...string) error {
 	return nil
 }
 
-// with are the overrides that begin with prefix, without it.
+// with returns the overrides that begin with prefix, by the rest of their names.
 func (t *trigger) with(prefix string) map[string]string {
 	out := map[string]string{}
 	for name, value := range t.overrides {
@@ -166,7 +166,7 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 	return a.do(t, ctx, d)
 }
 
-// find returns the document that is named, or the newest that is in progress.
+// find returns the document of --document, or the newest that is in progress.
 func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRecord, error) {
 	var d control.DocumentRecord
 	kind := "PDF"
@@ -195,7 +195,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 	return &page.Items[0], nil
 }
 
-// signer is who acts: the one that is named or, of those in turn, the first for whom it is news.
+// signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be new.
 func (t *trigger) signer(d *control.DocumentRecord, news func(control.SignerRecord) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil
@@ -229,7 +229,7 @@ func (t *trigger) name(d *control.DocumentRecord, signer string) string {
 	return signer
 }
 
-// values are the fields of --set, and for required fields of the signer without one a value that fits.
+// values returns the fields of --set, and a suitable value for each other required field of the signer.
 func (t *trigger) values(d *control.DocumentRecord, signer control.SignerRecord) (values []control.FieldValue) {
 	set := t.with("field.")
 	for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -277,7 +277,7 @@ func (t *trigger) sign(ctx context.Context, d *control.DocumentRecord, signer st
 	return fmt.Sprintf("%s signed %s, which is %s", t.name(d, signer), d.ID, d.Status), nil
 }
 
-// signAll signs as everybody who has not, in their order.
+// signAll signs as every signer who has not signed yet, in their order.
 func (t *trigger) signAll(ctx context.Context, d *control.DocumentRecord) (string, error) {
 	if t.overrides["signer"] != "" {
 		return "", usageError("--set signer=…: all that have not signed do")

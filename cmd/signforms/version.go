@@ -21,7 +21,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is the program's version as the go command recorded it, or "devel".
+// version returns the program's version as the go command recorded it, or "devel".
 func version() string {
 	return cmp.Or(buildinfo.Version("github.com/signforms/signforms-go/cmd/signforms"), "devel")
 }

@@ -20,7 +20,7 @@ func newWebhook() *cobra.Command {
 		newWebhookSign(), newWebhookVerify(), newWebhookDiagnose())
 }
 
-// delivery is one delivery, from a file or from stdin, with its headers from flags or from a request saved as it came.
+// delivery is one delivery from a file or from stdin. Its headers come from flags or, with --request, from the file itself.
 type delivery struct {
 	secrets webhookSecrets
 	headers []string
@@ -33,10 +33,10 @@ func (d *delivery) addFlags(cmd *cobra.Command) {
 	d.secrets.addFlags(cmd)
 }
 
-// maxDelivery bounds what is read of a delivery, in bytes.
+// maxDelivery bounds a delivery, in bytes.
 const maxDelivery = 10 << 20
 
-// readInput reads the one file that args name, or stdin when they name none or "-".
+// readInput reads the file that args name, or stdin for no name or "-".
 func readInput(cmd *cobra.Command, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return readAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
@@ -153,7 +153,7 @@ and ends with exit code 1 for any other. How old the delivery is counts only whe
 	return cmd
 }
 
-// inPlainWords puts the reasons of package webhook, which speaks to programmers in Go, in words for everybody.
+// inPlainWords rewords the errors of package webhook, which are written for Go programmers.
 var inPlainWords = strings.NewReplacer(
 	"webhook: ", "",
 	", a proxy removed the header, or the map was not built with http.Header.Add", ", or a proxy removed the header",
@@ -163,7 +163,7 @@ var inPlainWords = strings.NewReplacer(
 	"its timestamp is outside VerifierOptions.Tolerance", "its timestamp is not within --tolerance",
 )
 
-// refusal says why a delivery was refused, and where to look further if that can help.
+// refusal says why a delivery was refused. It names the diagnose command where that can help.
 func refusal(err error) string {
 	text := inPlainWords.Replace(err.Error())
 	if errors.Is(err, webhook.ErrSignature) || errors.Is(err, webhook.ErrHeaderMalformed) {
@@ -172,7 +172,7 @@ func refusal(err error) string {
 	return text
 }
 
-// newVerifier returns a verifier; tolerance 0 means that no timestamp is too old.
+// newVerifier returns a verifier. With a tolerance of 0 it does not compare timestamps with the clock.
 func newVerifier(secrets []string, tolerance time.Duration) (*webhook.Verifier, error) {
 	if tolerance == 0 {
 		tolerance = -1
@@ -218,7 +218,7 @@ ends with exit code 0 when the delivery is genuine, and with 1 otherwise. Nothin
 	return cmd
 }
 
-// eventRecord is an event as JSON prints it.
+// eventRecord is an event as --json prints it.
 type eventRecord struct {
 	Type     webhook.EventType `json:"type"`
 	Inferred bool              `json:"inferred,omitempty"`
@@ -238,7 +238,7 @@ var eventColumns = []column[webhook.Event]{
 	{name: "about", value: eventText},
 }
 
-// eventText says in a few words what an event tells.
+// eventText describes an event in a few words.
 func eventText(e webhook.Event) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:

@@ -41,7 +41,7 @@ func newWebhooksAdd() *cobra.Command {
 	return cmd
 }
 
-// familyFlag is the family of events that a webhook gets. It has one alone.
+// familyFlag is the one family of events that a webhook gets.
 type familyFlag struct{ family *string }
 
 func (f familyFlag) Type() string   { return "family" }
@@ -123,7 +123,7 @@ func newWebhooksResend() *cobra.Command {
 	return cmd
 }
 
-// sinceAgo asks the sandbox for its time: its clock may be days ahead of ours.
+// sinceAgo counts back from the sandbox's time, because its clock may be days ahead of the wall clock.
 func sinceAgo(cmd *cobra.Command, c *control.Client, ago control.Duration) (in control.Since, err error) {
 	if ago == 0 {
 		return in, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// webhookSecrets are where a command gets the secrets from that sign webhooks.
+// webhookSecrets says where a command gets the secrets that sign webhooks.
 type webhookSecrets struct {
 	secrets []string
 	files   []string
@@ -18,7 +18,8 @@ func (s *webhookSecrets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "the secret itself, which others on this machine can see: rather use a variable or a file")
 }
 
-// read returns the secrets, at least one. They are not trimmed: diagnosis names white space around them.
+// read returns the secrets, at least one. White space around a secret is trimmed only in files. In flags and variables it stays,
+// so that diagnosis can name it.
 func (s *webhookSecrets) read() ([]string, error) {
 	all := append([]string(nil), s.secrets...)
 	for _, file := range s.files {
