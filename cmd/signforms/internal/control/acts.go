@@ -6,7 +6,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// ID is the answer to what made one record.
+// ID is the answer to a request that made one record.
 type ID struct {
 	ID string `json:"id"`
 }
@@ -50,7 +50,7 @@ func (a *API) act(r *http.Request, signer string, from Origin, do func(signforms
 	return a.acted(r, do(actor))
 }
 
-// acted answers an act with the document as it is after it.
+// acted answers an act with the changed document.
 func (a *API) acted(r *http.Request, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -10,17 +10,17 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Error is what an answer other than a success says.
+// Error is the error in an answer.
 type Error struct {
 	Status  int    `json:"-"`              // of HTTP
-	Code    string `json:"code"`           // "input", "refused", "not_found", "method", "too_large", "storage", "token", "host", "starting"
+	Code    string `json:"code"`           // docs/control.yaml lists the codes
 	Message string `json:"message"`        // says what to do
-	Path    string `json:"path,omitempty"` // the part of a seed that it is about, as in templates[0]
+	Path    string `json:"path,omitempty"` // the part of a seed that is wrong, as in templates[0]
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// errorBody is the body of every answer that tells an error.
+// errorBody is the body of every answer with an error.
 type errorBody struct {
 	Error *Error `json:"error"`
 }
@@ -37,7 +37,7 @@ func notFound(what, id string) *Error {
 	return failure(http.StatusNotFound, "not_found", "there is no %s %q", what, id)
 }
 
-// asError gives an error of the server its place in this interface.
+// asError converts an error of the server to one of this interface.
 func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -60,11 +60,11 @@ func WriteError(w http.ResponseWriter, e *Error) { writeJSON(w, e.Status, errorB
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // our own types
+		panic(err) // cannot happen: v is of a type of this package
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(append(body, '\n')) // a client that is gone is no concern of the service
+	w.Write(append(body, '\n')) // fails only when the client has gone
 }

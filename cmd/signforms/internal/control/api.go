@@ -15,7 +15,7 @@ type Config struct {
 	Server  *signformstest.Server
 	Version string // of the program
 	Data    string // where the state is: a file's path, or "memory"
-	Seed    *Seed  // what a reset begins with; nil: nothing
+	Seed    *Seed  // the records after a reset; nil: none
 }
 
 // API is the interface of one sandbox. It is an [http.Handler] for the paths below [Prefix].
@@ -44,7 +44,7 @@ func New(c Config) *API {
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// streams are the operations that do not answer with JSON.
+// streams returns the operations that do not answer with JSON.
 func (a *API) streams() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /events":                  a.events,
@@ -55,7 +55,7 @@ func (a *API) streams() map[string]http.HandlerFunc {
 	}
 }
 
-// Patterns are the routes, as in "POST /templates" below [Prefix].
+// Patterns returns the routes, such as "POST /templates", relative to [Prefix].
 func Patterns() []string {
 	all := slices.Collect(maps.Keys(new(API).streams()))
 	for _, route := range routes {
@@ -67,11 +67,11 @@ func Patterns() []string {
 // created is an answer with status 201.
 type created struct{ body any }
 
-// answer does the work of a request. A result of nil is answered with 204.
+// answer handles a request and writes its result. The status for a nil result is 204.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, handle func(*API, *http.Request) (any, error)) {
 	var err error
 	if r.Method != http.MethodGet {
-		err = readQuery(r).check() // which has no parameters
+		err = readQuery(r).check() // only GET requests may have query parameters
 	}
 	var result any
 	if err == nil {
@@ -91,7 +91,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle func(*API, *
 	}
 }
 
-// noRoute answers what no route does.
+// noRoute answers requests that no route matches.
 func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {

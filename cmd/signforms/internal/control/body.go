@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxBody has room for a PDF of 20 MB in base64.
+// maxBody bounds a request body, in bytes. It has room for a PDF of 20 MB in base64.
 const maxBody = 32 << 20
 
 // decode reads a request's body, which must be a JSON object, into v.
@@ -27,7 +27,7 @@ func decode(r *http.Request, v any) error {
 	return decodeText(body, v)
 }
 
-// decodeOptional is decode for a body that may be left out: v stays as it is.
+// decodeOptional is decode for a body that may be empty. An empty body leaves v unchanged.
 func decodeOptional(r *http.Request, v any) error {
 	body, err := readBody(r)
 	if err != nil || len(body) == 0 {
@@ -36,7 +36,7 @@ func decodeOptional(r *http.Request, v any) error {
 	return decodeText(body, v)
 }
 
-// bare is for operations without inputs: the body is empty, or an empty object.
+// bare wraps an operation without inputs: its body must be empty or an empty object.
 func bare(handle func(*API, *http.Request) (any, error)) func(*API, *http.Request) (any, error) {
 	return func(a *API, r *http.Request) (any, error) {
 		if err := decodeOptional(r, &struct{}{}); err != nil {
@@ -76,7 +76,7 @@ func decodeText(body []byte, v any) error {
 	return nil
 }
 
-// bodyProblem says what is wrong with a body in the words of JSON, not of Go.
+// bodyProblem says what is wrong with a body, with the names of JSON types instead of Go types.
 func bodyProblem(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s must be %s, not %s", e.Field, jsonWord(e.Type), strings.Replace(e.Value, "string", "text", 1))

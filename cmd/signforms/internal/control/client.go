@@ -22,7 +22,7 @@ type Client struct {
 	http  *http.Client
 }
 
-// callTimeout bounds a call. The longest is an advance of the clock, which waits for receivers of webhooks.
+// callTimeout bounds a call. An advance of the clock takes longest, because it waits for receivers of webhooks.
 const callTimeout = 11 * time.Minute
 
 // NewClient returns a client of the sandbox at a URL such as http://127.0.0.1:4874. The token may be empty.
@@ -37,7 +37,7 @@ func NewClient(base, token string) (*Client, error) {
 	}}, nil
 }
 
-// ErrNoSandbox says that nothing answers where a sandbox was looked for, or something else does.
+// ErrNoSandbox means that nothing answers at the sandbox's address, or that something else answers there.
 var ErrNoSandbox = errors.New("no sandbox")
 
 // elsewhere is an error that matches ErrNoSandbox.
@@ -46,7 +46,7 @@ type elsewhere struct{ error }
 func (e elsewhere) Is(target error) bool { return target == ErrNoSandbox }
 func (e elsewhere) Unwrap() error        { return e.error }
 
-// silent says that the sandbox does not answer, unless it is the caller who has stopped asking.
+// silent returns the error for a sandbox that does not answer, or ctx's error when ctx has ended.
 func (c *Client) silent(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -67,13 +67,14 @@ func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 	return c.do(ctx, http.MethodPost, path, in, out)
 }
 
-// Delete deletes what is under the path.
+// Delete deletes the resource at the path.
 func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodDelete, path, nil, nil)
 }
 
-// Stream reads a stream of events and calls each with the data of every one, until it returns an error, ctx ends, or the
-// sandbox has been silent for a minute, in which it says that it is still there. began is called once it answers.
+// Stream reads a stream of events and calls each with the data of every event. It calls began when the sandbox answers. It ends
+// when each returns an error, when ctx ends, or when nothing came for a minute. A sandbox without events sends a comment every
+// 20 seconds.
 func (c *Client) Stream(ctx context.Context, path string, began func(), each func(data []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,7 +93,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // what is missing is no JSON
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // a body that is not whole fails to decode below
 		return c.read(answer, text, nil)
 	}
 	began()
@@ -113,7 +114,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 
 var errSilent = errors.New("nothing came for a minute")
 
-// readLine reads a line of at most maxBody bytes.
+// readLine reads a line of about 2*maxBody bytes at most: an event with a body of maxBody bytes in base64.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -129,7 +130,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// maxAnswer bounds an answer: a page of deliveries with many attempts is the largest.
+// maxAnswer bounds an answer, in bytes. The largest is a page of deliveries with many attempts.
 const maxAnswer = 256 << 20
 
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
@@ -163,7 +164,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	return c.read(answer, text, out)
 }
 
-// cause leaves out the URL, which the caller names.
+// cause returns the cause of an error without its URL, which the caller names itself.
 func cause(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err

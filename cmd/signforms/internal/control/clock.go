@@ -37,7 +37,7 @@ func (a *API) advance(r *http.Request) (any, error) {
 	return a.clock(), nil
 }
 
-// The bounds of how long settle waits.
+// How long settle waits: the default and the maximum.
 const (
 	defaultSettle = 30 * time.Second
 	maxSettle     = 10 * time.Minute

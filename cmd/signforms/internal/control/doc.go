@@ -1,8 +1,9 @@
 // Package control is the HTTP interface by which a running sandbox is operated, and its client. [New] serves it below
 // [Prefix], [NewClient] calls it, and docs/control.yaml describes it for other languages.
 //
-// It does what the methods of a [signformstest.Server] do, and nothing of its own: a test goes through those methods.
+// Its operations call the methods of a [signformstest.Server]. Only relays, seeds and the stream's format are its own. A test
+// checks that every method has a route, or a reason for having none.
 package control
 
-// Prefix is where the interface is served.
+// Prefix is the path below which the interface is served.
 const Prefix = "/_/api/v1"

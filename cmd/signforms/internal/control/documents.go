@@ -8,11 +8,11 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// DocumentRecord is a document as it is.
+// DocumentRecord is the current state of a document.
 type DocumentRecord struct {
 	ID           string         `json:"id"`
 	Type         string         `json:"type"`                 // PDF or PDF_TEMPLATE
-	TemplateID   string         `json:"templateId,omitempty"` // of what it was made from
+	TemplateID   string         `json:"templateId,omitempty"` // the template that it was made from
 	Name         string         `json:"name"`
 	Status       string         `json:"status"`
 	Archived     bool           `json:"archived,omitempty"`
@@ -35,7 +35,7 @@ type SignedValue struct {
 	FieldValue
 }
 
-// SignerRecord is a signer as it is.
+// SignerRecord is the current state of a signer.
 type SignerRecord struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name,omitempty"`
@@ -75,7 +75,7 @@ func documentRecord(d signformstest.DocumentState) DocumentRecord {
 var statuses = texts(signforms.StatusDraft, signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined,
 	signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid)
 
-// texts are constants as texts.
+// texts converts constants to strings.
 func texts[T ~string](constants ...T) (all []string) {
 	for _, c := range constants {
 		all = append(all, string(c))
@@ -156,7 +156,7 @@ func writePDF(w http.ResponseWriter, content []byte, err error) {
 		WriteError(w, failure(http.StatusNotFound, "not_found", "the record is there, but has no such file"))
 	default:
 		w.Header().Set("Content-Type", "application/pdf")
-		w.Header().Set("X-Content-Type-Options", "nosniff") // somebody uploaded it
+		w.Header().Set("X-Content-Type-Options", "nosniff") // the file is an upload
 		w.Write(content)
 	}
 }

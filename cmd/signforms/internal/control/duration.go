@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Duration is a length of time that is written as text: "90s", "72h", or with days of 24 hours, as in "3d" and "1d12h".
+// Duration is a length of time. It is written as text: "90s", "72h", or with days of 24 hours, as in "3d" and "1d12h".
 type Duration time.Duration
 
-// ParseDuration reads such a text.
+// ParseDuration reads the text of a Duration.
 func ParseDuration(text string) (Duration, error) {
 	if !duration.MatchString(text) {
 		return 0, badDuration(text)
@@ -23,7 +23,7 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(d), nil
 }
 
-// parseDuration reads what has the form of a length of time. It fails when that is longer than a time.Duration can be.
+// parseDuration reads a text that the regular expression matches. It fails when the time is too long for a time.Duration.
 func parseDuration(text string) (time.Duration, error) {
 	m := withDays.FindStringSubmatch(text)
 	if m == nil {
@@ -51,7 +51,7 @@ var (
 	withDays = regexp.MustCompile(`^([-+]?)(\d+)d(.*)$`)
 )
 
-// maxDays is about 100 years; a time.Duration ends at 292.
+// maxDays is about 100 years. The largest time.Duration is about 292 years.
 const (
 	maxDays     = 36_500
 	maxDuration = maxDays * 24 * time.Hour

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Event is one thing that happened, as the stream tells it.
+// Event is one event of the stream.
 type Event struct {
 	Kind   string    `json:"kind"`         // template, form, document, response, webhook, delivery, message, audit, request, fault, clock or workspace
 	ID     string    `json:"id,omitempty"` // of the record
@@ -26,7 +26,7 @@ var happenings = texts(signformstest.TemplateHappening, signformstest.FormHappen
 	signformstest.WebhookHappening, signformstest.DeliveryHappening, signformstest.MessageHappening, signformstest.AuditHappening,
 	signformstest.RequestHappening, signformstest.FaultHappening, signformstest.ClockHappening, signformstest.WorkspaceHappening)
 
-// events streams all that happens, until the client leaves or the sandbox ends.
+// events streams everything that happens until the client leaves or the sandbox ends.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	q := readQuery(r)
 	kind := q.oneOf("kind", happenings...)
@@ -62,14 +62,14 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// eventText is empty for what the client did not ask for.
+// eventText returns an event in the format of the stream, or "" for a kind that the client did not ask for.
 func eventText(h signformstest.Happening, kind string) string {
 	if kind != "" && string(h.Kind) != kind && h.Missed == 0 {
 		return ""
 	}
 	data, err := json.Marshal(Event{Kind: string(h.Kind), ID: h.ID, At: h.At.UTC(), Missed: h.Missed})
 	if err != nil {
-		panic(err) // our own type
+		panic(err) // cannot happen for an Event
 	}
 	return fmt.Sprintf("event: %s\ndata: %s\n\n", h.Kind, data)
 }

@@ -87,8 +87,8 @@ type ActiveFault struct {
 	ID       string         `json:"id"`
 	Request  *RequestFault  `json:"request,omitempty"`
 	Delivery *DeliveryFault `json:"delivery,omitempty"`
-	Matched  int            `json:"matched"`  // requests or attempts so far
-	Happened int            `json:"happened"` // to how many of them
+	Matched  int            `json:"matched"`  // how many requests or attempts it matched so far
+	Happened int            `json:"happened"` // how many of them it changed
 }
 
 func activeFault(f signformstest.ActiveFault) ActiveFault {

@@ -7,7 +7,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// create makes the template, unless signers could not be given its file.
+// create makes the template. It refuses a PDF that signers could not read.
 func (t Template) create(server *signformstest.Server) (id string, err error) {
 	if err := checkFile(t.PDF, t.Fields); err != nil {
 		return "", err
@@ -15,7 +15,7 @@ func (t Template) create(server *signformstest.Server) (id string, err error) {
 	return server.CreateTemplate(t.public())
 }
 
-// create makes the document, unless signers could not be given its file.
+// create makes the document. It refuses a PDF that signers could not read.
 func (d Document) create(server *signformstest.Server) (id string, err error) {
 	if err := checkFile(d.PDF, d.Fields); err != nil {
 		return "", err
@@ -23,7 +23,8 @@ func (d Document) create(server *signformstest.Server) (id string, err error) {
 	return server.CreateDocument(d.public())
 }
 
-// checkFile refuses what is no readable PDF, and fields on pages that it does not have. No file stands for one empty page.
+// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. An empty file means one
+// empty page.
 func checkFile(data []byte, fields []PDFField) error {
 	pages := 1
 	if len(data) > 0 {

@@ -6,21 +6,21 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Template is what a new template is made of.
+// Template is the input for a new template.
 type Template struct {
-	Key          string     `json:"key,omitempty" yaml:"key"` // in a seed: the name by which its webhooks call it
+	Key          string     `json:"key,omitempty" yaml:"key"` // in a seed: a name for it that webhooks of the seed can use
 	Name         string     `json:"name" yaml:"name"`
 	Roles        []Role     `json:"roles" yaml:"roles"`
 	SigningOrder bool       `json:"signingOrder,omitempty" yaml:"signingOrder"` // roles sign in the order of Roles
-	PDF          []byte     `json:"pdf,omitempty" yaml:"pdf"`                   // in base64, in a seed file the name of a file; default: an empty page
+	PDF          []byte     `json:"pdf,omitempty" yaml:"pdf"`                   // in base64; in a seed file the name of a file; default: an empty page
 	Fields       []PDFField `json:"fields,omitempty" yaml:"fields"`             // what signers fill in
 	Variables    []string   `json:"variables,omitempty" yaml:"variables"`       // in square brackets, as in [fee]
 	AuthorEmail  string     `json:"authorEmail,omitempty" yaml:"authorEmail"`
 	ExpiresFor   Duration   `json:"expiresFor,omitempty" yaml:"expiresFor"` // after sending
 }
 
-// PDFField is a place in a PDF that a signer fills in. X, Y, Width and Height are fractions of the visible page, from its top
-// left corner.
+// PDFField is a place in a PDF that a signer fills in. X, Y, Width and Height are fractions of the visible page, measured from
+// its top left corner.
 type PDFField struct {
 	Name     string  `json:"name" yaml:"name"`
 	Role     string  `json:"role" yaml:"role"` // title of a role; in a document the signer's e-mail address
@@ -62,7 +62,7 @@ func (t Template) public() signformstest.Template {
 	return out
 }
 
-// Form is what a new form is made of.
+// Form is the input for a new form.
 type Form struct {
 	Key    string  `json:"key,omitempty" yaml:"key"` // as in a Template
 	Title  string  `json:"title" yaml:"title"`
@@ -87,7 +87,7 @@ func (f Form) public() signformstest.Form {
 	return out
 }
 
-// Document is what a new PDF document is made of.
+// Document is the input for a new PDF document.
 type Document struct {
 	Key          string     `json:"key,omitempty" yaml:"key"` // as in a Template
 	Name         string     `json:"name" yaml:"name"`
@@ -116,7 +116,7 @@ func (d Document) public() signformstest.Document {
 	return out
 }
 
-// Webhook is what a new webhook is made of.
+// Webhook is the input for a new webhook.
 type Webhook struct {
 	URL       string   `json:"url" yaml:"url"`
 	Event     string   `json:"event" yaml:"event"`                   // new_template_response, new_signature_completed or new_form_response
@@ -128,7 +128,7 @@ func (w Webhook) public() signformstest.Webhook {
 	return signformstest.Webhook{URL: w.URL, Event: signformstest.EventFamily(w.Event), Documents: w.Documents, Object: w.Object}
 }
 
-// Origin is where an act comes from, for the audit trail. Both may be empty.
+// Origin says where an act came from, for the audit trail. Both fields may be empty.
 type Origin struct {
 	IP        string `json:"ip,omitempty"`
 	UserAgent string `json:"userAgent,omitempty"`
@@ -147,8 +147,8 @@ type Signature struct {
 	From   Origin       `json:"from,omitzero"`
 }
 
-// FieldValue is one value that a signer fills in. Of a document with fields it has the name of one; otherwise kind, page and
-// label are free.
+// FieldValue is one value that a signer fills in. In a document with fields, Name is the name of one of the signer's fields. In a
+// document without fields, Name is empty, and Kind, Page and Label can be anything.
 type FieldValue struct {
 	Name  string `json:"name,omitempty"`
 	Kind  string `json:"kind,omitempty"`
@@ -162,7 +162,7 @@ func (f FieldValue) public() signformstest.FieldValue {
 	return signformstest.FieldValue{Name: f.Name, Kind: f.Kind, Page: f.Page, Label: f.Label, Value: f.Value, Image: f.Image}
 }
 
-// Refusal is what a signer who declines says.
+// Refusal is the input of a signer who declines.
 type Refusal struct {
 	Signer string `json:"signer"`
 	Reason string `json:"reason,omitempty"`
@@ -186,7 +186,7 @@ type Wait struct {
 	Timeout Duration `json:"timeout,omitempty"` // default 30s, at most 10m
 }
 
-// Since says from when on deliveries are sent again.
+// Since selects the deliveries that are sent again: those of events since this time.
 type Since struct {
 	Since time.Time `json:"since,omitzero"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Request is one API request as the log has it.
+// Request is one API request in the log.
 type Request struct {
 	At          time.Time   `json:"at"`
 	Operation   string      `json:"operation,omitempty"` // empty: the path is not one of the service's
@@ -22,9 +22,9 @@ type Request struct {
 	Header      http.Header `json:"header"`
 	Query       url.Values  `json:"query"`
 	Body        []byte      `json:"body,omitempty"`    // in base64; the first 64 KiB
-	Missing     []string    `json:"missing,omitempty"` // required inputs that were not there
+	Missing     []string    `json:"missing,omitempty"` // required inputs that are missing
 	Notes       []string    `json:"notes,omitempty"`   // what was ignored and why, and what was probably meant
-	Rule        string      `json:"rule,omitempty"`    // that refused it
+	Rule        string      `json:"rule,omitempty"`    // the rule that refused it
 	Status      int         `json:"status"`
 	Code        string      `json:"code,omitempty"`
 	Message     string      `json:"message,omitempty"`
@@ -43,8 +43,8 @@ func publicRequest(r signformstest.Request) Request {
 var operations = texts(signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
 	signforms.OpListResponses)
 
-// listRequests lists the log of API requests, newest first. With misses=true only those that were refused or had something
-// ignored: the near misses.
+// listRequests lists the log of API requests, newest first. With misses=true it lists only requests that were refused or of which
+// something was ignored.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
 	operation, status, since := q.oneOf("operation", operations...), q.number("status", 0, 100, 599), q.time("since")
@@ -55,7 +55,7 @@ func (a *API) listRequests(r *http.Request) (any, error) {
 	}, publicRequest)
 }
 
-// Delivery is one body for one webhook.
+// Delivery is one body that is sent to one webhook.
 type Delivery struct {
 	ID            string    `json:"id"`
 	WebhookID     string    `json:"webhookId"`
@@ -73,7 +73,7 @@ type Attempt struct {
 	At           time.Time   `json:"at"`
 	Took         Duration    `json:"took"`
 	Header       http.Header `json:"header"`
-	Body         string      `json:"body,omitempty"` // where it was not the delivery's
+	Body         string      `json:"body,omitempty"` // only if it differs from the delivery's
 	Status       int         `json:"status"`         // 0: no answer
 	AnswerHeader http.Header `json:"answerHeader,omitempty"`
 	Answer       []byte      `json:"answer,omitempty"` // in base64; the first 4 KiB
@@ -124,7 +124,7 @@ func (a *API) getDelivery(r *http.Request) (any, error) {
 	return publicDelivery(d), nil
 }
 
-// Message is mail that the service would have sent.
+// Message is an e-mail that the service would have sent.
 type Message struct {
 	ID         int64     `json:"id"`   // ascending
 	Kind       string    `json:"kind"` // invitation, reminder or notice

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TemplateRecord is a template as it is.
+// TemplateRecord is the current state of a template.
 type TemplateRecord struct {
 	ID           string     `json:"id"`
 	Name         string     `json:"name"`
@@ -52,7 +52,7 @@ func (a *API) listTemplates(r *http.Request) (any, error) {
 	return page(q, a.server.Templates(), func(t signformstest.TemplateState) bool { return contains(t.Name, name) }, templateRecord)
 }
 
-// contains reports whether a name holds a text in any case.
+// contains reports whether a name contains a text, without regard to case.
 func contains(name, text string) bool {
 	return strings.Contains(strings.ToLower(name), strings.ToLower(text))
 }
@@ -61,7 +61,7 @@ func (a *API) getTemplate(r *http.Request) (any, error) {
 	return one(r, "template", a.server.FindTemplate, templateRecord)
 }
 
-// FormRecord is a form as it is.
+// FormRecord is the current state of a form.
 type FormRecord struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -88,7 +88,7 @@ func (a *API) getForm(r *http.Request) (any, error) {
 	return one(r, "form", a.server.FindForm, formRecord)
 }
 
-// ResponseRecord is a form that was submitted.
+// ResponseRecord is a response to a form.
 type ResponseRecord struct {
 	ID              string    `json:"formResponseId"`
 	ObjectID        string    `json:"responseId"`
@@ -123,7 +123,7 @@ func (a *API) getResponse(r *http.Request) (any, error) {
 	return one(r, "response", a.server.FindResponse, responseRecord)
 }
 
-// WebhookRecord is a webhook as it is.
+// WebhookRecord is the current state of a webhook.
 type WebhookRecord struct {
 	ID        string    `json:"id"`
 	URL       string    `json:"url"`
@@ -149,7 +149,7 @@ func (a *API) getWebhook(r *http.Request) (any, error) {
 	return one(r, "webhook", inList(a.server.Webhooks(), func(w signformstest.WebhookState) string { return w.ID }), webhookRecord)
 }
 
-// inList finds a record by its id in a short list.
+// inList returns a function that finds a record by its id in a short list.
 func inList[T any](all []T, id func(T) string) func(string) (T, bool) {
 	return func(wanted string) (found T, ok bool) {
 		i := slices.IndexFunc(all, func(v T) bool { return id(v) == wanted })

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// jsonNames are the names in JSON of the fields that signformstest's messages call by their Go names.
+// jsonNames holds the JSON names of fields by their Go names, which the messages of signformstest use.
 var jsonNames = func() map[string]string {
 	names := map[string]string{}
 	for _, t := range []reflect.Type{
@@ -21,11 +21,11 @@ var jsonNames = func() map[string]string {
 	return names
 }()
 
-// nameOrQuoted finds what may be the name of a field, and what somebody wrote, which stays as it is.
+// nameOrQuoted matches words that may be names of fields. It also matches quoted text, so that inJSON leaves that unchanged.
 var nameOrQuoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\b[A-Z]\w*`)
 
-// inJSON puts a message of signformstest in the words of this interface. Acronyms are names of fields only where a message begins
-// with one.
+// inJSON replaces the Go names of fields in a message of signformstest by their JSON names. An acronym counts as the name of a
+// field only at the beginning of the message.
 func inJSON(text string) string {
 	out := strings.Builder{}
 	last := 0

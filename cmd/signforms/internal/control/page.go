@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Page is a part of a list. Lists begin with the newest, but for audit trails.
+// Page is a part of a list. Lists begin with the newest item; audit trails begin with the oldest.
 type Page[T any] struct {
 	Items []T `json:"items"`
-	Total int `json:"total"`          // all that match the filters
+	Total int `json:"total"`          // how many items match the filters
 	Next  int `json:"next,omitempty"` // the offset of the next page; 0: there is none
 }
 
-// The bounds of how many items a page has.
+// How many items a page has: the default and the maximum.
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
 )
 
-// query reads the query parameters of one request, and remembers those that it was asked for.
+// query reads the query parameters of one request. It notes which parameters the operation reads.
 type query struct {
 	values url.Values
 	known  []string
@@ -43,7 +43,7 @@ func (q *query) text(name string) string {
 	return q.values.Get(name)
 }
 
-// oneOf is a text that must be one of these, or is not given.
+// oneOf returns a text that must be one of these, or "" when it is not given.
 func (q *query) oneOf(name string, allowed ...string) string {
 	text := q.text(name)
 	if text != "" && !slices.Contains(allowed, text) {
@@ -80,7 +80,8 @@ func (q *query) fail(format string, args ...any) {
 	}
 }
 
-// check returns what is wrong with the query: a bad value, or a parameter that nobody asked for.
+// check returns what is wrong with the query: a bad value, or a parameter that the operation does not read. Call it after all
+// parameters were read.
 func (q *query) check() error {
 	slices.Sort(q.known)
 	for name, values := range q.values {
@@ -99,7 +100,7 @@ func (q *query) check() error {
 	return nil
 }
 
-// page picks a page of those that match, and converts its items.
+// page returns the requested page of the items that match, converted.
 func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In) Out) (*Page[Out], error) {
 	offset, limit := q.bounds()
 	if err := q.check(); err != nil {
@@ -119,12 +120,12 @@ func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In)
 	return out, nil
 }
 
-// bounds are the offset and the limit of the page that is asked for.
+// bounds returns the offset and the limit of the requested page.
 func (q *query) bounds() (offset, limit int) {
 	return q.number("offset", 0, 0, 1<<31-1), q.number("limit", defaultLimit, 1, maxLimit)
 }
 
-// next is the offset of the page after one, or 0.
+// next returns the offset of the next page, or 0 when there is none.
 func next(offset, items, total int) int {
 	if end := offset + items; items > 0 && end < total {
 		return end
@@ -132,7 +133,7 @@ func next(offset, items, total int) int {
 	return 0
 }
 
-// newest turns a log around.
+// newest reverses a log in place and returns it.
 func newest[T any](log []T) []T {
 	slices.Reverse(log)
 	return log

@@ -15,11 +15,11 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// RelayPrefix is where webhooks of relays are delivered to, within the sandbox: a listener takes the attempts from here to
-// where the sandbox itself cannot reach.
+// RelayPrefix is the path in the sandbox to which webhooks of relays are delivered. A listener passes the attempts on to a target
+// that the sandbox itself cannot reach.
 const RelayPrefix = "/relay/"
 
-// RelayInput says what a relay is to get.
+// RelayInput says which events a relay gets.
 type RelayInput struct {
 	Events    []string `json:"events,omitempty"`    // families; none: all three
 	Documents []string `json:"documents,omitempty"` // ids; none: all
@@ -39,23 +39,24 @@ type RelayedAttempt struct {
 	Body   []byte      `json:"body"`   // in base64: exactly the bytes that were sent
 }
 
-// RelayedAnswer is what a listener reports of an attempt.
+// RelayedAnswer is a listener's report of an attempt.
 type RelayedAnswer struct {
 	Status int         `json:"status"` // 0: there was no answer
 	Header http.Header `json:"header,omitempty"`
 	Body   []byte      `json:"body,omitempty"`  // in base64
-	Error  string      `json:"error,omitempty"` // why there was none
+	Error  string      `json:"error,omitempty"` // why there was no answer
 }
 
-// How long an attempt waits for a listener that may come back, and for its report. Together less than the service waits.
+// How long an attempt waits for a listener to connect again, and then for its report. Together they are less than the timeout of
+// an attempt.
 const (
 	waitListener = 3 * time.Second
 	waitReport   = 6 * time.Second
-	// forgetRelay is how long a relay without a listener is kept. It is removed when the next one is opened.
+	// forgetRelay is how long a relay without a listener is kept. Its webhooks are removed when another relay is opened.
 	forgetRelay = 10 * time.Minute
 )
 
-// relays are the open relays of a sandbox. They are not durable: a listener opens its relay again after a restart.
+// relays holds the open relays of a sandbox in memory. A listener opens its relay again after a restart.
 type relays struct {
 	mu    sync.Mutex
 	began time.Time
@@ -66,13 +67,13 @@ type relays struct {
 type relay struct {
 	waiting   map[int64]*relayedAttempt
 	listening int           // how many listeners are connected
-	left      time.Time     // when the last one went
-	changed   chan struct{} // closed when something of the above changes
+	left      time.Time     // when a listener last disconnected
+	changed   chan struct{} // closed when waiting or listening changes
 }
 
 type relayedAttempt struct {
 	RelayedAttempt
-	reported chan RelayedAnswer // of one
+	reported chan RelayedAnswer // holds one report
 }
 
 func newRelays() *relays { return &relays{began: time.Now(), byID: map[string]*relay{}} }
@@ -82,7 +83,7 @@ func (r *relay) change() {
 	r.changed = make(chan struct{})
 }
 
-// get returns a relay, and makes it known when open says so.
+// get returns a relay. If it is unknown, get makes it when open is set, and returns nil otherwise.
 func (rs *relays) get(id string, open bool) *relay {
 	r := rs.byID[id]
 	if r == nil && open {
@@ -92,7 +93,7 @@ func (rs *relays) get(id string, open bool) *relay {
 	return r
 }
 
-// leastRelayID is how long the id of a relay must be: whoever knows it can deliver to the listener.
+// leastRelayID is the least length of a relay's id. The id must be hard to guess: anyone who knows it can deliver to the listener.
 const leastRelayID = 20
 
 func checkRelayID(id string) error {
@@ -102,7 +103,7 @@ func checkRelayID(id string) error {
 	return nil
 }
 
-// openRelay makes sure that a relay and its webhooks are there.
+// openRelay makes a relay and its webhooks, unless they exist.
 func (a *API) openRelay(r *http.Request) (any, error) {
 	var in RelayInput
 	if err := decodeOptional(r, &in); err != nil {
@@ -132,7 +133,7 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 
 func (a *API) relayURL(id string) string { return a.server.URL + RelayPrefix + id }
 
-// relayWebhook returns the webhook of a relay for a family, which may be there from before a restart.
+// relayWebhook returns the id of a relay's webhook for a family. The webhook may exist from before a restart.
 func (a *API) relayWebhook(id string, event signformstest.EventFamily, documents []string) (string, error) {
 	for _, hook := range a.server.Webhooks() {
 		if isRelay(hook.URL, id) && hook.Event == event && !hook.Disabled {
@@ -142,7 +143,7 @@ func (a *API) relayWebhook(id string, event signformstest.EventFamily, documents
 	return a.server.CreateWebhook(signformstest.Webhook{URL: a.relayURL(id), Event: event, Documents: documents})
 }
 
-// isRelay compares the path alone: after a restart the port may be another one.
+// isRelay compares only the path, because the port may be another one after a restart.
 func isRelay(url, id string) bool { return strings.HasSuffix(url, RelayPrefix+id) }
 
 // closeRelay removes a relay and its webhooks.
@@ -165,7 +166,8 @@ func (a *API) removeWebhooks(id string) error {
 	return nil
 }
 
-// removeAbandoned removes the webhooks of relays to which nobody has listened for long: their program was killed.
+// removeAbandoned removes the webhooks of relays without a listener for forgetRelay, except those of the relay named by but. Their
+// listeners were probably killed.
 func (a *API) removeAbandoned(but string) {
 	for _, hook := range a.server.Webhooks() {
 		_, id, found := strings.Cut(hook.URL, RelayPrefix)
@@ -181,12 +183,12 @@ func (a *API) removeAbandoned(but string) {
 		abandoned := (r == nil || r.listening == 0) && time.Since(left) > forgetRelay
 		a.relays.mu.Unlock()
 		if abandoned {
-			_ = a.server.DeleteWebhook(hook.ID) // the next listener tries again
+			_ = a.server.DeleteWebhook(hook.ID) // after an error the next call tries again
 		}
 	}
 }
 
-// Relay receives the attempts of relays, below [RelayPrefix]. It answers what the listener reports.
+// Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the listener reports.
 func (a *API) Relay() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -201,11 +203,11 @@ func (a *API) Relay() http.Handler {
 			}
 		}
 		w.WriteHeader(answer.Status)
-		w.Write(answer.Body) // the sandbox has given up otherwise
+		w.Write(answer.Body) // fails only when the attempt has timed out
 	})
 }
 
-// hopHeaders belong to the connection between listener and target.
+// hopHeaders are headers of the connection between listener and target, which are not passed on.
 var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Trailer", "Upgrade"}
 
 // relayed hands an attempt to the listener and waits for its report.
@@ -257,7 +259,7 @@ func (rs *relays) remove(r *relay, attempt *relayedAttempt) {
 	delete(r.waiting, attempt.ID)
 }
 
-// heard waits a moment for a listener.
+// heard reports whether a listener is connected. It waits up to waitListener for one.
 func (rs *relays) heard(ctx context.Context, r *relay) bool {
 	timer := time.NewTimer(waitListener)
 	defer timer.Stop()
@@ -278,7 +280,7 @@ func (rs *relays) heard(ctx context.Context, r *relay) bool {
 	}
 }
 
-// relayStream streams the attempts of a relay to its listener: those that wait for a report, then each as it comes.
+// relayStream streams the attempts of a relay to its listener: first those that still wait for a report, then new ones.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	a.relays.mu.Lock()
 	relay := a.relays.get(r.PathValue("id"), false)
@@ -325,7 +327,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
 			sent = attempt.ID
 			data, err := json.Marshal(attempt.RelayedAttempt)
 			if err != nil {
-				panic(err) // our own type
+				panic(err) // cannot happen for a RelayedAttempt
 			}
 			fmt.Fprintf(w, "event: attempt\ndata: %s\n\n", data)
 		}
@@ -342,7 +344,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
 	}
 }
 
-// reportAttempt takes a listener's report of an attempt.
+// reportAttempt accepts a listener's report of an attempt.
 func (a *API) reportAttempt(r *http.Request) (any, error) {
 	var in RelayedAnswer
 	if err := decode(r, &in); err != nil {

@@ -2,7 +2,7 @@ package control
 
 import "net/http"
 
-// routes are the operations that answer with JSON; the others are in streams.
+// routes holds the operations that answer with JSON. The other operations are in streams.
 var routes = []struct {
 	pattern string
 	handle  func(*API, *http.Request) (any, error)

@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Seed is a set of records to begin with. Webhooks name templates, forms and documents by their keys, which only hold within
-// the seed.
+// Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid only in the
+// seed.
 type Seed struct {
 	Templates []Template `json:"templates,omitempty" yaml:"templates"`
 	Forms     []Form     `json:"forms,omitempty" yaml:"forms"`
@@ -17,7 +17,7 @@ type Seed struct {
 	Webhooks  []Webhook  `json:"webhooks,omitempty" yaml:"webhooks"`
 }
 
-// Seeded are the ids of what a seed made: in its order, and by key.
+// Seeded holds the ids of the records of a seed, in the order of the seed and by key.
 type Seeded struct {
 	Templates []string          `json:"templates"`
 	Forms     []string          `json:"forms"`
@@ -26,8 +26,8 @@ type Seeded struct {
 	Keys      map[string]string `json:"keys"`
 }
 
-// Apply adds the records of a seed to a server, after it has tried them on one of its own: a seed that is wrong adds nothing.
-// Its error is an [*Error] with a Path.
+// Apply adds the records of a seed to a server. It first tries them on a server of its own, so that a wrong seed adds nothing.
+// For a wrong record the error is an [*Error] with a Path.
 func (s *Seed) Apply(server *signformstest.Server) (*Seeded, error) {
 	trial, err := signformstest.Start(nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// add makes one record and notes its id.
+// add calls make for one record and notes its id.
 func (out *Seeded) add(ids *[]string, key, path string, make func() (string, error)) error {
 	if _, taken := out.Keys[key]; taken && key != "" {
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "input", Message: fmt.Sprintf("the key %q is used twice", key), Path: path}
@@ -104,7 +104,7 @@ func (a *API) seed(r *http.Request) (any, error) {
 	return created{out}, nil
 }
 
-// reset empties the sandbox and applies the seed of its start again.
+// reset empties the sandbox and applies Config.Seed again.
 func (a *API) reset(*http.Request) (any, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err

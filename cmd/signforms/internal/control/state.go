@@ -9,18 +9,18 @@ import (
 // Status tells what a sandbox is and what it holds.
 type Status struct {
 	Version   string `json:"version"`
-	URL       string `json:"url"` // that clients, links and payloads use
+	URL       string `json:"url"` // the URL in clients, links and payloads
 	Data      string `json:"data"`
 	Clock     *Clock `json:"clock"`
 	Templates int    `json:"templates"`
 	Forms     int    `json:"forms"`
 	Documents int    `json:"documents"`
 	Webhooks  int    `json:"webhooks"`
-	Pending   int    `json:"pendingDeliveries"` // to be attempted, now or later
+	Pending   int    `json:"pendingDeliveries"` // waiting for an attempt, or under way
 	Failed    int    `json:"failedDeliveries"`  // given up
 }
 
-// Credentials are what a client and a receiver of webhooks need.
+// Credentials holds what a client and a receiver of webhooks need.
 type Credentials struct {
 	BaseURL       string `json:"baseUrl"`
 	APIKey        string `json:"apiKey"`
@@ -32,12 +32,12 @@ func (a *API) getCredentials(r *http.Request) (any, error) {
 	return a.Credentials(), readQuery(r).check()
 }
 
-// Credentials are those of the sandbox.
+// Credentials returns the credentials of the sandbox.
 func (a *API) Credentials() Credentials {
 	return Credentials{BaseURL: a.server.PublicURL, APIKey: a.server.APIKey, WorkspaceID: a.server.WorkspaceID, WebhookSecret: a.server.WebhookSecret}
 }
 
-// addAPIKey adds a key of the workspace; each has a reminder limit of its own.
+// addAPIKey adds a key to the workspace. Each key has its own reminder limit.
 func (a *API) addAPIKey(*http.Request) (any, error) {
 	out := a.Credentials()
 	var err error
@@ -59,7 +59,7 @@ func (a *API) addWorkspace(*http.Request) (any, error) {
 
 func (a *API) getStatus(r *http.Request) (any, error) { return a.Status(), readQuery(r).check() }
 
-// Status is that of the sandbox.
+// Status returns the status of the sandbox.
 func (a *API) Status() Status {
 	_, documents := a.server.FindDocuments(signformstest.DocumentFilter{Limit: 1})
 	_, made := a.server.FindDocuments(signformstest.DocumentFilter{Limit: 1, FromTemplates: true})
@@ -70,7 +70,7 @@ func (a *API) Status() Status {
 	}
 }
 
-// Empty reports whether there is no record yet.
+// Empty reports whether the sandbox has no records yet.
 func (a *API) Empty() bool {
 	s := a.Status()
 	return s.Templates+s.Forms+s.Documents+s.Webhooks == 0
@@ -85,7 +85,7 @@ func count[T any](all []T, match func(T) bool) (n int) {
 	return n
 }
 
-// deliveriesIn counts the deliveries in some statuses.
+// deliveriesIn counts the deliveries with one of the statuses.
 func (a *API) deliveriesIn(statuses ...signformstest.DeliveryStatus) int {
 	return count(a.server.Deliveries(), func(d signformstest.Delivery) bool {
 		for _, status := range statuses {

@@ -35,17 +35,17 @@ func (a *API) disableWebhook(r *http.Request) (any, error) {
 	return nil, a.server.DisableWebhook(r.PathValue("id"))
 }
 
-// testWebhook presses the "Test Webhook" button.
+// testWebhook does what the service's "Test Webhook" button does.
 func (a *API) testWebhook(r *http.Request) (any, error) {
 	return madeID(a.server.SendSample(r.PathValue("id")))
 }
 
-// Secret is what signs the deliveries of a webhook.
+// Secret is the secret that signs the deliveries of a webhook.
 type Secret struct {
 	Secret string `json:"secret"`
 }
 
-// rotateSecret gives a webhook another secret.
+// rotateSecret gives a webhook a new secret.
 func (a *API) rotateSecret(r *http.Request) (any, error) {
 	secret, err := a.server.RotateWebhookSecret(r.PathValue("id"))
 	if err != nil {
@@ -97,10 +97,10 @@ func (a *API) addDocument(r *http.Request) (any, error) {
 	return madeID(in.create(a.server))
 }
 
-// eventFamilies are what a webhook can select.
+// eventFamilies are the families of events that a webhook can select.
 var eventFamilies = []signformstest.EventFamily{signformstest.TemplateResponse, signformstest.SignatureCompleted, signformstest.FormResponse}
 
-// EventFamilies are the values of a webhook's event.
+// EventFamilies returns the possible values of a webhook's event, sorted.
 func EventFamilies() (all []string) {
 	for _, family := range slices.Sorted(slices.Values(eventFamilies)) {
 		all = append(all, string(family))
