@@ -1,5 +1,5 @@
-// Package assets holds the scripts and fonts of other projects that the pages use, exactly as they were published; the larger
-// ones are compressed. LIST.md names each with its version, licence and SHA-256.
+// Package assets holds the scripts and fonts of other projects that the pages use. They are unchanged; the larger ones are
+// compressed. LIST.md names each with its version, licence and SHA-256.
 package assets
 
 import (
@@ -21,7 +21,7 @@ var list string
 //go:embed files
 var embedded embed.FS
 
-// Version changes whenever an asset does. Put it into assets' addresses, so that browsers may keep them for ever.
+// Version changes whenever an asset changes. Put it into the addresses of assets, so that browsers may cache them for ever.
 var Version = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(list))
 	return hex.EncodeToString(sum[:6])
@@ -46,11 +46,11 @@ func Handler() http.Handler {
 			return
 		}
 		look.Keep(w.Header(), contentType(name))
-		_, _ = w.Write(plain) // whoever asked has gone
+		_, _ = w.Write(plain) // fails only when the client has gone
 	})
 }
 
-// contentType does not ask the machine, which may call a script something that browsers do not run.
+// contentType does not use the machine's table of types, which may give scripts a type that browsers do not run.
 func contentType(name string) string {
 	if ext := path.Ext(name); ext == ".js" || ext == ".mjs" {
 		return "text/javascript; charset=utf-8"

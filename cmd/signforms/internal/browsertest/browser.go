@@ -1,5 +1,5 @@
-// Package browsertest drives the pages of the program in a real browser, for their tests. It needs Chromium, from Debian's
-// package chromium or as SIGNFORMS_CHROMIUM names it.
+// Package browsertest lets tests use the pages of the program in a real browser. It needs Chromium: the program that
+// SIGNFORMS_CHROMIUM names, or else chromium on the path, as Debian's package installs it.
 package browsertest
 
 import (
@@ -29,7 +29,7 @@ var axe string
 // waitLimit bounds each wait for a page. It is long because a machine under load may be slow.
 const waitLimit = 60 * time.Second
 
-// Screen is what a page is looked at with.
+// Screen says how a page is displayed.
 type Screen struct {
 	Width int // in CSS pixels
 	Dark  bool
@@ -37,7 +37,7 @@ type Screen struct {
 	NoScript bool
 }
 
-// Screens are the ones that every page has to look well on.
+// Screens are those on which every page has to look right.
 var Screens = map[string]Screen{
 	"phone light": {Width: 360}, "phone dark": {Width: 360, Dark: true}, "desktop light": {Width: 1280}, "desktop dark": {Width: 1280, Dark: true},
 }
@@ -49,7 +49,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// browser is the one browser of the test binary, started by the first page.
+// browser is the one browser of the test binary. The first page starts it.
 var browser = &chromium{}
 
 type chromium struct {
@@ -65,7 +65,7 @@ func (c *chromium) start() {
 		path = "chromium"
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, on pages of their own only
+		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, and open only their own pages
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.DisableGPU,
 		chromedp.WSURLReadTimeout(waitLimit),
 	)
@@ -87,20 +87,20 @@ type Page struct {
 	ctx context.Context
 
 	mu      sync.Mutex
-	errors  []string // in the console, that were not allowed yet
-	allowed []string // parts of errors
+	errors  []string // errors in the console that are not allowed
+	allowed []string // parts of the texts of allowed errors
 }
 
-// Open opens a tab with cookies and storage of its own, which is closed with the test. An error in its console fails the test,
-// unless it was allowed.
+// Open opens a tab with cookies and storage of its own. The tab is closed when the test ends. An error in its console fails the
+// test, unless it was allowed.
 func Open(t testing.TB, screen Screen) *Page {
 	t.Helper()
 	browser.once.Do(browser.start)
 	return browser.open(t, screen, chromedp.WithNewBrowserContext())
 }
 
-// Fresh starts a browser of the test's own, with an empty cache, and returns a function that opens tabs in it. They share its
-// cache, as a person's tabs do.
+// Fresh starts a separate browser with an empty cache, and returns a function that opens tabs in it. The tabs share the cache,
+// as a person's tabs do.
 func Fresh(t testing.TB) (open func(Screen) *Page) {
 	t.Helper()
 	own := &chromium{}
@@ -118,7 +118,7 @@ func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.Context
 	ctx, cancel := chromedp.NewContext(c.ctx, options...)
 	p := &Page{t: t, ctx: ctx}
 	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Do(ctx)) // opens the tab, which would end with a context that has a deadline
+	require.NoError(t, chromedp.Do(ctx)) // opens the tab; with a deadline in ctx the tab would close at the deadline
 	scheme := "light"
 	if screen.Dark {
 		scheme = "dark"
@@ -137,7 +137,7 @@ func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.Context
 	return p
 }
 
-// watchConsole collects errors until the tab is closed.
+// watchConsole collects the console's errors until the tab is closed.
 func (p *Page) watchConsole() {
 	messages := chromedp.Console(p.ctx)
 	var done sync.WaitGroup
@@ -163,8 +163,8 @@ func (p *Page) watchConsole() {
 	})
 }
 
-// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. The browser
-// may report them later than the page shows what they are about.
+// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. It also
+// allows errors that the browser reports later.
 func (p *Page) AllowErrors(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +199,7 @@ func (p *Page) hasError(text string) bool {
 	return strings.Contains(strings.Join(p.errors, "\n"), text)
 }
 
-// Frame returns a frame of another site in the page, by a part of its address, once it is there.
+// Frame waits for a frame of another site in the page whose address contains this text, and returns it.
 func (p *Page) Frame(address string) *Page {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
@@ -237,7 +237,7 @@ func (p *Page) Go(url string) {
 	p.do(chromedp.Navigate(url))
 }
 
-// Click clicks on the first element that the CSS selector matches, once it is there. The click may lead to another page.
+// Click waits for the first element that the CSS selector matches, and clicks on it. The click may lead to another page.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
@@ -247,7 +247,7 @@ func (p *Page) Click(selector string) {
 	}
 }
 
-// leftThePage reports whether a command failed because the page that it was for is being replaced.
+// leftThePage reports whether a command failed because its page is being replaced.
 func leftThePage(err error) bool {
 	if err == nil {
 		return false
@@ -278,7 +278,7 @@ func (p *Page) AllowClipboard() {
 	}))
 }
 
-// Set sets the value of an input, as a date's, which cannot be typed the same everywhere.
+// Set sets the value of an input. It is for inputs such as dates, which are typed differently in each locale.
 func (p *Page) Set(selector, value string) {
 	p.t.Helper()
 	Eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%s); e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); return true })()`,
@@ -311,7 +311,7 @@ func (p *Page) Tab() {
 	p.do(chromedp.KeyEvent(kb.Tab))
 }
 
-// Reach presses the tabulator key until an element has the focus that the CSS selector matches.
+// Reach presses the tabulator key until the focus is on an element that the CSS selector matches.
 func (p *Page) Reach(selector string) {
 	p.t.Helper()
 	for range 60 {
@@ -323,13 +323,13 @@ func (p *Page) Reach(selector string) {
 	require.Fail(p.t, "the keyboard does not reach "+selector)
 }
 
-// Press presses keys where the focus is.
+// Press presses keys on the element that has the focus.
 func (p *Page) Press(keys string) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// Wait waits until a JavaScript expression is true, also over a change of the page.
+// Wait waits until a JavaScript expression is true, even if the page changes meanwhile.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
@@ -372,7 +372,7 @@ func Eval[T any](p *Page, expression string) T {
 	return value
 }
 
-// RequireAccessible fails the test when axe has a serious or critical finding on the page, or the page is wider than the
+// RequireAccessible fails the test when axe finds something serious or critical on the page, or when the page is wider than the
 // window.
 func (p *Page) RequireAccessible() {
 	p.t.Helper()
@@ -385,7 +385,8 @@ func (p *Page) RequireAccessible() {
 	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
 }
 
-// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, if it names one, for people to look at.
+// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to look at. It does nothing when
+// the variable is not set.
 func (p *Page) Shot(name string) {
 	p.t.Helper()
 	folder := os.Getenv("SIGNFORMS_SHOTS")
@@ -404,7 +405,7 @@ func (p *Page) Shot(name string) {
 func quote(text string) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // strings can be encoded
+		panic(err) // cannot happen for a string
 	}
 	return string(quoted)
 }

@@ -22,7 +22,7 @@ func (c *console) clock(*http.Request) (page, error) {
 	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: pending}}, nil
 }
 
-// maxAdvance is how far one press of the button moves the clock.
+// maxAdvance is how far one press of the button can move the clock.
 const maxAdvance = 366 * 24 * time.Hour
 
 func (c *console) advance(r *http.Request) (string, error) {
@@ -33,7 +33,7 @@ func (c *console) advance(r *http.Request) (string, error) {
 	return done("clock", "advanced"), c.server.AdvanceClock(d)
 }
 
-// duration reads what Go reads, and days as in 3d.
+// duration reads a duration of Go, or days as in 3d.
 func duration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	d, err := time.ParseDuration(text)

@@ -1,7 +1,8 @@
-// Package console is what a developer looks at: the sandbox's records, what was delivered, asked and mailed, and forms for
-// everything that can be done there.
+// Package console serves pages for developers: the sandbox's records, its logs of deliveries, requests and messages, and forms
+// to act on them.
 //
-// Every page is whole without JavaScript. With it, lists follow what happens, by htmx and the stream of the control API.
+// The pages work without JavaScript, except for placing the fields of a new template. With JavaScript, lists update themselves
+// through htmx and the control API's stream of events.
 package console
 
 import (
@@ -22,19 +23,19 @@ import (
 // Prefix is where the console is served.
 const Prefix = "/_/"
 
-// maxBody bounds a form that is sent, an uploaded PDF being the largest part.
+// maxBody bounds a submitted form, in bytes. An uploaded PDF is its largest part.
 const maxBody = 32 << 20
 
 // Options are the settings of New.
 type Options struct {
-	PublicURL string    // that clients, links and payloads use
-	Events    string    // path of the stream of what happens
-	Data      string    // where the state is kept, in words
+	PublicURL string    // the URL in clients, links and payloads
+	Events    string    // path of the stream of events
+	Data      string    // where the state is kept, as shown to people
 	Profile   []Setting // readings of the interface that differ from the default
 	Logger    *slog.Logger
 }
 
-// Setting is a reading of the interface, as --profile has it.
+// Setting is a reading of the interface, as written for --profile.
 type Setting struct{ Name, Value string }
 
 //go:embed templates
@@ -62,7 +63,7 @@ type console struct {
 type page struct {
 	Title string
 	name  string // of the template
-	Live  string // happenings after which it is fetched again, as htmx triggers
+	Live  string // the events after which the page is fetched again, separated by commas
 	Data  any
 }
 
@@ -73,16 +74,16 @@ type frame struct {
 	Problem, Done                 string
 }
 
-// show makes a page; act does something and says where to go on.
+// A show makes a page. An act does something and returns the address of the next page.
 type (
 	show func(*console, *http.Request) (page, error)
 	act  func(*console, *http.Request) (next string, err error)
 )
 
-// errNoSuchRecord is what a page of an unknown record fails with.
+// errNoSuchRecord is the error of a page whose record is unknown.
 var errNoSuchRecord = errors.New("there is no such record: it may have been deleted or reset")
 
-// New returns the handler of everything below Prefix, but for the control API. It is safe for concurrent use.
+// New returns the handler of everything below Prefix, except the control API. It is safe for concurrent use.
 func New(server *signformstest.Server, opts Options) http.Handler {
 	c := &console{server: server, options: opts}
 	mux := http.NewServeMux()
@@ -94,7 +95,7 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	return mux
 }
 
-// pages serves all but the assets.
+// pages serves everything except the assets.
 func (c *console) pages() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.templatePDF)
@@ -136,7 +137,7 @@ var shows = map[string]show{
 	"settings":        (*console).settings,
 }
 
-// acts are what can be done: each with the page that is shown again when it is refused.
+// acts are the actions of the console, each with the page that is shown again when the action is refused.
 var acts = []struct {
 	pattern string
 	do      act
@@ -167,10 +168,10 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// done is the address of a page that says that something was done.
+// done returns the address of a page that says what was done.
 func done(path, what string) string { return Prefix + path + "?done=" + url.QueryEscape(what) }
 
-// sayings are what a page may say was done. A link cannot make it say anything else.
+// sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
 	"added": "It was added.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
 	"declined": "The signer has declined.", "voided": "The document is void.", "reminded": "The pending signers were reminded.",
@@ -201,10 +202,10 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = out.WriteTo(w) // whoever asked has gone
+	_, _ = out.WriteTo(w) // fails only when the client has gone
 }
 
-// sentence makes the text of an error one.
+// sentence turns the text of an error into a sentence.
 func sentence(err error) string {
 	text := strings.TrimSuffix(err.Error(), ".")
 	if text == "" {

@@ -23,8 +23,8 @@ type documentList struct {
 	Filter         signformstest.DocumentFilter
 	Documents      []signformstest.DocumentState
 	Total          int
-	First, Last    int // of those shown, from 1
-	Previous, Next int // offsets; -1: none
+	First, Last    int // the positions of the shown documents in the list, from 1
+	Previous, Next int // offsets of these pages; -1: none
 	Statuses       []signforms.DocumentStatus
 }
 
@@ -35,7 +35,7 @@ var statuses = []signforms.DocumentStatus{
 
 func (c *console) documents(r *http.Request) (page, error) {
 	q := r.URL.Query()
-	offset, _ := strconv.Atoi(q.Get("offset")) // anything else is the first page
+	offset, _ := strconv.Atoi(q.Get("offset")) // text that is not a number means the first page
 	f := signformstest.DocumentFilter{
 		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Query: q.Get("query"),
 		Offset: max(offset, 0), Limit: pageSize,
@@ -54,7 +54,7 @@ func (c *console) documents(r *http.Request) (page, error) {
 	return page{Title: "Documents", name: "documents", Live: "document", Data: list}, nil
 }
 
-// documentView is one document with all that happened to it.
+// documentView is one document with its history.
 type documentView struct {
 	Document signformstest.DocumentState
 	Audit    []signformstest.AuditEntry
@@ -73,7 +73,7 @@ func (c *console) document(r *http.Request) (page, error) {
 	return page{Title: d.Name, name: "document", Live: "document,audit", Data: view}, nil
 }
 
-// documentActs are the buttons of a document. Those of a signer get the signer's id and what was entered.
+// documentActs are the buttons of a document. The form of a signer's button holds the signer's id and what was entered.
 var documentActs = map[string]struct {
 	done string
 	do   func(c *console, r *http.Request, id string) error
@@ -112,7 +112,7 @@ func (c *console) signer(r *http.Request, documentID string) signformstest.Actor
 	return c.server.Signer(documentID, r.PostFormValue("signer")).From(signformstest.Origin{IP: ip, UserAgent: r.UserAgent()})
 }
 
-// sign signs as a signer, with something in every required field that was left empty.
+// sign signs as a signer. It fills in every required field with a sample.
 func (c *console) sign(r *http.Request, id string) error {
 	d, ok := c.server.FindDocument(id)
 	if !ok {
@@ -132,7 +132,7 @@ func (c *console) sign(r *http.Request, id string) error {
 	return c.signer(r, id).Sign(values...)
 }
 
-// sampleValue is what the console enters where a person would enter something.
+// sampleValue returns what the console enters into a field in place of a person.
 func sampleValue(kind signformstest.FieldKind, s signformstest.SignerState, now time.Time) string {
 	switch kind {
 	case signformstest.DateField:
@@ -148,7 +148,7 @@ func sampleValue(kind signformstest.FieldKind, s signformstest.SignerState, now 
 	return "Sample"
 }
 
-// remind goes through the API, as a client would, so that it counts towards the reminder limit.
+// remind calls the API as a client does, so that the reminder counts towards the limit.
 func (c *console) remind(r *http.Request, id string) error {
 	d, ok := c.server.FindDocument(id)
 	if !ok {
@@ -201,7 +201,7 @@ func cutPerson(line string) (name, email string, ok bool) {
 	return name, line, strings.Contains(line, "@") && !strings.ContainsAny(line, " <>")
 }
 
-// uploaded returns the PDF in a form, or nil when there is none, and a sentence for a file that cannot be signed.
+// uploaded returns the PDF in a form, or nil when there is none. Its error is a sentence for the person who uploaded the file.
 func uploaded(r *http.Request) ([]byte, error) {
 	file, header, err := r.FormFile("pdf")
 	if errors.Is(err, http.ErrMissingFile) || err == nil && header.Size == 0 {
@@ -224,7 +224,7 @@ func uploaded(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// refusedPDF leaves out what the parser said, which is no help to who uploaded the file.
+// refusedPDF leaves out the message of the parser, which does not help the person who uploaded the file.
 func refusedPDF(err error) error {
 	for _, reason := range []error{pdf.ErrTooLarge, pdf.ErrNotPDF, pdf.ErrEncrypted, pdf.ErrManyPages} {
 		if errors.Is(err, reason) {
@@ -244,7 +244,7 @@ func (c *console) finishedPDF(w http.ResponseWriter, r *http.Request) {
 	c.file(w, r, data, err)
 }
 
-// file serves a PDF, or an empty page where there is none.
+// file serves a PDF, or an empty page for a record without one.
 func (c *console) file(w http.ResponseWriter, r *http.Request, data []byte, err error) {
 	if err == nil && data == nil {
 		data, err = pdf.Draw("An empty page", nil)
@@ -255,5 +255,5 @@ func (c *console) file(w http.ResponseWriter, r *http.Request, data []byte, err 
 	}
 	look.SecureFile(w.Header())
 	w.Header().Set("Content-Type", "application/pdf")
-	_, _ = w.Write(data) // whoever asked has gone
+	_, _ = w.Write(data) // fails only when the client has gone
 }

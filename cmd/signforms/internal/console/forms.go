@@ -29,7 +29,7 @@ func (c *console) newForm(r *http.Request) (page, error) {
 	return page{Title: "New form", name: "new-form", Data: r.PostForm}, nil
 }
 
-// addForm reads one question a line: "Colour? * = red, green" is a required choice.
+// addForm reads one question per line. "Colour? * = red, green" is a required question with two choices.
 func (c *console) addForm(r *http.Request) (string, error) {
 	f := signformstest.Form{Title: strings.TrimSpace(r.PostFormValue("title"))}
 	for line := range strings.Lines(r.PostFormValue("questions")) {
@@ -44,7 +44,7 @@ func (c *console) addForm(r *http.Request) (string, error) {
 	return done("forms/"+id, "added"), nil
 }
 
-// kinds are what may stand in brackets behind a question.
+// kinds holds the marks that may follow a question, and the kinds that they stand for.
 var kinds = map[string]signformstest.QuestionKind{
 	"[long]": signformstest.LongTextQuestion, "[date]": signformstest.DateQuestion, "[checkbox]": signformstest.CheckboxQuestion,
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// functions are what templates call.
+// functions are the functions that templates can call.
 var functions = template.FuncMap{
 	"at":     at,
 	"body":   body,
@@ -26,7 +26,7 @@ var functions = template.FuncMap{
 	"dict":   dict,
 }
 
-// dict makes a map of names and values, for a template that needs more than one value.
+// dict makes a map from alternating names and values, for a template that needs more than one value.
 func dict(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func dict(pairs ...any) map[string]any {
 	return m
 }
 
-// at shows an instant; the zero time is a dash.
+// at formats a time. The zero time is a dash.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -43,10 +43,10 @@ func at(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// shownBody is how much of a body a page shows.
+// shownBody is how many bytes of a body a page shows.
 const shownBody = 16 << 10
 
-// body shows bytes as text: JSON indented, anything but text by its size.
+// body formats a body: JSON is indented, and for bytes that are not text only the size is shown.
 func body(data []byte) string {
 	if len(data) == 0 {
 		return "(empty)"
@@ -64,7 +64,7 @@ func body(data []byte) string {
 	return string(data)
 }
 
-// header shows header fields in the order of their names.
+// header formats header fields, sorted by name.
 func header(h http.Header) string {
 	var lines []string
 	for name, values := range h {
@@ -76,7 +76,7 @@ func header(h http.Header) string {
 	return strings.Join(lines, "\n")
 }
 
-// class is the colour of a status of any kind of record.
+// class returns the CSS class for the colour of a status, of any kind of record.
 func class(status any) string {
 	switch strings.ToLower(fmt.Sprint(status)) {
 	case "signed", "paid", "delivered", "enabled", "made":

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// newest returns the last hundred of all that match, the last first.
+// newest returns the last 100 records that match, in reverse order.
 func newest[T any](all []T, match func(T) bool) []T {
 	var some []T
 	for _, v := range slices.Backward(all) {
@@ -40,7 +40,7 @@ func (c *console) deliveries(r *http.Request) (page, error) {
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
 
-// attemptView is an attempt with the command that makes it again.
+// attemptView is an attempt with a command that repeats it.
 type attemptView struct {
 	signformstest.Attempt
 	Curl string
@@ -69,7 +69,7 @@ func (c *console) delivery(r *http.Request) (page, error) {
 	return page{Title: "Delivery", name: "delivery", Live: "delivery", Data: view}, nil
 }
 
-// sentBody is what an attempt sent: its own body where a fault changed it, else the delivery's.
+// sentBody returns what an attempt sent: its own body if a fault changed it, otherwise the delivery's.
 func sentBody(a signformstest.Attempt, d signformstest.Delivery) []byte {
 	if a.Body != nil {
 		return a.Body
@@ -77,7 +77,7 @@ func sentBody(a signformstest.Attempt, d signformstest.Delivery) []byte {
 	return d.Body
 }
 
-// curl writes a request as a command for a shell. Variables of the shell in header values stay variables.
+// curl writes a request as a command for a shell. The shell expands variables that begin with $SIGNFORMS_ in header values.
 func curl(method, address string, h http.Header, body []byte) string {
 	lines := []string{"curl -X " + method + " " + shellQuote(address)}
 	names := make([]string, 0, len(h))

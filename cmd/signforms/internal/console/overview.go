@@ -6,7 +6,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// overviewView is the first page: how to point a client here, and what there is.
+// overviewView is the first page: how a client connects, and how many records there are.
 type overviewView struct {
 	URL, APIKey, WorkspaceID   string
 	Examples                   []example

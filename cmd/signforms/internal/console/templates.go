@@ -15,7 +15,7 @@ func (c *console) templates(*http.Request) (page, error) {
 	return page{Title: "Templates", name: "templates", Live: "template,document", Data: c.server.Templates()}, nil
 }
 
-// templateView is one template, with the names of its fields' kinds for the form that sends it.
+// templateView is one template with a curl command that sends it.
 type templateView struct {
 	Template signformstest.TemplateState
 	Curl     string
@@ -29,7 +29,7 @@ func (c *console) template(r *http.Request) (page, error) {
 	return page{Title: t.Name, name: "template", Data: templateView{Template: t, Curl: c.sendCurl(t)}}, nil
 }
 
-// sendCurl is a command that sends the template, with an example address for each role.
+// sendCurl returns a curl command that sends the template, with an example address for each role.
 func (c *console) sendCurl(t signformstest.TemplateState) string {
 	type receiver struct {
 		Name      string `json:"name"`
@@ -46,7 +46,7 @@ func (c *console) sendCurl(t signformstest.TemplateState) string {
 	}
 	body, err := json.Marshal(in)
 	if err != nil {
-		return "" // strings can be encoded
+		return "" // cannot happen for strings
 	}
 	return curl("POST", c.options.PublicURL+"/pdf-template-lambda", http.Header{
 		"Content-Type": {"application/json"}, "X-Api-Key": {"$SIGNFORMS_API_KEY"},
@@ -103,7 +103,7 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 	return done("templates/"+id, "added"), nil
 }
 
-// sendTemplate goes through the API, as a client would.
+// sendTemplate calls the API as a client does.
 func (c *console) sendTemplate(r *http.Request) (string, error) {
 	t, ok := c.server.FindTemplate(r.PathValue("id"))
 	if !ok {

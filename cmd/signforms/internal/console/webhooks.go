@@ -33,7 +33,7 @@ func (c *console) webhook(r *http.Request) (page, error) {
 	return page{Title: "Webhook", name: "webhook", Live: "webhook,delivery", Data: view}, nil
 }
 
-// families are the second step of a new webhook, with what the third asks for.
+// families are the choices in the second step of a new webhook. Records is what the third step lets the user choose from.
 var families = []struct {
 	Event   signformstest.EventFamily
 	Title   string
@@ -44,7 +44,7 @@ var families = []struct {
 	{signformstest.FormResponse, "Form Response: forms are submitted", "forms"},
 }
 
-// newWebhookView is a step of the new webhook: URL, family, records.
+// newWebhookView is a step in making a webhook: its URL, its family, or its records.
 type newWebhookView struct {
 	URL, Event string
 	Families   any
@@ -64,7 +64,7 @@ func (c *console) newWebhook(r *http.Request) (page, error) {
 	return page{Title: "New webhook", name: "new-webhook", Data: view}, nil
 }
 
-// records are those that a family's webhook can track: the newest hundred.
+// records returns the newest 100 records that a webhook of this family can track.
 func (c *console) records(event signformstest.EventFamily) (all []record) {
 	switch event {
 	case signformstest.TemplateResponse:
