@@ -1,4 +1,4 @@
-// Package filelock locks files against other processes. A lock ends with the process that holds it, however it dies.
+// Package filelock locks files against other processes. The operating system frees a lock when its process ends, even by a crash.
 package filelock
 
 import (
@@ -14,10 +14,10 @@ var ErrLocked = errors.New("in use by another process")
 // Try locks a file, or returns ErrLocked at once. Closing the file unlocks it.
 func Try(f *os.File) error { return try(f) }
 
-// pause is how long Wait sleeps between two tries.
+// pause is how long Wait sleeps between two attempts.
 const pause = 2 * time.Millisecond
 
-// Wait locks a file, and waits for it as long as ctx allows. Closing the file unlocks it.
+// Wait locks a file. It waits for the lock until ctx ends. Closing the file unlocks it.
 func Wait(ctx context.Context, f *os.File) error {
 	for {
 		if err := try(f); !errors.Is(err, ErrLocked) {

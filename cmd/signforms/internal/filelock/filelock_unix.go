@@ -21,7 +21,7 @@ func try(f *os.File) error {
 	}
 }
 
-// Names is how many names, hard links, a file has.
+// Names returns how many names (hard links) a file has.
 func Names(path string) (uint64, error) {
 	var stat unix.Stat_t
 	if err := unix.Stat(path, &stat); err != nil {
@@ -30,7 +30,7 @@ func Names(path string) (uint64, error) {
 	return uint64(stat.Nlink), nil
 }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir makes the names in a folder survive a loss of power.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 func try(f *os.File) error {
 	const all = ^uint32(0)
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY)
-	// A byte far behind the content, as Windows keeps others from reading what is locked.
+	// Lock a byte far beyond the content, because Windows lets no other process read locked bytes.
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: all - 1, OffsetHigh: all >> 1})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return ErrLocked
@@ -18,7 +18,7 @@ func try(f *os.File) error {
 	return err
 }
 
-// Names is how many names, hard links, a file has.
+// Names returns how many names (hard links) a file has.
 func Names(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,5 +32,5 @@ func Names(path string) (uint64, error) {
 	return uint64(info.NumberOfLinks), nil
 }
 
-// SyncDir does nothing: Windows has no way to do it, and writes names through.
+// SyncDir does nothing. Windows cannot sync a folder, and writes names to the disk at once.
 func SyncDir(string) error { return nil }

@@ -1,16 +1,16 @@
-// Package journal keeps on disk what a run of many requests was about to do and what came of it, so that a run that was
-// interrupted, killed or cut off by a power failure goes on where it was and repeats nothing.
+// Package journal records on disk the intent and the outcome of each request of a run. A run that was interrupted, killed or cut
+// off by a power failure can continue where it stopped, and repeats no request.
 //
-// A journal is a file of JSON lines, readable by its owner alone and locked while it is open:
+// A journal is a file of JSON lines. Only its owner can read it, and it is locked while it is open:
 //
-//	{"journal":1}                                                          what kind of file it is
-//	{"at":"2026-11-21T19:40:00Z","key":"…","run":"…","item":"line 4","intent":true} a request about to be written
-//	{"at":"2026-11-21T19:40:01Z","key":"…","result":"done","id":"66f0…"}    what came of it: done, failed or unknown
+//	{"journal":1}                                                          the format of the file
+//	{"at":"2026-11-21T19:40:00Z","key":"…","run":"…","item":"line 4","intent":true} a request about to be sent
+//	{"at":"2026-11-21T19:40:01Z","key":"…","result":"done","id":"66f0…"}    its outcome: done, failed or unknown
 //	{"at":"2026-11-21T19:52:10Z","end":["…","…"]}                          a run has ended: these keys are forgotten
 //
-// A key is a hash: the file holds no name, address, link or API key. Every line is on disk (fsync) before the caller goes on.
-// A line that was being written as the machine stopped is dropped when the journal is opened again: its intent was not
-// confirmed, so its request was never written.
+// A key is a hash: the file holds no name, address, link or API key. Every line is on disk (fsync) before the caller continues.
+// A line that was cut off because the machine stopped is dropped when the journal is opened again. If it was an intent, its
+// request was never sent. If it was a result, the outcome of its request counts as unknown.
 package journal
 
 import (
@@ -33,10 +33,10 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
-// State is what is known of an entry.
+// State is what is known about the request of an entry.
 type State string
 
-// The states of entries. Begun is an intent without a result: what became of its request is as unknown as with Unknown.
+// The states of entries. Begun is an intent without a result: the outcome of its request is as unknown as with Unknown.
 const (
 	Begun   State = "begun"
 	Done    State = "done"
@@ -44,20 +44,20 @@ const (
 	Unknown State = "unknown"
 )
 
-// Open reports whether nobody knows if the request was carried out.
+// Open reports whether it is unknown if the request was carried out.
 func (s State) Open() bool { return s == Begun || s == Unknown }
 
-// Entry is what the journal says of one key.
+// Entry is what the journal holds about one key.
 type Entry struct {
 	Key   string
-	Run   string // of which run
+	Run   string // the run that it belongs to
 	Item  string // what the request is about, for people
 	State State
-	At    time.Time // of the newest line about it
-	ID    string    // of what the request made, when it is done
+	At    time.Time // the time of its newest line
+	ID    string    // the id of what the request made, when State is Done
 }
 
-// ErrInUse is the error of Open when another process has the journal.
+// ErrInUse is the error of Open when another process has the journal open.
 var ErrInUse = errors.New("another run is using the journal")
 
 var errNoJournal = errors.New("the file is not a journal: name another one")
@@ -67,7 +67,7 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	entries map[string]*Entry
-	broken  error // of a line that could not be written: what is on disk is not known any more
+	broken  error // the error of a failed write; what is on disk is unknown since then
 }
 
 // line is one line of the file.
@@ -85,7 +85,7 @@ type line struct {
 
 const version = 1
 
-// Key returns the key of what the parts say together.
+// Key returns the key for a list of parts. Different lists have different keys.
 func Key(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -97,8 +97,8 @@ func Key(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Open opens the journal at path, or begins one there; the folder is made too. ErrInUse when another process has it open.
-// A journal in which nothing is held any more begins anew. The caller closes it.
+// Open opens the journal at path, or makes it and its folder. It returns ErrInUse when another process has the journal open.
+// It empties a journal in which all entries are forgotten. The caller closes the journal.
 func Open(path string) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -149,7 +149,7 @@ func (j *Journal) begin() error {
 	return filelock.SyncDir(filepath.Dir(j.file.Name()))
 }
 
-// read reads the lines and returns where the last whole one ends.
+// read reads the lines and returns the offset at which the last whole line ends.
 func (j *Journal) read() (whole int64, err error) {
 	r := bufio.NewReader(j.file)
 	for number := 1; ; number++ {
@@ -173,7 +173,7 @@ func (j *Journal) read() (whole int64, err error) {
 	}
 }
 
-// apply notes what a line says, and reports whether it can be one.
+// apply applies a line to the entries. It reports whether the line is valid.
 func (j *Journal) apply(l line) bool {
 	switch {
 	case l.Journal != 0:
@@ -197,7 +197,7 @@ func (j *Journal) apply(l line) bool {
 	return true
 }
 
-// Entry returns what the journal holds of a key.
+// Entry returns the entry of a key, and whether there is one.
 func (j *Journal) Entry(key string) (Entry, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,7 +207,7 @@ func (j *Journal) Entry(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Entries returns what the journal holds, oldest first.
+// Entries returns all entries, oldest first.
 func (j *Journal) Entries() []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -224,14 +224,14 @@ func (j *Journal) Entries() []Entry {
 	return all
 }
 
-// Intend notes that a request is about to be written, for which run and for what. When it returns nil the note is on disk; otherwise the request must not
-// be written.
+// Intend notes that a request of a run is about to be sent. When it returns nil, the note is on disk. When it returns an error,
+// the request must not be sent.
 func (j *Journal) Intend(key, run, item string) error {
 	return j.add(line{At: now(), Key: key, Run: run, Item: item, Intent: true})
 }
 
-// Settle notes what came of a request that was intended; id is what it made, or empty. Without an intent there is nothing to
-// settle.
+// Settle notes the outcome of a request. id is the id of what the request made, or empty. For a key without an entry it does
+// nothing.
 func (j *Journal) Settle(key string, result State, id string) error {
 	if _, ok := j.Entry(key); !ok {
 		return nil
@@ -239,8 +239,8 @@ func (j *Journal) Settle(key string, result State, id string) error {
 	return j.add(line{At: now(), Key: key, Result: result, ID: id})
 }
 
-// Forget ends a run: what is known of the keys is held back no longer. Either all are forgotten or, when the machine stops
-// meanwhile, none.
+// Forget removes the entries of these keys, so that a later run makes their requests again. When the machine stops meanwhile,
+// either all of them are forgotten or none.
 func (j *Journal) Forget(keys []string) error {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { _, ok := j.Entry(key); return !ok })
 	if len(keys) == 0 {
@@ -249,7 +249,7 @@ func (j *Journal) Forget(keys []string) error {
 	return j.add(line{At: now(), End: keys})
 }
 
-// Close closes the file and gives the lock back.
+// Close closes the file and frees the lock.
 func (j *Journal) Close() error { return j.file.Close() }
 
 func (j *Journal) add(l line) error {
@@ -262,7 +262,7 @@ func (j *Journal) add(l line) error {
 	return nil
 }
 
-// write appends a line. After an error it writes no more: a part of a line may be there.
+// write appends a line. After an error it writes nothing more, because a part of a line may be on disk.
 func (j *Journal) write(l line) error {
 	if j.broken != nil {
 		return j.broken

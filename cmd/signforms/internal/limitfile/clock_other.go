@@ -4,7 +4,7 @@ package limitfile
 
 import "time"
 
-// machineClock is the wall clock, where no other is at hand that all processes share.
+// machineClock returns the time of the wall clock, because there is no other clock that all processes share.
 func machineClock() (session string, since time.Duration, err error) {
 	return "wall clock", time.Duration(time.Now().UnixNano()), nil
 }

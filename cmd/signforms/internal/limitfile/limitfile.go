@@ -1,10 +1,10 @@
-// Package limitfile keeps the reminder budget of API keys in a file, so that programs that run one after the other, or side
-// by side on one machine, keep the limit together. It is a [signforms.LimitStore].
+// Package limitfile keeps the reminder budget of API keys in a file. Programs on one machine that run at the same time or one
+// after the other share the limit. Its [Store] is a [signforms.LimitStore].
 //
-// What is held stays held when a process is killed. On Linux it uses the boot clock, so that setting
-// the wall clock changes nothing. After a reboot, whose length that clock does not tell, slots that were held are held again for
-// their remaining time. Elsewhere it uses the wall clock, which must not be set forward while slots are held; when it is set
-// back, no slot frees early, and none is held for longer than its hold.
+// Slots stay held when a process is killed. On Linux the package uses the boot clock, so setting the wall clock has no effect.
+// The boot clock does not tell how long a reboot took: after one, slots are held again for the time that remained before it.
+// On other systems the package uses the wall clock, which must not be set forward while slots are held. When it is set back, no
+// slot is freed early, and none is held for longer than its hold.
 package limitfile
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
-// Clock tells the time since some beginning, and names that beginning: times of different sessions cannot be compared.
+// Clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot be compared.
 type Clock func() (session string, since time.Duration, err error)
 
 // Store is a [signforms.LimitStore] in a file. It is safe for concurrent use, by several processes too.
 type Store struct {
 	path  string
 	clock Clock
-	mu    sync.Mutex // so that callers of one process do not have to poll the file's lock
+	mu    sync.Mutex // makes callers in one process wait here, without polling the file's lock
 }
 
 var _ signforms.LimitStore = (*Store)(nil)
 
-// New returns the store in the file at path, which is made with its folder when something is first held, and beside it a file
-// for its lock. clock is for tests; nil means the machine's.
+// New returns the store in the file at path. The first use of the store makes the folder and a lock file beside path. The file
+// itself is made when a slot is first held. clock is for tests; nil means the machine's clock.
 func New(path string, clock Clock) *Store {
 	if clock == nil {
 		clock = machineClock
@@ -45,7 +45,7 @@ func New(path string, clock Clock) *Store {
 	return &Store{path: path, clock: clock}
 }
 
-// state is what the file holds. Durations are since the beginning of Session.
+// state is the content of the file. Its times count from the beginning of Session.
 type state struct {
 	Version int             `json:"version"`
 	Session string          `json:"session"`
@@ -55,10 +55,10 @@ type state struct {
 
 type held struct {
 	Slots  []slot `json:"slots,omitempty"`
-	Closed *slot  `json:"closed,omitempty"` // until when the key gives no slot
+	Closed *slot  `json:"closed,omitempty"` // the time during which the key gives no slots
 }
 
-// slot holds For at most, whatever a clock says.
+// slot is held until Until, but never for longer than For from now.
 type slot struct {
 	ID    string        `json:"id,omitempty"`
 	Until time.Duration `json:"until"`
@@ -134,7 +134,7 @@ func (h *held) hold(s slot) {
 	h.Slots = slices.Insert(h.Slots, i, s)
 }
 
-// free tells how long until the i-th of limit slots can be taken, counted from 0.
+// free returns how long it takes until the i-th of limit slots can be taken, counted from 0.
 func (h *held) free(limit, i int, now time.Duration) time.Duration {
 	var at time.Duration
 	if h.Closed != nil {
@@ -146,7 +146,7 @@ func (h *held) free(limit, i int, now time.Duration) time.Duration {
 	return max(at-now, 0)
 }
 
-// change lets fn look at what is held now, under the lock, and saves what it changed when it says so.
+// change calls fn with the current state, under the lock. It saves the state when fn returns true.
 func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +171,8 @@ func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
 	return s.save(st)
 }
 
-// load reads what is held and brings it to the time now. moved reports that the clock began anew. That must be saved, or each
-// load would count the remaining times from its own moment.
+// load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and that the
+// times were moved to the new clock. Such a state must be saved, or every load would move the times again.
 func (s *Store) load() (st *state, moved bool, err error) {
 	session, now, err := s.clock()
 	if err != nil {
@@ -218,7 +218,7 @@ func (h held) at(now, shift time.Duration) held {
 	return left
 }
 
-// save replaces the file as a whole, on disk before it returns.
+// save replaces the file. The new content is on disk when it returns.
 func (s *Store) save(st *state) error {
 	text, err := json.Marshal(st)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package look is what all pages share: the style sheet, and the headers that keep a page to itself.
+// Package look holds what all pages share: the style sheet, and headers that isolate a page from other sites.
 package look
 
 import (
@@ -20,40 +20,40 @@ import (
 //go:embed style.css
 var Style string
 
-// StyleHash allows the style sheet inside a page, as a source of a Content-Security-Policy.
+// StyleHash is the source of a Content-Security-Policy that allows the style sheet inside a page.
 var StyleHash = func() string {
 	sum := sha256.Sum256([]byte(Style))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// Version changes whenever one of the texts does. Put it into their addresses, so that browsers may keep them for ever.
+// Version returns a hash of the texts. Put it into their addresses, so that browsers may cache them for ever.
 func Version(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }
 
-// Static returns a handler of one text that never changes under its address.
+// Static returns a handler that serves one text. The text must never change under its address.
 func Static(contentType, text string) http.Handler {
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
 	_, err := w.Write([]byte(text))
 	if err = errors.Join(err, w.Close()); err != nil {
-		panic("look: " + err.Error()) // a buffer takes everything
+		panic("look: " + err.Error()) // cannot happen: writing to a buffer never fails
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ServeCompressed(w, r, contentType, compressed.Bytes())
 	})
 }
 
-// Keep sets the headers of what never changes under its address.
+// Keep sets the headers of content that never changes under its address.
 func Keep(h http.Header, contentType string) {
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// ServeCompressed serves what was compressed by gzip and never changes under its address: as it is to clients that take that,
-// which browsers do.
+// ServeCompressed serves content that was compressed with gzip and never changes under its address. It decompresses the content
+// for clients that do not accept gzip.
 func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string, compressed []byte) {
 	h := w.Header()
 	Keep(h, contentType)
@@ -61,14 +61,14 @@ func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string,
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(compressed)))
-		_, _ = w.Write(compressed) // whoever asked has gone
+		_, _ = w.Write(compressed) // fails only when the client has gone
 		return
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
-		panic("look: " + err.Error()) // it comes with the program
+		panic("look: " + err.Error()) // cannot happen: the content is part of the program
 	}
-	_, _ = io.Copy(w, plain) // whoever asked has gone
+	_, _ = io.Copy(w, plain) // fails only when the client has gone
 }
 
 // Guard gives every answer of next the headers of [Secure].
@@ -79,9 +79,9 @@ func Guard(next http.Handler, frames []string) http.Handler {
 	})
 }
 
-// Secure sets the headers of a page: scripts, styles and everything else come from the page's own origin only, none of them
-// is written into the page, no address leaks to other sites, and nothing is kept by caches. frames are the origins that may
-// show the page in a frame; none: nobody may.
+// Secure sets the headers of a page. Scripts, styles and everything else may come only from the page's own origin, and not be
+// inline. No address is sent to other sites, and caches store nothing. frames are the origins that may show the page in a frame;
+// if it is empty, no site may.
 func Secure(h http.Header, frames []string) {
 	ancestors := "'none'"
 	if len(frames) > 0 {
@@ -98,8 +98,8 @@ func Secure(h http.Header, frames []string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// SecureFile changes the headers of [Secure] to those of an uploaded file: it is shown as what it is, runs nothing, and goes
-// into no frame of others.
+// SecureFile changes the headers of [Secure] to those of an uploaded file. The file runs no scripts, and other sites cannot show it
+// in a frame.
 func SecureFile(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	h.Del("X-Frame-Options")

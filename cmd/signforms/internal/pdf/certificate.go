@@ -10,7 +10,7 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// Certificate is what the last pages of a finished document say.
+// Certificate is the content of the last pages of a finished document.
 type Certificate struct {
 	DocumentID   string
 	DocumentName string
@@ -30,17 +30,17 @@ type CertificateEvent struct {
 	At      time.Time
 	Who     string // empty for the service
 	What    string // such as "signed"
-	Address string // the IP address that it came from, or empty
+	Address string // the IP address of the request, or empty
 }
 
-// The layout of our own pages, in points.
+// The layout of pages that this package draws, in points.
 const (
 	a4Width, a4Height = 595.28, 841.89
 	margin            = 56.0
 	contentWidth      = a4Width - 2*margin
 )
 
-// flow writes lines down one page after the other.
+// flow writes lines from top to bottom, over as many pages as needed.
 type flow struct {
 	*canvas
 	y float64
@@ -52,7 +52,7 @@ func (f *flow) page() {
 	f.y = margin
 }
 
-// line writes text in lines that fit, indented by x, and starts a page where there is no room.
+// line writes text, wrapped and indented by x. It starts a new page when the page is full.
 func (f *flow) line(x float64, text, font string, size float64) {
 	for _, line := range f.wrap(text, font, size, contentWidth-x) {
 		if f.y+size*1.4 > a4Height-margin {
@@ -126,7 +126,7 @@ func from(address string) string {
 	return "from " + address
 }
 
-// everything is all text of the certificate that people entered.
+// everything returns the certificate's text that people entered.
 func (cert Certificate) everything() string {
 	var b strings.Builder
 	b.WriteString(cert.DocumentName)
@@ -141,7 +141,7 @@ func (cert Certificate) everything() string {
 
 func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// join joins those parts that are not empty.
+// join joins the parts that are not empty.
 func join(separator string, parts ...string) string {
 	var some []string
 	for _, p := range parts {

@@ -8,9 +8,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 )
 
-// Finish makes the file of a completed document: original with marks on it, the pages of the certificate behind it, and
-// a seal over the whole. original must be one that [Inspect] accepts. The result differs from call to call, because a
-// seal holds random numbers: keep it.
+// Finish makes the file of a completed document: the original with the marks on it, then the pages of the certificate, sealed as a
+// whole. [Inspect] must accept the original. Store the result: it differs in each call, because a seal contains random numbers.
 func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

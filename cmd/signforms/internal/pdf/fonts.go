@@ -18,8 +18,8 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic, Droid Sans Fallback Chinese and Japanese, and
-// Nanum Square Korean. Scripts that need shaping, such as Arabic and Devanagari, are in none of them.
+// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic; Droid Sans Fallback covers Chinese and Japanese; Nanum
+// Square covers Korean. No font covers scripts that need shaping, such as Arabic and Devanagari.
 const (
 	fontRegular = "regular"
 	fontBold    = "bold"
@@ -65,7 +65,7 @@ func fontBytes(name string) []byte {
 	return goregular.TTF
 }
 
-// coverage tells which characters a font has.
+// coverage knows which characters a font has.
 type coverage struct {
 	mu   sync.Mutex
 	font *sfnt.Font
@@ -96,7 +96,7 @@ var (
 // missingGlyph stands for a character that no font has.
 const missingGlyph = '□'
 
-// fontFor returns the font that shows r: font itself where it can, and "" where none can.
+// fontFor returns the font that shows r: font itself if it can, otherwise another one, or "" if no font can.
 func fontFor(r rune, font string) string {
 	switch {
 	case goCoverage().has(r):
@@ -129,7 +129,7 @@ type textRun struct {
 	text string
 }
 
-// runs cuts text into pieces by the font that has its characters. Control characters become spaces.
+// runs splits text into pieces that one font can show. Control characters become spaces.
 func runs(text, font string) []textRun {
 	var out []textRun
 	var piece strings.Builder
@@ -159,10 +159,10 @@ func runs(text, font string) []textRun {
 	return out
 }
 
-// canvas is a PDF under construction. Its unit is the point, its origin the page's top left corner.
+// canvas is a PDF under construction. Its unit is the point. Its origin is the top left corner of the page.
 type canvas struct {
 	*fpdf.Fpdf
-	used map[string]map[rune]bool // the characters that were written, by the fonts that were loaded
+	used map[string]map[rune]bool // the characters that were written, by the name of their font
 }
 
 func newCanvas() *canvas {
@@ -171,7 +171,7 @@ func newCanvas() *canvas {
 	f.SetMargins(0, 0, 0)
 	f.SetCellMargin(0)
 	f.SetCompression(true)
-	f.SetCreationDate(time.Unix(0, 0).UTC()) // the same input gives the same bytes
+	f.SetCreationDate(time.Unix(0, 0).UTC()) // so that the same input gives the same bytes
 	f.SetModificationDate(time.Unix(0, 0).UTC())
 	f.SetCatalogSort(true)
 	return &canvas{Fpdf: f, used: map[string]map[rune]bool{}}

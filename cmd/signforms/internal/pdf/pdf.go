@@ -1,8 +1,8 @@
-// Package pdf makes the files of the sandbox: it checks uploaded PDFs, draws PDFs of its own, and finishes a signed
-// document by stamping values on it, adding a certificate and sealing the whole.
+// Package pdf handles the PDFs of the sandbox. It checks uploaded PDFs and draws PDFs of its own. It finishes a signed document:
+// it stamps the values on it, adds a certificate and seals the whole.
 //
-// Start with [Inspect], [Draw] and [Finish]. Nothing here reads or writes files or the network. All functions are safe
-// for concurrent use.
+// Start with [Inspect], [Draw] and [Finish]. The package uses neither files nor the network. All functions are safe for concurrent
+// use.
 package pdf
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/validate"
 )
 
-// MaxSize is the size in bytes up to which Inspect takes a PDF: 20 MB.
+// MaxSize is the size in bytes of the largest PDF that Inspect accepts: 20 MB.
 const MaxSize = 20_000_000
 
-// maxPages bounds the work that one upload can cause.
+// maxPages is the largest number of pages that Inspect accepts. It bounds the work that one upload can cause.
 const maxPages = 1000
 
 // The reasons why Inspect refuses a file. Each text is a sentence for the person who uploaded it.
@@ -31,7 +31,7 @@ var (
 	ErrManyPages = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
 )
 
-// Page is the size of one page in points of 1/72 inch, as a viewer shows it: cropped and turned.
+// Page is the size of one page in points of 1/72 inch, after cropping and rotation, as a viewer shows it.
 type Page struct {
 	Width, Height float64
 }
@@ -40,7 +40,7 @@ func init() {
 	model.ConfigPath = "disable" // otherwise pdfcpu writes its configuration into the user's home
 }
 
-// Inspect returns the pages of a PDF. It fails with one of this package's errors when signers could not be given the file.
+// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing.
 func Inspect(data []byte) ([]Page, error) {
 	switch {
 	case len(data) > MaxSize:
@@ -55,7 +55,7 @@ func Inspect(data []byte) ([]Page, error) {
 	return pages(ctx)
 }
 
-// read parses and validates a PDF. pdfcpu reports some damage by a panic, which is an error here.
+// read parses and validates a PDF. It turns panics into errors, because pdfcpu panics on some damaged files.
 func read(data []byte) (ctx *model.Context, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,8 +76,8 @@ func read(data []byte) (ctx *model.Context, err error) {
 	return ctx, nil
 }
 
-// readValid does what pdfcpu's package api would. That one is not used here: what it links works for 50 ms at the start of the
-// program, whatever that is to do.
+// readValid reads and validates a PDF. It does not use pdfcpu's package api, because the dependencies of that package add 50 ms to
+// every start of the program.
 func readValid(data []byte) (*model.Context, error) {
 	ctx, err := pdfcpu.Read(bytes.NewReader(data), configuration())
 	if err != nil {
@@ -86,7 +86,7 @@ func readValid(data []byte) (*model.Context, error) {
 	return ctx, validate.XRefTable(ctx)
 }
 
-// configuration writes plain objects with an ordinary cross-reference table, so that the seal's placeholder can be found.
+// configuration makes pdfcpu write plain objects and an ordinary cross-reference table, so that the seal's placeholder can be found.
 func configuration() *model.Configuration {
 	conf := model.NewDefaultConfiguration()
 	conf.ValidationMode = model.ValidationRelaxed

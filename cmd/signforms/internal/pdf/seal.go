@@ -24,8 +24,8 @@ import (
 	"github.com/smallstep/pkcs7"
 )
 
-// Sealer signs finished files with a key of its own. Its certificate is self-signed: a viewer shows that the file was not
-// changed, and that nobody vouches for who sealed it. It is safe for concurrent use.
+// Sealer signs finished files with its own key. Its certificate is self-signed: a viewer shows that the file was not changed, but
+// that the identity of the sealer is not verified. It is safe for concurrent use.
 type Sealer struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate
@@ -99,9 +99,9 @@ func (s *Sealer) UnmarshalText(text []byte) error {
 // String keeps the key out of logs.
 func (s *Sealer) String() string { return "pdf.Sealer(redacted)" }
 
-// Placeholders that are written first and filled in afterwards, because they describe the file in which they stand.
+// Placeholders for values that depend on the written file. They are filled in after the file is written.
 const (
-	contentsSize   = 8192 // bytes of the seal; unused ones stay zero
+	contentsSize   = 8192 // bytes for the seal; unused bytes stay zero
 	offsetTemplate = 9_999_999_999
 )
 
@@ -118,7 +118,7 @@ func (s *Sealer) seal(ctx *model.Context, at time.Time) ([]byte, error) {
 	return s.fillIn(out.Bytes())
 }
 
-// addField adds the signature's dictionary, its field and the field's invisible widget on the first page.
+// addField adds the signature's dictionary, and its field with an invisible widget on the first page.
 func (s *Sealer) addField(ctx *model.Context, at time.Time) error {
 	signature, err := ctx.IndRefForNewObject(types.Dict{
 		"Type":      types.Name("Sig"),
@@ -156,7 +156,7 @@ func (s *Sealer) addField(ctx *model.Context, at time.Time) error {
 	return addToForm(ctx, *widget)
 }
 
-// appendTo appends a reference to an array of a dictionary, which may be missing or an object of its own.
+// appendTo appends a reference to an array in a dictionary. The array may be missing or an indirect object.
 func appendTo(ctx *model.Context, d types.Dict, key string, ref types.IndirectRef) error {
 	have, ok := d.Find(key)
 	if !ok {
@@ -193,7 +193,7 @@ func addToForm(ctx *model.Context, widget types.IndirectRef) error {
 	return nil
 }
 
-// fillIn computes the byte range of a written file and puts the signature over it into the placeholder.
+// fillIn fills the byte range into a written file, signs that range, and puts the signature into its placeholder.
 func (s *Sealer) fillIn(file []byte) ([]byte, error) {
 	placeholder := []byte("<" + strings.Repeat("0", 2*contentsSize) + ">")
 	start := bytes.Index(file, placeholder)
@@ -215,7 +215,7 @@ func (s *Sealer) fillIn(file []byte) ([]byte, error) {
 	return file, nil
 }
 
-// fillRange overwrites the placeholder of ByteRange with the parts of the file before start and from end on.
+// fillRange overwrites the placeholder of ByteRange. The range covers the file before start and from end on.
 func fillRange(file []byte, start, end int) error {
 	template := fmt.Sprintf("[0 %d %d %d]", offsetTemplate, offsetTemplate, offsetTemplate)
 	at := bytes.Index(file, []byte(template))
@@ -242,10 +242,10 @@ func (s *Sealer) sign(content []byte) ([]byte, error) {
 	return signed.Finish()
 }
 
-// signingCertificate is the attribute signing-certificate-v2 of RFC 5035, which ETSI.CAdES.detached asks for.
+// signingCertificate returns the attribute signing-certificate-v2 of RFC 5035, which ETSI.CAdES.detached requires.
 func (s *Sealer) signingCertificate() pkcs7.Attribute {
 	type certID struct {
-		Hash []byte // of SHA-256, the default
+		Hash []byte // SHA-256, the default
 	}
 	type signingCertificateV2 struct {
 		Certs []certID

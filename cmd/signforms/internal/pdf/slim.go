@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// fpdf says of each font that any of the 65,536 characters of the basic plane may occur, and viewers such as pdf.js prepare for
-// all of them, which takes several times as long as drawing a page. slim names those that do occur.
+// fpdf declares for each font that all 65,536 characters of the basic plane may occur. Viewers such as pdf.js prepare for all of
+// them, which takes several times as long as drawing a page. slim replaces the declaration by the characters that do occur.
 var (
 	toUnicode = regexp.MustCompile(`(?s)/BaseFont /utf8(\w+)\n/Encoding /Identity-H.*?(<</Length \d+>>\nstream\n(.*?)\nendstream)`)
 	everyRune = []byte("1 beginbfrange\n<0000> <FFFF> <0000>\nendbfrange")
@@ -17,7 +17,7 @@ var (
 	startXref = regexp.MustCompile(`startxref\n(\d+)\n`)
 )
 
-// slim returns a file of fpdf with the characters of each font that occur in it, by the font's name.
+// slim returns a file of fpdf in which each font declares only its used characters. used holds them by the font's name.
 func slim(file []byte, used map[string]map[rune]bool) []byte {
 	var parts []part
 	for _, at := range toUnicode.FindAllSubmatchIndex(file, -1) {
@@ -29,20 +29,20 @@ func slim(file []byte, used map[string]map[rune]bool) []byte {
 	for _, at := range slices.Concat(entry.FindAllSubmatchIndex(file[table:], -1), startXref.FindAllSubmatchIndex(file[table:], -1)) {
 		offset, err := strconv.Atoi(string(file[table+at[2] : table+at[3]]))
 		if err != nil {
-			continue // the expressions take digits only
+			continue // cannot happen: the expressions match only digits
 		}
 		parts = append(parts, part{start: table + at[2], end: table + at[3], text: fmt.Appendf(nil, "%0*d", at[3]-at[2], moved(offset, parts))})
 	}
 	return replace(file, parts)
 }
 
-// part is a piece of a file and what takes its place.
+// part is a piece of a file and its replacement.
 type part struct {
 	start, end int
 	text       []byte
 }
 
-// moved is where an offset is after the parts before it were replaced.
+// moved returns an offset after the parts before it were replaced.
 func moved(offset int, parts []part) int {
 	to := offset
 	for _, p := range parts {
@@ -65,7 +65,7 @@ func replace(file []byte, parts []part) []byte {
 	return out.Bytes()
 }
 
-// characters maps each character to itself, in lists of at most 100 as PDF wants them.
+// characters returns a mapping of each character to itself, in lists of at most 100 as PDF requires.
 func characters(used map[rune]bool) []byte {
 	var sorted []rune
 	for r := range used {

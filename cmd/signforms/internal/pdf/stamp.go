@@ -13,14 +13,14 @@ import (
 // Mark is something to draw on a page: a text, a picture or a tick.
 type Mark struct {
 	Page                int     // from 1
-	X, Y, Width, Height float64 // the box, as fractions of the page as shown, from its top left corner
-	Text                string  // drawn on one line, or on several where the box is high; made smaller until it fits
+	X, Y, Width, Height float64 // the box, as fractions of the visible page, from its top left corner
+	Text                string  // drawn on as many lines as the box has room for; made smaller until it fits
 	Italic              bool    // draws Text slanted, as a typed signature
-	Image               []byte  // a PNG, drawn as large as fits; takes the place of Text
-	Tick                bool    // a tick, as large as fits; takes the place of Text
+	Image               []byte  // a PNG, drawn as large as fits, instead of Text and Tick
+	Tick                bool    // a tick, drawn as large as fits, instead of Text
 }
 
-// stampInto draws marks, and footer at the bottom of every page, over the pages of ctx.
+// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx.
 func stampInto(ctx *model.Context, sizes []Page, marks []Mark, footer string) error {
 	overlay, err := drawOverlay(sizes, marks, footer)
 	if err != nil {
@@ -35,7 +35,7 @@ func stampInto(ctx *model.Context, sizes []Page, marks []Mark, footer string) er
 	return pdfcpu.AddWatermarks(ctx, nil, wm)
 }
 
-// drawOverlay returns a PDF with a transparent page for each of sizes, with what belongs on it.
+// drawOverlay returns a PDF with one transparent page per size, with its marks and the footer.
 func drawOverlay(sizes []Page, marks []Mark, footer string) ([]byte, error) {
 	c := newCanvas()
 	for i, size := range sizes {
@@ -73,7 +73,7 @@ func (m Mark) font() string {
 	return fontRegular
 }
 
-// picture draws a PNG as large as the box allows, at its left edge and in the middle of its height.
+// picture draws a PNG as large as the box allows, at the left edge of the box and vertically centred.
 func (c *canvas) picture(name string, png []byte, x, y, w, h float64) {
 	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(png))
 	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
@@ -95,7 +95,7 @@ func (c *canvas) tick(x, y, w, h float64) {
 	c.DrawPath("D")
 }
 
-// fit draws text in a box: in the largest size, of at most 14 points, in which it fits on as many lines as there is room for.
+// fit draws text in a box, wrapped, in the largest size from 2 to 14 points that fits.
 func (c *canvas) fit(x, y, w, h float64, text, font string) {
 	const leading = 1.2
 	size := min(14, h/leading)

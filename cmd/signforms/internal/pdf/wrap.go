@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// wrap cuts text into lines that are at most w wide, at spaces where there are any, between Chinese and Japanese
-// characters, and else inside a word.
+// wrap splits text into lines of at most width w. It breaks lines at spaces and between Chinese and Japanese characters. It breaks
+// inside a word only when the word is wider than a line.
 func (c *canvas) wrap(text, font string, size, w float64) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -35,7 +35,7 @@ func (c *canvas) wrapLine(text, font string, size, w float64) []string {
 	return append(lines, strings.TrimSpace(line))
 }
 
-// prefix returns as many characters of text as fit, at least one. It measures each once: the fonts have no kerning.
+// prefix returns as many characters of text as fit, at least one. It measures each character once, because the fonts have no kerning.
 func (c *canvas) prefix(text, font string, size, w float64) string {
 	var wide float64
 	for i, r := range text {
@@ -47,7 +47,7 @@ func (c *canvas) prefix(text, font string, size, w float64) string {
 	return text
 }
 
-// words cuts text before each space and around each character after which a line may end.
+// words splits text before each space and before each character that may begin a line.
 func words(text string) []string {
 	var out []string
 	start := 0
