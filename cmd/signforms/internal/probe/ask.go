@@ -25,7 +25,7 @@ import (
 type Asked struct {
 	Method, Path string
 	Query        url.Values
-	Sent         []byte // the body
+	Sent         []byte // the body of the request
 	Status       int
 	Header       http.Header
 	Body         []byte
@@ -34,10 +34,10 @@ type Asked struct {
 // maxAnswer bounds the body of an answer, in bytes.
 const maxAnswer = 32 << 20
 
-// keptBody is how much of a body stays in the report, in bytes.
+// keptBody bounds a body in the report, in bytes.
 const keptBody = 256 << 10
 
-// answer is what came back.
+// answer is the answer to one request.
 type answer struct {
 	status int
 	header http.Header
@@ -45,19 +45,19 @@ type answer struct {
 	text   string
 }
 
-// record is one document, template or respondent as it came.
+// record is one document, template or respondent as the service sent it.
 type record map[string]any
 
 var oneMethod = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 
 func (a answer) ok() bool { return a.status/100 == 2 }
 
-// refused reports whether the service has judged what was asked. Any other failure says nothing of it.
+// refused reports whether the service refused the request itself. Other failures say nothing about the request.
 func (a answer) refused() bool {
 	return a.status/100 == 4 && a.status != http.StatusTooManyRequests && a.status != http.StatusRequestTimeout
 }
 
-// short describes an answer in a few words, without what it holds.
+// short describes an answer in a few words, without its content.
 func (a answer) short() string {
 	text := fmt.Sprintf("status %d", a.status)
 	if code := a.str("code"); code != "" && len(code) <= 40 {
@@ -76,7 +76,7 @@ func (a answer) str(name string) (s string) {
 	return s
 }
 
-// list returns a list of the answer; nil when it is missing, null, or none.
+// list returns a list in the answer. It is nil when the list is missing or null, or when the value is not a list.
 func (a answer) list(name string) (list []record) {
 	if json.Unmarshal(a.object[name], &list) != nil {
 		return nil
@@ -86,7 +86,7 @@ func (a answer) list(name string) (list []record) {
 
 func (a answer) documents() []record { return a.list("documents") }
 
-// total is how many documents there are in all, as pagination tells; -1 when it does not.
+// total returns how many documents there are in all according to pagination, or -1 when pagination does not say.
 func (a answer) total() int {
 	var p struct {
 		TotalDocuments *int `json:"totalDocuments"`
@@ -97,13 +97,13 @@ func (a answer) total() int {
 	return *p.TotalDocuments
 }
 
-// documentedPaths are where the lists are, and void.
+// documentedPaths holds the paths of the lists and of void.
 var documentedPaths = map[signforms.Operation]string{
 	signforms.OpListDocuments: "/get-documents", signforms.OpListRespondents: "/get-template-respondent",
 	signforms.OpListResponses: "/get-form-responses", signforms.OpVoidDocument: "/void-document",
 }
 
-// get asks an operation by GET.
+// get sends a GET request to an operation.
 func (r *run) get(ctx context.Context, op signforms.Operation, query url.Values) (answer, error) {
 	path := documentedPaths[op]
 	if e := r.Endpoints[op]; e.Path != "" {
@@ -112,7 +112,7 @@ func (r *run) get(ctx context.Context, op signforms.Operation, query url.Values)
 	return r.ask(ctx, http.MethodGet, path, query, nil, r.APIKey)
 }
 
-// list asks for documents, with parameters as name, value, name, value.
+// list asks for documents. params alternates names and values.
 func (r *run) list(ctx context.Context, params []string) (answer, error) {
 	query := url.Values{}
 	for i := 0; i+1 < len(params); i += 2 {
@@ -121,7 +121,7 @@ func (r *run) list(ctx context.Context, params []string) (answer, error) {
 	return r.get(ctx, signforms.OpListDocuments, query)
 }
 
-// ask makes one request. A GET is made once more when the service is away for a moment.
+// ask makes one request. It repeats a GET once when the service is unavailable for a moment.
 func (r *run) ask(ctx context.Context, method, path string, query url.Values, body []byte, key string) (answer, error) {
 	a, err := r.askOnce(ctx, method, path, query, body, key)
 	if err != nil || method != http.MethodGet || !slices.Contains(momentary, a.status) {
@@ -135,7 +135,7 @@ func (r *run) ask(ctx context.Context, method, path string, query url.Values, bo
 
 var momentary = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// retryAfter is how long to wait, a minute at most.
+// retryAfter returns how long to wait before a request is repeated: Retry-After or 5 seconds, and at most a minute.
 func retryAfter(a answer) time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil {
@@ -144,7 +144,7 @@ func retryAfter(a answer) time.Duration {
 	return time.Duration(min(max(seconds, 1), 60)) * time.Second
 }
 
-// askOnce makes one request, when enough time has passed since the last one.
+// askOnce makes one request. It first waits until Pause has passed since the last one.
 func (r *run) askOnce(ctx context.Context, method, path string, query url.Values, body []byte, key string) (answer, error) {
 	if wait := Pause - time.Since(r.ended); !r.ended.IsZero() && wait > 0 {
 		if err := r.Sleep(ctx, wait); err != nil {
@@ -191,7 +191,7 @@ func (r *run) askOnce(ctx context.Context, method, path string, query url.Values
 	return a, nil
 }
 
-// unavailable drops the URL that net/http puts into errors.
+// unavailable returns the error for a missing answer, without the URL that net/http puts into errors.
 func unavailable(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -202,5 +202,5 @@ func unavailable(err error) error {
 // RandomID returns a UUID that no document has.
 func RandomID() string { return uuid.NewString() }
 
-// randomKey is an unknown key.
+// randomKey returns an API key that the service does not know.
 func randomKey() string { return "probe-" + strings.ToLower(rand.Text()) }

@@ -1,24 +1,24 @@
 package probe
 
-// Grade is how sure the project's wire format is of a fact before anybody asks.
+// Grade is how certain the project's wire format is about a fact, without probe.
 type Grade string
 
-// The grades that are asked about: seen live by the author of a client, or assumed. Documented facts are here only where
-// others rest on them.
+// The grades: documented, seen live by the author of a client, or assumed. Documented facts are asked about only if other facts
+// depend on them.
 const (
 	Documented Grade = "D"
 	Live       Grade = "L"
 	Assumed    Grade = "A"
 )
 
-// Fact is one thing that the wire format says of the service.
+// Fact is one statement of the wire format about the service.
 type Fact struct {
 	ID    string
 	Text  string
 	Grade Grade
-	// Never says why probe does not ask about it at all; empty for what it asks.
+	// Never says why probe never asks about the fact. It is empty for facts that probe asks about.
 	Never string
-	// Mutating is set for what only the requests of Options.Mutating can tell.
+	// Mutating is set for facts that only the requests of Options.Mutating can test.
 	Mutating bool
 }
 
@@ -83,7 +83,7 @@ var Facts = []Fact{
 	{ID: "untyped samples", Text: "samples of the test button have webhookEvent", Grade: Live, Never: byWebhook},
 }
 
-// Outcome is what probe says of a fact.
+// Outcome is what probe found out about a fact.
 type Outcome string
 
 // The outcomes.

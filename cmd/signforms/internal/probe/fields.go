@@ -22,7 +22,7 @@ var (
 	fieldName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,40}$`)
 )
 
-// fields looks at what documents and their list hold, without asking again.
+// fields checks the fields of the documents in the sample and of their list, without further requests.
 func (r *run) fields(context.Context) error {
 	if len(r.sample) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (r *run) spellings() {
 	}
 }
 
-// missing looks for the fields that no document of the sample has under any spelling.
+// missing finds the fields that no document of the sample has, in any spelling.
 func (r *run) missing() {
 	var none []string
 	signed := slices.ContainsFunc(r.sample, func(d record) bool { return d["status"] == "SIGNED" })
@@ -108,7 +108,7 @@ func (r *run) missing() {
 	r.check("document fields", len(none) == 0, "%s", ifThen(len(none) == 0, "all are there", "missing: "+strings.Join(none, ", ")))
 }
 
-// others looks for fields of the list that are not named. Their values are kept for the profile.
+// others finds fields of the list that the wire format does not name. It keeps their values for the profile.
 func (r *run) others() {
 	extra := map[string]any{}
 	var names []string

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// The readings of a Profile that are found.
+// Values of a Profile that probe can find.
 const (
 	noneMissing   = signformstest.NoneIsMissing
 	noneNull      = signformstest.NoneIsNull
@@ -21,7 +21,7 @@ const (
 	statusEmpty   = signformstest.UnknownStatusEmpty
 )
 
-// ids asks for documents by ids: a known one in both cases, an unknown one, and what is none.
+// ids asks for documents by an unknown id, by a known id in lower and upper case, and by a text that is not an id.
 func (r *run) ids(ctx context.Context) error {
 	unknown, err := r.list(ctx, []string{"documentId", RandomID()})
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *run) knownID(ctx context.Context) error {
 	return nil
 }
 
-// wrongKey asks with an unknown key, and looks at how errors are laid out.
+// wrongKey asks with an unknown key. It checks the status and the layout of the error.
 func (r *run) wrongKey(ctx context.Context) error {
 	a, err := r.ask(ctx, http.MethodGet, r.path(signforms.OpListDocuments), url.Values{"limit": {"1"}}, nil, randomKey())
 	if err != nil {
@@ -116,10 +116,10 @@ func (r *run) path(op signforms.Operation) string {
 	return documentedPaths[op]
 }
 
-// layoutOf tells where an error's message is.
+// layoutOf returns where an error's message is, as a layout and in words.
 func layoutOf(a answer) (signformstest.ErrorLayout, string) {
 	var data map[string]json.RawMessage
-	json.Unmarshal(a.object["data"], &data) // what is no object has no message
+	json.Unmarshal(a.object["data"], &data) // data that is not an object holds no message
 	switch {
 	case a.object == nil:
 		return signformstest.LayoutText, "no JSON object"
@@ -135,7 +135,7 @@ func layoutOf(a answer) (signformstest.ErrorLayout, string) {
 	return signformstest.LayoutMessage, "neither message nor error"
 }
 
-// codes judges the codes of the two errors.
+// codes checks the codes of the errors for a wrong key and a malformed id.
 func (r *run) codes() {
 	code := r.badID.str("code")
 	if r.badID.status != http.StatusBadRequest || code == "" || r.keyCode == "" {
@@ -145,13 +145,13 @@ func (r *run) codes() {
 	r.check("error codes", code == "invalid_input" && r.keyCode == "forbidden", "%s and %s", word(r.keyCode), word(code))
 }
 
-// wrongPath asks for what is no path of the service, to know how that is answered.
+// wrongPath asks for a path that the service does not have, to learn what the service answers then.
 func (r *run) wrongPath(ctx context.Context) (err error) {
 	r.noPath, err = r.ask(ctx, http.MethodGet, "/signforms-probe-no-such-path", nil, nil, r.APIKey)
 	return err
 }
 
-// respondents asks for the respondents of an unknown template, and for a single one.
+// respondents asks for the respondents of an unknown template, and for a single respondent.
 func (r *run) respondents(ctx context.Context) error {
 	unknown, err := r.get(ctx, signforms.OpListRespondents, url.Values{"templateId": {RandomID()}})
 	if err != nil {
@@ -210,12 +210,12 @@ func firstRespondent(t record) string {
 	return ""
 }
 
-// samePath reports whether an answer is the one that paths get which are not there.
+// samePath reports whether an answer is the same as for a path that does not exist.
 func (r *run) samePath(a answer) bool {
 	return a.status == http.StatusNotFound && r.noPath.status == http.StatusNotFound && message(a) == message(r.noPath)
 }
 
-// message is what an error says, up to the first full stop: what follows may depend on the path.
+// message returns an error's message up to the first full stop. The rest may depend on the path.
 func message(a answer) string {
 	text := a.text
 	for _, name := range []string{"message", "error"} {
@@ -232,14 +232,14 @@ func message(a answer) string {
 	return text
 }
 
-// lost says that an operation is not where it is looked for.
+// lost notes that an operation is not at its path.
 func (r *run) lost(id string, a answer) {
 	if r.outcomes[id].Outcome == "" || r.samePath(a) {
 		r.say(id, Differs, "%s, as for a path that does not exist", a.short())
 	}
 }
 
-// unknownID judges the answer to an id that no record has.
+// unknownID checks the answer to an id that no record has.
 func (r *run) unknownID(fact string, a answer, list string) {
 	switch {
 	case a.status == http.StatusNotFound:
@@ -252,7 +252,7 @@ func (r *run) unknownID(fact string, a answer, list string) {
 	}
 }
 
-// responses asks for the responses of unknown forms, because no list tells which forms there are.
+// responses asks for the responses to unknown forms. It cannot ask about known ones, because the service has no list of forms.
 func (r *run) responses(ctx context.Context) error {
 	unknown, err := r.get(ctx, signforms.OpListResponses, url.Values{"formId": {RandomID()}})
 	if err != nil {
@@ -273,7 +273,7 @@ func (r *run) responses(ctx context.Context) error {
 	return nil
 }
 
-// dates asks which dates are taken, and what their ends include.
+// dates asks which formats of dates are accepted, and whether dateFrom and dateTo are inclusive.
 func (r *run) dates(ctx context.Context) error {
 	withTime, err := r.list(ctx, []string{"limit", "1", "dateFrom", "2000-01-01T00:00:00.000Z"})
 	if err != nil {
@@ -307,7 +307,7 @@ func (r *run) dates(ctx context.Context) error {
 	return nil
 }
 
-// errNoAnswer is why an end of the dates is not known: one of the answers says nothing of it.
+// errNoAnswer means that it stays unknown whether an end of the dates is inclusive, because a request failed.
 var errNoAnswer = errors.New("the service did not answer what was asked")
 
 func (r *run) dateFormat(fact string, a answer) {
@@ -321,7 +321,7 @@ func (r *run) dateFormat(fact string, a answer) {
 	}
 }
 
-// midday returns a document whose neighbouring milliseconds are of its own day.
+// midday returns a document that was created more than a second away from midnight, or nil.
 func (r *run) midday() record {
 	for _, d := range r.sample {
 		at := created(d).UTC()
@@ -332,8 +332,8 @@ func (r *run) midday() record {
 	return nil
 }
 
-// end asks for a document by one end of the dates: at its own time and a millisecond inside and outside of it. outward is where
-// the end no longer includes it: 1 for later, -1 for earlier.
+// end asks for document d with one end of the dates at d's own time, and then a millisecond beside it. outward is the direction in
+// which the end no longer includes d: 1 for later, -1 for earlier.
 func (r *run) end(ctx context.Context, d record, name string, outward time.Duration) (signformstest.DateEnd, error) {
 	included := func(shift time.Duration) (bool, error) {
 		at := created(d).UTC().Add(shift).Format("2006-01-02T15:04:05.000Z")
@@ -360,9 +360,9 @@ func (r *run) end(ctx context.Context, d record, name string, outward time.Durat
 	if err != nil {
 		return 0, err
 	}
-	other := outward * time.Millisecond // where it must not be, when it is at its own time
+	other := outward * time.Millisecond // d was listed, so it must not be listed a millisecond further out
 	if !at {
-		other = -other // where it must be, when it is not
+		other = -other // d was not listed, so it must be listed a millisecond further in
 	}
 	beside, err := included(other)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// assumedSize and assumedLimit are the page that the wire format assumes and the largest it documents.
+// assumedSize is the default page size that the wire format assumes. assumedLimit is the largest limit that it documents.
 const (
 	assumedSize  = 10
 	assumedLimit = 100
@@ -18,7 +18,7 @@ const (
 	furthestLimit = 1000
 )
 
-// sizes asks how many documents a page has, by default and at most, and takes a sample of the newest.
+// sizes finds out how many documents a page has, by default and at most. It keeps a sample of the newest documents.
 func (r *run) sizes(ctx context.Context, first answer) error {
 	hundred, err := r.list(ctx, []string{"limit", "100", "sortOrder", "desc"})
 	if err != nil {
@@ -58,7 +58,7 @@ func ifThen(is bool, yes, no string) string {
 	return no
 }
 
-// largest finds out the largest limit from the answers to 100 and 101.
+// largest finds out the largest limit, starting from the answers to the limits 100 and 101.
 func (r *run) largest(ctx context.Context, hundred, more answer) error {
 	n := len(more.documents())
 	known := more.total()
@@ -78,7 +78,7 @@ func (r *run) largest(ctx context.Context, hundred, more answer) error {
 		r.check("largest limit", more.status == http.StatusBadRequest, "101: %s", more.short())
 	case n > assumedLimit:
 		return r.beyond(ctx)
-	case n < assumedLimit && known <= n: // or not known
+	case n < assumedLimit && known <= n: // known is -1 when the total is not given
 		r.size = assumedLimit
 		r.say("largest limit", Differs, "101 is taken; with %d documents it cannot be seen whether it is cut to 100", n)
 	case n > 0:
@@ -117,7 +117,8 @@ func (r *run) beyond(ctx context.Context) error {
 	return nil
 }
 
-// search finds the largest limit that is accepted between one that is (or 0) and one that is not.
+// search finds the largest accepted limit from yes, which is accepted or 0, up to no, which is refused. It returns 0 when a request
+// fails.
 func (r *run) search(ctx context.Context, yes, no int) (most int, last answer, err error) {
 	for no-yes > 1 {
 		middle := (yes + no) / 2
@@ -153,7 +154,7 @@ func (r *run) pageSize(first answer) {
 	}
 }
 
-// count judges documentsCount by the answer to limit=1.
+// count checks documentsCount in the answer to limit=1.
 func (r *run) count(one answer) {
 	n, err := strconv.Atoi(string(one.object["documentsCount"]))
 	switch {
@@ -181,7 +182,7 @@ func id(d record) string {
 	return s
 }
 
-// direction is 1 for oldest first, -1 for newest first, 0 when the times do not tell, 2 when they are not sorted.
+// direction returns 1 for oldest first, -1 for newest first, 0 when all times are equal, and 2 when they are not sorted.
 func direction(docs []record) (sign int) {
 	for i := 1; i < len(docs); i++ {
 		c := created(docs[i]).Compare(created(docs[i-1]))
@@ -198,7 +199,7 @@ func direction(docs []record) (sign int) {
 
 var directions = map[int]string{1: "oldest first", -1: "newest first", 0: "all of one time", 2: "in no order of createdAt"}
 
-// orders asks for both sort orders and for none.
+// orders asks for both sort orders and without a sort order.
 func (r *run) orders(ctx context.Context) error {
 	size := strconv.Itoa(r.size)
 	none, err := r.list(ctx, []string{"limit", size})
@@ -221,7 +222,7 @@ func (r *run) orders(ctx context.Context) error {
 	return nil
 }
 
-// ties looks at documents of one time in a list of one direction.
+// ties checks the order of documents with equal times in a list. sign is the expected order of their ids.
 func (r *run) ties(docs []record, sign int) {
 	sorted, seen := true, 0
 	for i := 1; i < len(docs); i++ {
@@ -233,14 +234,14 @@ func (r *run) ties(docs []record, sign int) {
 	switch {
 	case seen == 0:
 		r.say("ties", CannotTell, "no two documents have one time")
-	case seen < 6 && sorted: // which happens by chance
+	case seen < 6 && sorted: // may be by chance
 		r.say("ties", CannotTell, "only %d pairs have one time", seen)
 	default:
 		r.check("ties", sorted, "%d pairs of one time", seen)
 	}
 }
 
-// pages asks for the second page of one document, and for one that is none.
+// pages asks for the second page with a limit of 1, and for a page past the last.
 func (r *run) pages(ctx context.Context) error {
 	if len(r.sample) > 1 {
 		second, err := r.list(ctx, []string{"limit", "1", "page", "2", "sortOrder", "desc"})
@@ -261,7 +262,7 @@ func (r *run) pages(ctx context.Context) error {
 	return nil
 }
 
-// empty judges how a list without records is written.
+// empty checks how a list without records is written.
 func (r *run) empty(a answer) {
 	raw, there := a.object["documents"]
 	text := strings.TrimSpace(string(raw))
@@ -281,7 +282,7 @@ func (r *run) empty(a answer) {
 
 var knownStatuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
 
-// statuses asks for PENDING and for a status that is none.
+// statuses asks for documents in PENDING and in a status that does not exist.
 func (r *run) statuses(ctx context.Context) error {
 	unknown, err := r.list(ctx, []string{"limit", "1", "status", "NO_SUCH_STATUS"})
 	if err != nil {
@@ -332,7 +333,7 @@ func (r *run) inProgress(pending, unknown answer) {
 	}
 }
 
-// word is a status as it came, when it looks like one.
+// word returns a text of the service if it looks like a status or a code, and a description otherwise.
 func word(s string) string {
 	if len(s) > 40 || strings.ContainsFunc(s, func(c rune) bool { return c != '_' && c != '-' && (c < 'A' || c > 'z') }) {
 		return "of another spelling"
@@ -340,7 +341,7 @@ func word(s string) string {
 	return s
 }
 
-// archived asks for archived documents, and whether the others' list has one of them.
+// archived finds out whether a list without the archive filter holds archived documents.
 func (r *run) archived(ctx context.Context) error {
 	yes, err := r.list(ctx, []string{"limit", "1", "archive", "true"})
 	if err != nil {
@@ -375,7 +376,7 @@ func (r *run) archived(ctx context.Context) error {
 	return nil
 }
 
-// unknownParameter asks with one that older clients send.
+// unknownParameter asks with parameters that older clients send.
 func (r *run) unknownParameter(ctx context.Context) error {
 	if len(r.sample) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// constants are the names of the readings that are numbers in Go.
+// constants holds the names of the constants of a Profile, by type and value.
 var constants = map[reflect.Type][]string{
 	reflect.TypeFor[signformstest.UnknownStatus](): {"UnknownStatusRefused", "UnknownStatusIgnored", "UnknownStatusEmpty"},
 	reflect.TypeFor[signformstest.DateFormat]():    {"DateOrTime", "TimeOnly", "DateOnly"},
@@ -20,7 +20,7 @@ var constants = map[reflect.Type][]string{
 	reflect.TypeFor[signformstest.ErrorLayout]():   {"LayoutMessage", "LayoutError", "LayoutDataMessage", "LayoutDataError", "LayoutText"},
 }
 
-// ProfileLiteral is a Profile as Go source, with the fields that differ from the default; "" when none does.
+// ProfileLiteral returns a Profile as Go source, with the fields that differ from the default, or "" when none does.
 func ProfileLiteral(p signformstest.Profile) string {
 	var fields []string
 	v := reflect.ValueOf(p)
@@ -43,7 +43,7 @@ func ProfileLiteral(p signformstest.Profile) string {
 	return "signformstest.Profile{\n" + strings.Join(fields, "") + "}"
 }
 
-// extraLiteral names the fields alone: their values may be anybody's.
+// extraLiteral writes the extra fields with their booleans and numbers. Other values may be personal data, so it writes "" for them.
 func extraLiteral(extra map[string]any) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
@@ -69,7 +69,7 @@ var operationNames = map[signforms.Operation]string{
 	signforms.OpListRespondents: "signforms.OpListRespondents", signforms.OpListResponses: "signforms.OpListResponses",
 }
 
-// EndpointsLiteral is Options.Endpoints as Go source; "" when nothing is to be overridden.
+// EndpointsLiteral returns Options.Endpoints as Go source, or "" when there is nothing to override.
 func EndpointsLiteral(endpoints map[signforms.Operation]signforms.Endpoint) string {
 	if len(endpoints) == 0 {
 		return ""

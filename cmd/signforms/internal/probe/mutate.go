@@ -11,13 +11,13 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// methods are those by which void may be asked for, the assumed one first.
+// methods are the HTTP methods that void may have, the assumed one first.
 var methods = []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 const both = signforms.InputsQuery | signforms.InputsBody
 
-// mayMutate reports whether requests with a random id are as harmless as can be known: a service that gives documents for an
-// id that none has would void one of them.
+// mayMutate reports whether requests with a random id are likely to be harmless. They are not if the service returns documents for
+// an id that no document has: it might then act on one of them.
 func (r *run) mayMutate(fact string) bool {
 	switch {
 	case r.ignoreIDs:
@@ -32,7 +32,7 @@ func (r *run) mayMutate(fact string) bool {
 	return false
 }
 
-// void asks to void a document that does not exist, until the method and the place of the inputs are known.
+// void asks to void documents that do not exist, until the method and the place of the inputs are known.
 func (r *run) void(ctx context.Context) error {
 	if !r.mayMutate("void document") {
 		return nil
@@ -66,7 +66,7 @@ func (r *run) void(ctx context.Context) error {
 	return nil
 }
 
-// voidPlace finds out where inputs are read, by a method that is taken. inBoth is the answer with inputs in both places.
+// voidPlace finds out where inputs are read, with a method that is accepted. inBoth is the answer to inputs in both places.
 func (r *run) voidPlace(ctx context.Context, method string, inBoth answer) error {
 	inQuery, err := r.voidBy(ctx, method, signforms.InputsQuery)
 	if err != nil || r.report.Accepted {
@@ -85,7 +85,8 @@ func (r *run) voidPlace(ctx context.Context, method string, inBoth answer) error
 	return nil
 }
 
-// placeOf tells where inputs are read: where they are, a random id is looked for and not found; where not, it is missing.
+// placeOf returns where inputs are read. A service that reads the id answers that it is not found. A service that does not read it
+// answers that it is missing.
 func placeOf(inQuery, inBody answer) (signforms.Inputs, bool) {
 	query, body := inQuery.status == http.StatusNotFound, inBody.status == http.StatusNotFound
 	missingQuery, missingBody := missed(inQuery), missed(inBody)
@@ -100,14 +101,14 @@ func placeOf(inQuery, inBody answer) (signforms.Inputs, bool) {
 	return 0, false
 }
 
-// missed reports whether an answer says that inputs are missing or that their form is not taken.
+// missed reports whether an answer says that inputs are missing or in a form that is not accepted.
 func missed(a answer) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}, a.status)
 }
 
 var placeNames = map[signforms.Inputs]string{signforms.InputsQuery: "the query", signforms.InputsBody: "the body", both: "either of query and body"}
 
-// endpoint says how an operation is asked for.
+// endpoint notes the method of an operation and the place of its inputs.
 func (r *run) endpoint(fact, method string, place signforms.Inputs) {
 	usual := method == http.MethodPost && place == both
 	r.check(fact, usual, "%s, inputs are read in %s", method, placeNames[place])
@@ -134,7 +135,7 @@ func (r *run) voidBy(ctx context.Context, method string, place signforms.Inputs)
 		query = url.Values{"documentId": {inputs["documentId"]}, "documentType": {"PDF"}}
 	}
 	if place&signforms.InputsBody != 0 {
-		body, _ = json.Marshal(inputs) // of strings cannot fail
+		body, _ = json.Marshal(inputs) // cannot fail for strings
 	}
 	a, err := r.ask(ctx, method, r.path(signforms.OpVoidDocument), query, body, r.APIKey)
 	if err == nil && a.ok() {
@@ -145,7 +146,7 @@ func (r *run) voidBy(ctx context.Context, method string, place signforms.Inputs)
 	return a, err
 }
 
-// remind asks at most twice, through the limit store, to remind the signers of a document that does not exist.
+// remind asks at most twice to remind the signers of a document that does not exist. The requests count in the limit store.
 func (r *run) remind(ctx context.Context) error {
 	if r.Remind == nil || !r.mayMutate("send reminder") {
 		return nil
@@ -170,7 +171,7 @@ func (r *run) remind(ctx context.Context) error {
 	return nil
 }
 
-// remindOtherwise tries the method by which documents are voided, as POST is not allowed.
+// remindOtherwise tries the method of void, or else PUT, after POST was not allowed.
 func (r *run) remindOtherwise(ctx context.Context) error {
 	method := r.report.Endpoints[signforms.OpVoidDocument].Method
 	if method == "" || method == http.MethodGet {
@@ -191,15 +192,15 @@ func (r *run) remindOtherwise(ctx context.Context) error {
 	return nil
 }
 
-// sameMessage reports whether an error is the one that paths get which are not there.
+// sameMessage is samePath for an error of the SDK.
 func (r *run) sameMessage(e *signforms.Error) bool {
 	var a answer
 	a.status, a.text = e.StatusCode, string(e.Body)
-	json.Unmarshal(e.Body, &a.object) // what is no object has no message
+	json.Unmarshal(e.Body, &a.object) // a body that is not an object holds no message
 	return r.samePath(a)
 }
 
-// remindBy asks once. Its outcome is said here when nothing more is to be learnt.
+// remindBy makes one reminder request. It notes the outcome itself when a second request would show nothing more.
 func (r *run) remindBy(ctx context.Context, method string, place signforms.Inputs) (*signforms.Error, error) {
 	if err := r.Sleep(ctx, Pause); err != nil {
 		return nil, err

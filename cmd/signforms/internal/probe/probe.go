@@ -1,9 +1,9 @@
-// Package probe asks a service which of the project's assumptions about it hold. [Run] makes requests, one at a time and less
-// than one a second, and returns what they showed, fact by fact.
+// Package probe tests which of the project's assumptions about a service hold. [Run] makes requests, one at a time and less than
+// one a second, and returns an outcome for each fact.
 //
-// By default it makes GET requests to the three lists alone, which change nothing. Options.Mutating adds requests to void and
-// to remind with random ids; a service that reads its inputs elsewhere sees no id at all, and may take any record. The first of
-// them that succeeds is the last one.
+// By default it makes only GET requests, mostly to the three lists, which change nothing. Options.Mutating adds requests to void
+// and to remind with random ids. A service that reads its inputs elsewhere sees no id in them, and may act on any record. So probe
+// stops after the first of these requests that succeeds.
 package probe
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Options say what to ask, and whom.
+// Options say which service to ask, and what.
 type Options struct {
 	BaseURL, APIKey, WorkspaceID string
-	// Endpoints are where operations are, where that is known to differ already.
+	// Endpoints are the operations that are already known to differ.
 	Endpoints map[signforms.Operation]signforms.Endpoint
-	// Mutating asks to void and to remind too, with random ids.
+	// Mutating adds requests to void and to remind, with random ids.
 	Mutating bool
 	// Remind makes one reminder request with an endpoint and a random id, through the limit store, and returns its error. It is
 	// called at most twice, and only with Mutating.
@@ -29,29 +29,29 @@ type Options struct {
 
 	Transport http.RoundTripper
 	Timeout   time.Duration // of one request
-	// Sleep waits between requests. Nil means by the clock.
+	// Sleep waits between requests. Nil means a real wait.
 	Sleep func(context.Context, time.Duration) error
 }
 
 // Report is what probe found.
 type Report struct {
 	Results []Result
-	// Profile is the reading of the interface, as far as it was seen to differ.
+	// Profile holds the settings of the reference service that match what was seen.
 	Profile signformstest.Profile
-	// Endpoints are where operations were seen to be elsewhere, and those of Options.
+	// Endpoints are the operations that were seen to differ, and those of Options.
 	Endpoints map[signforms.Operation]signforms.Endpoint
 	// Asked are the requests that were made, in order.
 	Asked []Asked
-	// Accepted is set when a request with a random id was carried out: a document may be lost.
+	// Accepted is set when a request with a random id was carried out: a document may have been voided, or its signers reminded.
 	Accepted bool
 }
 
-// The most requests that Run makes.
+// The largest numbers of requests that Run makes.
 const (
 	MostGets      = 60
 	MostVoids     = 12
 	MostReminders = 2
-	// Pause is what lies between two requests at least.
+	// Pause is the least time between two requests.
 	Pause = 1100 * time.Millisecond
 )
 
@@ -62,16 +62,16 @@ type run struct {
 	outcomes map[string]Result
 	ended    time.Time // of the last request
 
-	size      int  // of the largest page that is accepted
-	ignoreIDs bool // documentId is no filter
+	size      int  // the largest limit that is accepted, as far as is known
+	ignoreIDs bool // the service ignores documentId
 	sample    []record
-	noPath    answer // to a GET of a path that is not one of the service's
+	noPath    answer // to a GET of a path that does not exist
 	badID     answer // to a malformed documentId
-	keyCode   string // of the answer to a wrong key
+	keyCode   string // the code in the answer to a wrong key
 }
 
-// Run asks, and returns what it found. With an error the report holds what was found before; it is nil when nothing could be
-// asked: no answer, or the key is refused.
+// Run makes the requests and returns what it found. With an error, the report holds what was found before it. The report is nil
+// when the first request has no answer or the key is refused.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Sleep == nil {
 		o.Sleep = sleep
@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r.finish(), nil
 }
 
-// steps are the questions, in order. Where documents are not listed, nothing that rests on them is asked.
+// steps returns the steps of a run, in order. Steps that need the list of documents are left out when there is no such list.
 func (r *run) steps(first answer) []func(context.Context) error {
 	steps := []func(context.Context) error{r.wrongKey, r.wrongPath}
 	if r.found("list documents", first) {
@@ -125,7 +125,7 @@ func (r *run) say(id string, o Outcome, format string, args ...any) {
 	r.outcomes[id] = Result{Outcome: o, Seen: fmt.Sprintf(format, args...)}
 }
 
-// check says that a fact holds or differs.
+// check notes that a fact holds or differs.
 func (r *run) check(id string, holds bool, format string, args ...any) {
 	o := Differs
 	if holds {
@@ -134,7 +134,7 @@ func (r *run) check(id string, holds bool, format string, args ...any) {
 	r.say(id, o, format, args...)
 }
 
-// found judges the first answer of an operation: whether it is where the wire format says.
+// found notes from the first answer of an operation whether it is at its path. It reports whether to ask more of the operation.
 func (r *run) found(id string, a answer) bool {
 	if answered := a.ok() || a.refused() || a.status/100 == 3; answered && r.outcomes["redirects"].Outcome != Differs {
 		r.check("redirects", a.status/100 != 3, "%s", a.short())
@@ -155,7 +155,7 @@ func (r *run) found(id string, a answer) bool {
 	return true
 }
 
-// takeAllow takes the method that the service itself names.
+// takeAllow notes the method that the service names in Allow.
 func (r *run) takeAllow(id string, a answer) {
 	if allow := a.header.Get("Allow"); oneMethod.MatchString(allow) {
 		op := signforms.Operation(id)
@@ -165,7 +165,7 @@ func (r *run) takeAllow(id string, a answer) {
 	}
 }
 
-// finish puts the outcomes in the order of the facts. What was not seen cannot be told.
+// finish puts the outcomes in the order of the facts. The outcome of a fact that nothing showed is CannotTell.
 func (r *run) finish() *Report {
 	for _, f := range Facts {
 		res, ok := r.outcomes[f.ID]

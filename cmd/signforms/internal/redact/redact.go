@@ -1,5 +1,5 @@
-// Package redact takes out of JSON and of texts what could name people or things, so that they can be kept or shown to others.
-// Whatever is replaced is replaced by the same words each time, so that what belonged together still does.
+// Package redact replaces values in JSON and texts that could identify people or things, so that the result can be kept or shown
+// to others. Equal values get the same replacement, so that the result shows which values belonged together.
 package redact
 
 import (
@@ -16,27 +16,27 @@ import (
 
 // Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
 type Replacer struct {
-	made  map[string]string // by the value
-	count map[string]int    // by the kind of value
-	order []string          // values, longest first when Text needs them
-	words bool              // messages are texts to look through, not values
+	made  map[string]string // replacements by value
+	count map[string]int    // how many replacements were made, by kind of value
+	order []string          // the values that Text looks for
+	words bool              // values in messages are replaced one by one, instead of the whole message
 }
 
-// New returns a Replacer that has seen nothing.
+// New returns a Replacer that has no replacements yet.
 func New() *Replacer { return &Replacer{made: map[string]string{}, count: map[string]int{}} }
 
-// Hide makes Text replace a value that it could not know: a key, a name, the host of a service.
+// Hide makes Text replace a value that it would not recognise: a key, a name, the host of a service.
 func (r *Replacer) Hide(value, kind string) {
 	if value != "" && r.made[value] == "" {
 		r.note(value, fmt.Sprintf("[%s]", kind))
 	}
 }
 
-// kept are the fields whose texts are words of the wire.
+// kept are the fields whose values are constants of the service.
 var kept = []string{"webhookEvent", "status", "documentType", "signingType", "signType", "code"}
 
-// JSON returns a JSON text with all strings replaced but times and words of the wire, and with long numbers replaced. The
-// order of fields stays.
+// JSON returns a JSON text with its strings replaced, except times and the values of kept fields. Numbers of more than 6 digits
+// are replaced too. The order of fields stays.
 func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -50,7 +50,7 @@ func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Error is JSON for the body of an error, whose message is kept as far as Text keeps it.
+// Error is JSON for the body of an error. It applies Text to the message instead of replacing the whole.
 func (r *Replacer) Error(text []byte) ([]byte, error) {
 	r.words = true
 	defer func() { r.words = false }()
@@ -126,7 +126,8 @@ var (
 	dynamicName = regexp.MustCompile(`^([a-z_]+\(page\d+\)\[)(.*)\]$`)
 )
 
-// fieldName keeps the names of the wire. The label in the name of a filled-in field may be a person's.
+// fieldName keeps names that look like those of the service. It replaces the label in the name of a filled-in field, which may name
+// a person.
 func (r *Replacer) fieldName(name string) string {
 	if m := dynamicName.FindStringSubmatch(name); m != nil {
 		return m[1] + r.String(m[2]) + "]"
@@ -146,7 +147,7 @@ var (
 	tokenText    = regexp.MustCompile(`\b[A-Za-z0-9_-]{20,}\b`)
 )
 
-// kinds are the values that are known by their form.
+// kinds are the kinds of values that are recognised by their form.
 var kinds = []struct {
 	name  string
 	form  *regexp.Regexp
@@ -172,10 +173,11 @@ func (r *Replacer) String(s string) string {
 	return r.make(s, "text", func(n int) string { return fmt.Sprintf("text %d", n) })
 }
 
-// shortest is the length from which on a value is looked for in texts: shorter ones are parts of words.
+// shortest is the least length of a value that Text looks for. Shorter values would match parts of words.
 const shortest = 3
 
-// Text replaces in a text what was replaced or hidden before, addresses, links, ids and what looks like a key.
+// Text replaces all values in a text that were replaced or hidden before. It also replaces addresses, links, ids and everything
+// that looks like a key.
 func (r *Replacer) Text(s string) string {
 	slices.SortFunc(r.order, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
