@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder fills a seed from YAML. The yaml package could do so itself, but tells no line of what it does not know in types
-// with methods of their own, and speaks of Go types.
+// decoder fills a seed from YAML. The yaml package could do this, but its errors name Go types, and lack the line for types that
+// decode themselves.
 type decoder struct {
 	file   *File
 	folder string
@@ -140,7 +140,7 @@ func (d *decoder) scalar(node *yaml.Node, out reflect.Value, path string) error 
 		return nil
 	}
 	if out.Kind() == reflect.String {
-		out.SetString(node.Value) // a name such as 2026 or yes stays what was written
+		out.SetString(node.Value) // a name such as 2026 or yes stays as written
 		return nil
 	}
 	if err := node.Decode(out.Addr().Interface()); err != nil {

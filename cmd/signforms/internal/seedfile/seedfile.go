@@ -1,4 +1,4 @@
-// Package seedfile reads the YAML files that say what a sandbox begins with. Start with [Read].
+// Package seedfile reads YAML files with the records that a sandbox starts with. Begin with [Read].
 package seedfile
 
 import (
@@ -18,7 +18,7 @@ import (
 type File struct {
 	Seed  *control.Seed
 	name  string
-	lines map[string]int // of "templates[0]" and so on
+	lines map[string]int // the lines of "templates[0]" and so on
 }
 
 // maxSize bounds a seed file, and each PDF that it names.
@@ -61,7 +61,7 @@ func readFile(name string) ([]byte, error) {
 	return content, err
 }
 
-// Explain gives an error of the seed's application the line that it is about.
+// Explain adds the file's name and the line to an error of applying the seed.
 func (f *File) Explain(err error) error {
 	e, ok := errors.AsType[*control.Error](err)
 	if !ok || f.lines[e.Path] == 0 {

@@ -8,12 +8,12 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// formPage is what the template of the form page shows.
+// formPage is the data for the template of the form page.
 type formPage struct {
 	Title, Assets  string
 	Form           signformstest.FormState
 	Email, Problem string
-	State          string // empty or done
+	State          string // "" or "done"
 	Questions      []question
 }
 
@@ -22,7 +22,7 @@ type question struct {
 	ID, Value string
 }
 
-// questions returns the form's questions, with what the request answered so far.
+// questions returns the form's questions with the answers in the request.
 func questions(r *http.Request, f signformstest.FormState) []question {
 	var all []question
 	for i, q := range f.Fields {

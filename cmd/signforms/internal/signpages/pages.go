@@ -1,8 +1,8 @@
-// Package signpages is what signers and respondents see in a browser: the signing page, the form page, and the script with which
-// a site embeds signing.
+// Package signpages serves the pages for signers and respondents: the signing page, the form page, and the script with which a
+// site embeds signing.
 //
-// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from them, and
-// work in a plainer form without JavaScript.
+// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from them. They
+// work in a simpler form without JavaScript.
 package signpages
 
 import (
@@ -23,13 +23,13 @@ import (
 
 // Options are the settings of New.
 type Options struct {
-	// Frames are the origins, as in https://app.example.com, whose pages may embed signing. None: nobody may.
+	// Frames are the origins whose pages may embed signing, such as https://app.example.com. Empty means that no page may.
 	Frames []string
 	// Original returns the PDF that a document's signers see.
 	Original func(context.Context, signformstest.DocumentState) ([]byte, error)
-	// Finished returns the finished PDF of a completed document, and ErrNotFinished while it is being made.
+	// Finished returns the finished PDF of a completed document, or ErrNotFinished while it is being made.
 	Finished func(context.Context, signformstest.DocumentState) ([]byte, error)
-	// Logger is told of files that cannot be had. It gets no link and no personal data.
+	// Logger gets a line for each file or page that cannot be shown. It gets no link and no personal data.
 	Logger *slog.Logger
 }
 
@@ -50,7 +50,7 @@ var embedJS string
 
 var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
 
-// prefix is where the pages' assets are: below the signing pages, so that a proxy can expose those alone.
+// prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
 var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, signCSS, signJS)
 
 // pages serves the pages of one server.
@@ -71,7 +71,7 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	return mux
 }
 
-// mux serves all but the assets.
+// mux serves everything except the assets.
 func (p *pages) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sign/{token}", p.signer((*pages).showSigning))
@@ -93,14 +93,14 @@ func serveEmbed(w http.ResponseWriter, _ *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("Cache-Control", "public, max-age=300")
-	_, _ = w.Write([]byte(embedJS)) // whoever asked has gone
+	_, _ = w.Write([]byte(embedJS)) // fails only when the client has gone
 }
 
 func (p *pages) noSuchPage(w http.ResponseWriter, _ *http.Request) {
 	p.message(w, http.StatusNotFound, "No such page", "Nothing is here. Open the link from the mail again, whole and unchanged.")
 }
 
-// message is a page that says one thing.
+// message shows a page with a title and one sentence.
 func (p *pages) message(w http.ResponseWriter, status int, title, text string) {
 	p.render(w, status, "message", struct{ Title, Text, Assets string }{title, text, prefix})
 }
@@ -114,10 +114,10 @@ func (p *pages) render(w http.ResponseWriter, status int, name string, data any)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // whoever asked has gone
+	_, _ = page.WriteTo(w) // fails only when the client has gone
 }
 
-// origin tells where a person's request comes from.
+// origin returns where a person's request comes from.
 func origin(r *http.Request) signformstest.Origin {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -126,7 +126,7 @@ func origin(r *http.Request) signformstest.Origin {
 	return signformstest.Origin{IP: ip, UserAgent: r.UserAgent()}
 }
 
-// sentence makes the text of an error one.
+// sentence turns the text of an error into a sentence.
 func sentence(err error) string {
 	text := strings.TrimSuffix(err.Error(), ".")
 	if text == "" {

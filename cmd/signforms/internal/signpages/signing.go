@@ -14,17 +14,17 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// maxBody bounds what a signer or respondent can send: pictures of signatures are the largest part.
+// maxBody bounds a submitted form, in bytes. Pictures of signatures are its largest part.
 const maxBody = 8 << 20
 
-// visit is a request by a signing link.
+// visit is a request with a signing link.
 type visit struct {
 	document signformstest.DocumentState
 	signer   signformstest.SignerState
-	path     string // of the link
+	path     string // the link's path
 }
 
-// signer finds out whose link a request is for.
+// signer finds the document and the signer of a link, and calls serve with them.
 func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, visit)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, id, ok := p.server.SigningLink(r.PathValue("token"))
@@ -47,11 +47,11 @@ func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, vi
 const (
 	stateReady   = "ready"   // the signer may sign
 	stateWaiting = "waiting" // somebody else has to sign first
-	stateSigned  = "signed"  // others still have to
-	stateEnded   = "ended"   // nobody can sign any more
+	stateSigned  = "signed"  // the signer has signed, and others still have to
+	stateEnded   = "ended"   // the document can no longer be signed
 )
 
-// signPage is what the template of the signing page shows.
+// signPage is the data for the template of the signing page.
 type signPage struct {
 	Title, Assets, Path string
 	Document            signformstest.DocumentState
@@ -88,7 +88,7 @@ func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
 	p.render(w, http.StatusOK, "sign", page)
 }
 
-// eventOf is what an embedding page is told after an act, if the document says that it happened.
+// eventOf returns the event for an embedding page after an act. It is "" unless the document shows that the act happened.
 func eventOf(did string, v visit) string {
 	switch {
 	case did == "signed" && finished(v.document):
@@ -127,7 +127,7 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 	return page
 }
 
-// lead says in words where the document stands for this signer.
+// lead returns the state of the document for this signer, with a sentence for the page and its CSS class.
 func lead(v visit) (state, text, class string) {
 	d, s := v.document, v.signer
 	switch {
@@ -185,7 +185,7 @@ func people(v visit) []person {
 	return all
 }
 
-// fields returns the signer's own fields, with what the request filled in so far.
+// fields returns the signer's own fields with the values in the request.
 func fields(r *http.Request, v visit) []field {
 	var own []field
 	for i, f := range v.document.Fields {
@@ -234,8 +234,8 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byt
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// viewed counts that a person has seen the document. Where the signer has signed or declined since the page was made, there is
-// nothing left to count: the page's report may come after the form was sent.
+// viewed notes that a person has seen the document. The page may report this only after the signer has signed or declined. Then
+// there is nothing to note, and that is no error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
 	if errors.Is(err, signformstest.ErrRefused) {
@@ -267,7 +267,7 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
 }
 
-// again shows the page as it is now, with what was entered and why that was not taken.
+// again shows the current page with what was entered, and why it was refused.
 func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error) {
 	if d, _, ok := p.server.SigningLink(r.PathValue("token")); ok {
 		v.document = d
@@ -282,7 +282,7 @@ func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error
 	p.render(w, http.StatusUnprocessableEntity, "sign", page)
 }
 
-// entered turns what was filled in into values. Fields left empty are left out.
+// entered returns the values of the fields. It leaves out empty fields.
 func entered(fields []field) (values []signformstest.FieldValue, err error) {
 	for _, f := range fields {
 		value := signformstest.FieldValue{Name: f.Name, Value: strings.TrimSpace(f.Value)}

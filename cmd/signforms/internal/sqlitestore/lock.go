@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
-// onlyName follows the symbolic links of a path, so that each name of a file leads to the same lock. It refuses a file with hard
-// links, which no name leads to. The file may be missing, its folder may not.
+// onlyName follows the symbolic links of a path, so that every path to a file leads to the same lock. It refuses a file with hard
+// links, because they cannot be followed to one name. The file may be missing, but its folder must exist.
 func onlyName(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,8 +34,8 @@ func onlyName(path string) (string, error) {
 	return real, err
 }
 
-// takeLock locks a file, making it when it is missing, until it is closed or the process ends. The file tells the process id
-// of whoever has it.
+// takeLock locks a file, and makes it if it is missing. The lock lasts until the file is closed or the process ends. The file holds
+// the id of the process with the lock.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -59,7 +59,7 @@ func takeLock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is the process that the file names, as far as it does.
+// holder returns the process that the lock file names, as in "process 123", or "".
 func holder(f *os.File) string {
 	text, err := io.ReadAll(io.LimitReader(f, 32))
 	id := strings.TrimSpace(string(text))

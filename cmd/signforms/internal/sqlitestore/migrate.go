@@ -8,18 +8,18 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// applicationID marks the file as one of this program: "SFms" in ASCII, where SQLite keeps room for that.
+// applicationID is "SFms" in ASCII. SQLite's header field for it marks the file as one of this program.
 const applicationID = 0x53466d73
 
-// migrations are the steps from an empty file to the current schema. The number of those done is the file's user_version.
-// Steps are added at the end and never changed.
+// migrations are the steps from an empty file to the current schema. The file's user_version is the number of steps that are done.
+// Add steps only at the end, and never change one.
 var migrations = []string{
 	`create table _meta (name text primary key not null, value not null);
 	 insert into _meta values ('resolved', 0);
 	 ` + createTable(signformstest.BlobKind),
 }
 
-// migrate checks whose file it is and brings its tables to the current schema.
+// migrate checks that the file belongs to this program, and brings its tables to the current schema.
 func migrate(ctx context.Context, db *sql.DB) error {
 	var id, version, objects int
 	err := db.QueryRowContext(ctx, `select (select application_id from pragma_application_id), (select user_version from pragma_user_version), (select count(*) from sqlite_schema)`).
@@ -43,7 +43,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// step does one migration, and notes it in the same transaction.
+// step does one migration. It sets user_version in the same transaction.
 func step(ctx context.Context, db *sql.DB, n int) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func step(ctx context.Context, db *sql.DB, n int) error {
 	return tx.Commit()
 }
 
-// tables are the kinds that the file has.
+// tables returns the kinds of records in the file.
 func tables(ctx context.Context, db *sql.DB) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table' and name not like '\_%' escape '\' and name not like 'sqlite\_%' escape '\' order by name`)
 	if err != nil {

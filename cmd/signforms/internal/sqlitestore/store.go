@@ -24,11 +24,11 @@ import (
 type Sync string
 
 const (
-	Normal Sync = "normal" // a process that is killed; after a loss of power the file is whole, but the last saves may be missing
-	Full   Sync = "full"   // the loss of power too, for a sync of the disk in every Save
+	Normal Sync = "normal" // the death of the process; after a loss of power the file is intact, but the last saves may be missing
+	Full   Sync = "full"   // also a loss of power; every Save syncs the disk
 )
 
-// What [Open] returns when a file cannot be used, found by errors.Is.
+// Why [Open] refuses a file, for errors.Is.
 var (
 	ErrInUse   = filelock.ErrLocked
 	ErrNewer   = errors.New("written by a newer version of this program")
@@ -42,18 +42,18 @@ type Store struct {
 	lock *os.File
 	db   *sql.DB
 
-	mu     sync.Mutex // of all below, and one Save at a time
-	writer *writer    // nil: to be opened by the next Save
-	doubt  bool       // the last commit failed in a way that may have left it in the file
+	mu     sync.Mutex // guards the fields below, and allows one Save at a time
+	writer *writer    // nil: the next Save opens one
+	doubt  bool       // the last commit failed, but may be in the file
 }
 
 var _ signformstest.Storage = (*Store)(nil)
 
-// busyFor is how long a statement waits for the lock of another process on the file: the sqlite3 shell, or a backup.
+// busyFor is how long a statement waits while another process, such as the sqlite3 shell or a backup, has the file locked.
 const busyFor = 5 * time.Second
 
-// Open opens the file, or makes it, with its folder, readable by the owner alone. It follows symbolic links, and refuses a
-// file that has further names (hard links): the lock, and SQLite's own files, go by the name. The caller closes it.
+// Open opens the file at path, or makes it and its folder, readable only by the owner. It follows symbolic links. It refuses a file
+// with several names (hard links), because the lock and SQLite's own files are found by name. The caller closes the Store.
 func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	if mode != Normal && mode != Full {
 		return nil, fmt.Errorf("sync %q is neither %s nor %s", mode, Normal, Full)
@@ -95,7 +95,8 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	return s, nil
 }
 
-// create makes the file unless it is there. SQLite would make it readable for all; it gives its other files the same mode.
+// create makes the file if it is missing, because SQLite would make it readable for everyone. SQLite gives its other files the same
+// mode as this one.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -113,7 +114,7 @@ func dataSource(path string, mode Sync) string {
 		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()),
 		"synchronous(" + string(mode) + ")",
 		"cache_size(-16384)",           // KiB
-		"journal_size_limit(67108864)", // what is left of the WAL after a checkpoint
+		"journal_size_limit(67108864)", // bytes; the WAL is cut to this size after a checkpoint
 	}}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()}).String()
 }
@@ -153,7 +154,7 @@ func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformst
 			return s.refusal(err)
 		}
 		if r.Data == nil {
-			r.Data = []byte{} // the driver's form of an empty value; nil would delete
+			r.Data = []byte{} // the driver returns nil for an empty value, but nil Data means a deleted record
 		}
 		if err := yield(r); err != nil {
 			return err
@@ -162,8 +163,8 @@ func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformst
 	return s.refusal(rows.Err())
 }
 
-// resolve settles whether the last commit happened. What it may have left at the end of the WAL is not visible, but would be
-// replayed if the process died now; the next commit overwrites it.
+// resolve settles whether a commit in doubt happened. A failed commit may have left frames at the end of the WAL. They are not
+// visible, but SQLite would replay them if the process died now. The commit here overwrites them.
 func (s *Store) resolve(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +178,8 @@ func (s *Store) resolve(ctx context.Context) error {
 	return nil
 }
 
-// Save implements [signformstest.Storage]. Once it has begun it does not end with ctx: it takes no longer than a write to
-// the disk, and a wait of at most 5 seconds for another process.
+// Save implements [signformstest.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to the disk,
+// and each of its statements waits at most 5 seconds for another process.
 func (s *Store) Save(ctx context.Context, records []signformstest.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -210,7 +211,7 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
 }
 
-// rollBack undoes what was not committed. A connection that cannot is closed, which does it too.
+// rollBack undoes what was not committed. If that fails, it closes the connection, which undoes it too.
 func (s *Store) rollBack(ctx context.Context) {
 	if s.writer.rollBack(ctx) != nil {
 		s.writer.discard()
@@ -218,9 +219,9 @@ func (s *Store) rollBack(ctx context.Context) {
 	}
 }
 
-// notCommitted tells of a commit's error whether nothing can have remained of the commit. That is so when another process
-// had the lock, and when the disk was full: the WAL's frames are written in order, the last one makes the commit, and
-// SQLITE_FULL means that one of them was not written whole. Other errors come from steps after that as well.
+// notCommitted reports whether a failed commit can have left nothing in the file. That is so when another process had the lock, and
+// when the disk was full: the last frame in the WAL makes the commit, frames are written in order, and SQLITE_FULL means that one of
+// them is incomplete. Other errors may also come from later steps.
 func notCommitted(err error) bool {
 	switch code(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL:
@@ -229,7 +230,7 @@ func notCommitted(err error) bool {
 	return false
 }
 
-// code is the primary result code of SQLite in err, or 0.
+// code returns the primary result code of SQLite in err, or 0.
 func code(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
@@ -237,7 +238,7 @@ func code(err error) int {
 	return 0
 }
 
-// Blob implements [signformstest.Storage]. A blob that is not there is an error that matches [fs.ErrNotExist].
+// Blob implements [signformstest.Storage]. The error for an unknown blob matches [fs.ErrNotExist].
 func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	var data []byte
 	err := s.db.QueryRowContext(ctx, `select data from blob where id = ?`, hash).Scan(&data)
@@ -247,7 +248,7 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	return data, s.refusal(err)
 }
 
-// refusal says what to do about an error of the file.
+// refusal adds to an error of the file what to do about it. It returns nil for nil.
 func (s *Store) refusal(err error) error {
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
@@ -261,7 +262,7 @@ func (s *Store) refusal(err error) error {
 	return nil
 }
 
-// Close writes the WAL into the file and frees it for other programs. It may be called more than once.
+// Close writes the WAL into the file and frees the lock. It may be called more than once.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,10 +272,10 @@ func (s *Store) Close() error {
 		s.writer = nil
 	}
 	if s.db != nil {
-		errs = append(errs, s.db.Close()) // the last connection's end is a checkpoint
+		errs = append(errs, s.db.Close()) // closing the last connection makes a checkpoint
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close()) // the file stays: removing it would race with the next one's lock
+		errs = append(errs, s.lock.Close()) // the lock file stays: removing it would race with the next process that locks it
 		s.lock = nil
 	}
 	return errors.Join(errs...)

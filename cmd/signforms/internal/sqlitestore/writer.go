@@ -72,7 +72,7 @@ func (w *writer) writeOne(ctx context.Context, r signformstest.Record) error {
 	return err
 }
 
-// value is what the column gets: text where it is text, so that sqlite3's JSON functions can read it.
+// value returns the value of the column data. Valid UTF-8 becomes text, so that sqlite3's JSON functions can read it.
 func value(r signformstest.Record) any {
 	if r.Kind != signformstest.BlobKind && utf8.Valid(r.Data) {
 		return string(r.Data)
@@ -90,7 +90,7 @@ func (w *writer) rollBack(ctx context.Context) error {
 	return err
 }
 
-// close gives the connection back.
+// close returns the connection to the pool.
 func (w *writer) close() error {
 	w.finalize()
 	return w.conn.Close()
@@ -99,11 +99,11 @@ func (w *writer) close() error {
 // discard closes the connection, which undoes what it has not committed.
 func (w *writer) discard() {
 	w.finalize()
-	w.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool's way to say so
+	w.conn.Raw(func(any) error { return driver.ErrBadConn }) // tells the pool to drop the connection
 	w.conn.Close()
 }
 
-// finalize closes the statements. SQLite keeps a closed connection alive, and the WAL with it, as long as it has one.
+// finalize closes the statements. While one is open, SQLite keeps a closed connection alive, and with it the WAL.
 func (w *writer) finalize() {
 	for _, stmt := range []*sql.Stmt{w.begin, w.end, w.undo} {
 		if stmt != nil {
@@ -116,12 +116,12 @@ func (w *writer) finalize() {
 	}
 }
 
-// kindName is what a kind may be called. SQLite keeps names that begin with sqlite_ for itself, and this package those with
-// an underscore in front.
+// kindName matches valid kinds. SQLite reserves names that begin with sqlite_, and this package those that begin with an
+// underscore.
 var kindName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 
-// prepare makes the table of a kind when it is missing, and its statements. The table is no part of the Save's transaction:
-// an empty one does no harm when that is undone.
+// prepare makes the table of a kind if it is missing, and prepares its statements. The table is not part of the transaction of the
+// Save: an empty table does no harm if the transaction is undone.
 func (w *writer) prepare(ctx context.Context, kind string) error {
 	if w.puts[kind] != nil {
 		return nil

@@ -1,5 +1,5 @@
-// Lists follow what happens: each event of the stream that a page lives by fetches the page's content again, at most twice a
-// second. The stream itself is kept by htmx, which reconnects.
+// Pages update themselves. Each event of the kinds in data-live fetches the page's content again, at most twice a second. htmx
+// reads the stream of events and reconnects.
 const kinds = (document.body.dataset.live ?? "").split(",");
 let waiting = false;
 for (const kind of kinds) {
@@ -9,14 +9,14 @@ for (const kind of kinds) {
 		setTimeout(() => {
 			waiting = false;
 			const main = document.querySelector("#main");
-			// What somebody is typing or has opened stays.
+			// Do not replace what the user is typing or has opened.
 			const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
 			if (!typing && !main.querySelector("details[open]")) htmx.trigger(main, "refresh");
 		}, 500);
 	});
 }
 
-// The current page's entry is in view where the menu does not fit.
+// Scrolls the menu to the entry of the current page, if the menu is wider than the window.
 document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 document.addEventListener("click", async (event) => {
@@ -26,7 +26,7 @@ document.addEventListener("click", async (event) => {
 	const text = block.querySelector("pre");
 	try {
 		await navigator.clipboard.writeText(text.textContent);
-	} catch { // browsers give the clipboard to loopback and HTTPS alone
+	} catch { // browsers allow this only on loopback and with HTTPS
 		getSelection().selectAllChildren(text);
 		if (!document.execCommand("copy")) return;
 	}

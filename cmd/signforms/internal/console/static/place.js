@@ -1,4 +1,4 @@
-// Places the fields of a new template on the pages of the chosen PDF, in fractions of the page as it is shown.
+// Places the fields of a new template on the pages of the chosen PDF. Positions and sizes are fractions of the visible page.
 const form = document.querySelector("#template-form");
 const assets = form.dataset.assets;
 const input = form.querySelector("#pdf");
@@ -32,7 +32,7 @@ function changed() {
 	}));
 }
 
-// freeName makes a name that no other field has.
+// freeName returns a name that no other field has.
 function freeName() {
 	const wanted = at("name").value.trim() || `${at("role").value} ${at("kind").value}`;
 	let name = wanted;

@@ -1,18 +1,18 @@
-// The signing page: shows the PDF page by page, shows what is entered at its place on the page, takes drawn signatures, and
-// tells an embedding page what happens. The page signs without it too.
+// The script of the signing page. It shows the PDF page by page, shows what is entered in its place on the page, offers to draw
+// signatures, and tells an embedding page what happens. Signing works without it too.
 const main = document.querySelector("main");
 const data = main.dataset;
 const library = (name) => new URL(`${data.assets}/lib/${name}`, location.href).href;
 
-// The worker takes long to start, so it starts before anything that can wait.
+// The worker is slow to start, so start it before everything else.
 const worker = data.pdf && new Worker(library("pdf.worker.min.mjs"), { type: "module" });
 const broken = new Promise((_, reject) => worker?.addEventListener("error", () => reject(new Error("the worker cannot be started"))));
 
-// The origins that may embed this page; where the browser says which of them does, that one.
+// The origins that may embed this page. If the browser says which origin does, only that one.
 const above = location.ancestorOrigins?.[0];
 const frames = (data.frames ?? "").split(" ").filter((origin) => origin && (!above || above === origin));
 
-// tell sends an event to the embedding page. The browser drops it unless that page is of the origin.
+// tell sends an event to the embedding page. The browser delivers it only if that page has one of the origins.
 function tell(event, detail = {}) {
 	if (window.parent === window) return;
 	const message = { source: "signforms", event, documentId: data.document ?? "", signerId: data.signer ?? "", ...detail };
@@ -70,14 +70,14 @@ async function draw(pdf, box) {
 	box.dataset.drawn = "";
 }
 
-// viewed reports that a person has seen the document, which fetching the link alone does not.
+// viewed reports that a person has seen the document. Fetching the link does not count as that.
 async function viewed() {
 	if (data.state !== "ready") return;
 	const answer = await fetch(data.viewed, { method: "POST", headers: { accept: "application/json" } });
 	if (answer.ok) tell("viewed");
 }
 
-// A spot shows on the page what is entered in a field, and leads to the field.
+// placeSpots adds a spot for each field of a page. A spot shows what is entered in the field. A click on it moves the focus there.
 function placeSpots(box, number) {
 	for (const field of document.querySelectorAll(`[data-field][data-page="${number}"]`)) {
 		const spot = document.createElement("button");
@@ -122,7 +122,7 @@ function offerDrawing() {
 		pad.clear();
 		dialog.showModal();
 	};
-	// A drawing takes the place of the typed name, and typing that of the drawing.
+	// A drawing replaces the typed name, and typing replaces the drawing.
 	const use = (own, image) => {
 		const typed = own.querySelector("input:not([type=hidden])");
 		own.querySelector("input[type=hidden]").value = image;
