@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -182,11 +183,11 @@ func endpoint(network *signformstest.Network, arrived *atomic.Int32) (url string
 	return network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 }
 
-// TestTheSenderWaitsForTheStorage has the storage fail for three minutes: nothing is delivered that was not claimed durably, the
-// storage is not asked without end, and then each delivery arrives once.
+// TestTheSenderWaitsForTheStorage has the storage fail for three minutes: no delivery is begun before the report of the one before
+// it is saved, the storage is not asked without end, and each delivery arrives once.
 func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	t.Parallel()
-	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+	for fate, before := range map[storagetest.Fate]int32{storagetest.Failed: 1, storagetest.UnknownKept: 2, storagetest.UnknownLost: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
 			defer network.Close()
@@ -195,84 +196,141 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 			srv.AddWebhook(signformstest.Webhook{URL: endpoint(network, arrived), Event: signformstest.SignatureCompleted})
 			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
 			inner := storage.Decide
-			var claimed atomic.Bool
 			storage.Decide = func(records []signformstest.Record) storagetest.Fate {
 				if records[0].Kind != "delivery" {
-					return storagetest.Saved // the signature; what follows is the claim
+					return storagetest.Saved // the signature; what follows are reports
 				}
-				claimed.Store(true)
 				return inner(records)
 			}
 			storage.becomes(fate)
-			synctest.Wait() // or a claim might be saved together with the signature
 			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 			require.ErrorIs(t, srv.Settle(t.Context()), signformstest.ErrStorage)
 			time.Sleep(3 * time.Minute)
-			require.True(t, claimed.Load())
-			require.Zero(t, arrived.Load())
+			require.Equal(t, before, arrived.Load())
 			require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
 
 			storage.becomes(storagetest.Saved)
 			require.NoError(t, srv.Settle(t.Context()))
 			require.Equal(t, int32(2), arrived.Load(), "signed and completed")
+			for _, d := range srv.Deliveries() {
+				require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+				require.Len(t, d.Attempts, 1)
+			}
 		})
 	}
 }
 
-// TestAnAnswerThatCannotBeSavedIsNotForgotten has the storage fail between an attempt and its report: the endpoint gets the
-// delivery once, and the log has one attempt.
+// TestAnAnswerThatCannotBeSavedIsNotForgotten has the storage fail between an attempt and its report: the log has the attempt once,
+// and the endpoint gets the delivery once if it accepted that, else once more when the repeat is due.
 func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		for _, statuses := range [][]int{{200}, {500, 200}} {
+			synctest.Test(t, func(t *testing.T) {
+				network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
+				defer network.Close()
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+				defer srv.Close()
+				url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					n := arrived.Add(1)
+					if n == 1 {
+						storage.becomes(fate)
+					}
+					w.WriteHeader(statuses[min(int(n), len(statuses))-1])
+				}))
+				hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+				id := srv.TestWebhook(hook)
+				if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // what was kept may have been loaded by then
+					require.ErrorIs(t, err, signformstest.ErrStorage)
+				}
+				time.Sleep(time.Minute + 137*time.Millisecond) // not at the instant of a repeat
+				synctest.Wait()
+				storage.becomes(storagetest.Saved)
+				time.Sleep(10 * time.Second)
+				require.NoError(t, srv.Settle(t.Context()))
+				require.EqualValues(t, len(statuses), arrived.Load())
+				d, err := srv.Delivery(id)
+				require.NoError(t, err)
+				require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+				require.Len(t, d.Attempts, len(statuses))
+			})
+		}
+	}
+}
+
+// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on what was saved while an attempt was under way. The record says
+// pending, or sending as in the files of earlier programs.
+func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
+	for _, status := range []string{"pending", "sending"} {
 		synctest.Test(t, func(t *testing.T) {
 			network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
 			defer network.Close()
-			srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
-			defer srv.Close()
+			var cut *storagetest.Memory
 			url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				arrived.Add(1)
-				storage.becomes(fate)
+				if arrived.Add(1) == 1 {
+					cut = storage.Copy()
+				}
 			}))
-			hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
-			id := srv.TestWebhook(hook)
-			if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // what was kept may have been loaded by then
-				require.ErrorIs(t, err, signformstest.ErrStorage)
-			}
-			time.Sleep(time.Minute + 137*time.Millisecond) // not at the instant of a repeat
-			synctest.Wait()
-			storage.becomes(storagetest.Saved)
+			srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+			srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted}))
 			require.NoError(t, srv.Settle(t.Context()))
+			srv.Close()
 			require.Equal(t, int32(1), arrived.Load())
-			d, err := srv.Delivery(id)
-			require.NoError(t, err)
-			require.Equal(t, signformstest.DeliveryDelivered, d.Status)
-			require.Len(t, d.Attempts, 1)
+
+			setDeliveryStatus(t, cut, "pending", status)
+			again := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: cut})
+			defer again.Close()
+			synctest.Wait()
+			require.NoError(t, again.Settle(t.Context()))
+			require.Equal(t, int32(2), arrived.Load())
+			require.Equal(t, signformstest.DeliveryDelivered, again.Deliveries()[0].Status)
 		})
 	}
 }
 
-// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on what was saved while an attempt was under way.
-func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		network, storage, arrived := signformstest.NewNetwork(), newFated(), new(atomic.Int32)
-		defer network.Close()
-		var cut *storagetest.Memory
-		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			if arrived.Add(1) == 1 {
-				cut = storage.Copy()
-			}
-		}))
-		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
-		srv.TestWebhook(srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted}))
-		require.NoError(t, srv.Settle(t.Context()))
-		srv.Close()
-		require.Equal(t, int32(1), arrived.Load())
+// setDeliveryStatus rewrites the one delivery of a storage.
+func setDeliveryStatus(t *testing.T, storage *storagetest.Memory, from, to string) {
+	t.Helper()
+	var changed []signformstest.Record
+	require.NoError(t, storage.Load(t.Context(), func(r signformstest.Record) error {
+		if r.Kind == "delivery" {
+			text := strings.Replace(string(r.Data), `"Status":"`+from+`"`, `"Status":"`+to+`"`, 1)
+			require.Contains(t, text, to)
+			changed = append(changed, signformstest.Record{Kind: r.Kind, ID: r.ID, Data: []byte(text)})
+		}
+		return nil
+	}))
+	require.Len(t, changed, 1)
+	storage.Decide = nil
+	require.NoError(t, storage.Save(t.Context(), changed))
+}
 
-		again := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: cut})
-		defer again.Close()
+// TestAClaimIsShownButNotSaved counts the saves of a delivery: when it falls due, and when it is done.
+func TestAClaimIsShownButNotSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, storage, saved := signformstest.NewNetwork(), newFated(), 0
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
+		defer srv.Close()
+		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
+		hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+		happenings, stop := srv.Watch(100)
+		defer stop()
+		storage.Decide = func(records []signformstest.Record) storagetest.Fate {
+			saved += len(records)
+			return storagetest.Saved
+		}
+		id := srv.TestWebhook(hook)
 		synctest.Wait()
-		require.NoError(t, again.Settle(t.Context()))
-		require.Equal(t, int32(2), arrived.Load())
-		require.Equal(t, signformstest.DeliveryDelivered, again.Deliveries()[0].Status)
+		require.Equal(t, signformstest.DeliverySending, srv.Deliveries()[0].Status)
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, 2, saved)
+		var told int
+		for _, h := range drain(happenings) {
+			if h.Kind == signformstest.DeliveryHappening && h.ID == id {
+				told++
+			}
+		}
+		require.Equal(t, 3, told, "pending, sending, delivered")
 	})
 }
 

@@ -38,7 +38,6 @@ type Sender struct {
 	failing  bool             // the store did not save the last claim or report
 	failures int              // how often it did not
 	failure  error            // the last time
-	loads    int              // of the store, when claims were last compared with it
 	stopping bool             // no further attempt begins
 	closed   bool
 }
@@ -125,7 +124,7 @@ func (s *Sender) busy(before int) (<-chan struct{}, error) {
 	due := false
 	s.Store.View(func(tx *store.Tx) error {
 		at, waiting := tx.NextDeliveryAt()
-		due = waiting && !at.After(tx.Now) || tx.Loads() != s.loads || tx.InDoubt()
+		due = waiting && !at.After(tx.Now) || tx.InDoubt()
 		return nil
 	})
 	switch {
@@ -190,22 +189,13 @@ func (s *Sender) claim(ctx context.Context) error {
 		return nil
 	}
 	var due []store.Delivery
-	var loads int
 	err := s.Store.Update(func(tx *store.Tx) error {
-		if loads = tx.Loads(); loads != s.loads {
-			s.giveBack(tx)
-		}
-		due = tx.Due(tx.Now, maxClaim)
-		for _, d := range due {
-			d.Status = store.DeliverySending
-			tx.PutDelivery(d)
-		}
+		due = tx.Claim(maxClaim)
 		return nil
 	})
 	if s.fails(err); err != nil {
 		return err
 	}
-	s.loads = loads
 	for _, d := range due {
 		s.claimed[d.ID] = true
 		if l := s.lanes[d.WebhookID]; l != nil {
@@ -223,17 +213,6 @@ func (s *Sender) claim(ctx context.Context) error {
 		s.signalIdle() // what was due may have been cancelled instead
 	}
 	return nil
-}
-
-// giveBack makes deliveries pending that only the records show as under way. They were under way when the process before this
-// one ended, or were claimed in a transaction that may not have been saved.
-func (s *Sender) giveBack(tx *store.Tx) {
-	for _, d := range tx.Deliveries() {
-		if d.Status == store.DeliverySending && !s.claimed[d.ID] {
-			d.Status = store.DeliveryPending
-			tx.PutDelivery(d)
-		}
-	}
 }
 
 // fails notes whether the store saves, and wakes the callers of Settle when it does not.

@@ -30,7 +30,7 @@
 //
 // The sender is not told of events. It reads what is due and reports the outcome:
 //
-//	claim       Update: Tx.Due(now, n), then Tx.PutDelivery with Status Sending, which takes it out of Due
+//	claim       Update: Tx.Claim(n), which takes them out of Due until they are put again, and is not saved
 //	deliver     outside any transaction
 //	report      Update: Tx.PutDelivery with the attempt appended and Status Delivered, Pending with NextAttemptAt, or Dead
 //

@@ -107,6 +107,7 @@ func (s *Store) together(group []*member) {
 	kept = true
 	for _, m := range group {
 		s.tell(m.tx.writes)
+		s.tell(m.tx.claims)
 	}
 	s.prune()
 }

@@ -36,6 +36,9 @@ func (ts *tables) load(w Write) {
 	case *Webhook:
 		ts.outbox.webhooks = append(ts.outbox.webhooks, v)
 	case *Delivery:
+		if v.Status == DeliverySending { // as files of before had it: claims are not saved
+			v.Status = DeliveryPending
+		}
 		ts.outbox.all = append(ts.outbox.all, v.ID)
 		ts.outbox.replace(nil, v)
 	case []*signing.AuditEntry:

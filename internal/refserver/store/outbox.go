@@ -187,13 +187,40 @@ func (tx *Tx) Enqueue(d Delivery) Delivery {
 	return d
 }
 
-// PutDelivery replaces a delivery: to claim it, to report an attempt, or to make it pending again.
+// PutDelivery replaces a delivery: to report an attempt, or to make it pending again.
 func (tx *Tx) PutDelivery(d Delivery) {
+	tx.wrote(KindDelivery, d.ID, tx.setDelivery(d))
+	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
+}
+
+// Claim returns up to limit deliveries that are due by the transaction's time, in the order of their times, and takes them out of
+// [Tx.Due] until they are put again. A claim is not saved: it ends with the process, and the delivery is made again.
+func (tx *Tx) Claim(limit int) []Delivery {
+	due := tx.Due(tx.Now, limit)
+	for _, d := range due {
+		d.Status = DeliverySending
+		tx.claims = append(tx.claims, Write{KindDelivery, d.ID, tx.setDelivery(d)})
+	}
+	return due
+}
+
+func (tx *Tx) setDelivery(d Delivery) *Delivery {
 	ob := &tx.s.outbox
 	old, next := ob.byID[d.ID], &d
 	tx.change(func() { ob.replace(old, next) }, func() { ob.replace(next, old) })
-	tx.wrote(KindDelivery, d.ID, next)
-	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
+	return next
+}
+
+// keepClaims claims what the outbox before this one had claimed, unless the records have the report of an attempt since.
+func (ob *outbox) keepClaims(before *outbox) {
+	for id, old := range before.byID {
+		d := ob.byID[id]
+		if old.Status == DeliverySending && d != nil && d.Status == DeliveryPending && len(d.Attempts) == len(old.Attempts) {
+			claimed := *d
+			claimed.Status = DeliverySending
+			ob.replace(d, &claimed)
+		}
+	}
 }
 
 func (ob *outbox) replace(old, d *Delivery) {

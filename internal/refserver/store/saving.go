@@ -85,7 +85,6 @@ type keeping struct {
 	unsaved []Write       // what follows from time alone: the next save carries it
 	doubt   doubt         // a save may have been carried out; nothing changes until all was loaded again
 	loading chan struct{} // holds a value while that is done
-	loads   int           // how often that was done
 }
 
 // doubt is the error that stops all changes, or nil. It may be read during a save.
@@ -194,17 +193,14 @@ func (s *Store) load() error {
 	}
 	fresh.arrange()
 	s.mu.Lock()
+	fresh.outbox.keepClaims(&s.outbox)
 	s.tables, s.unsaved = fresh, nil
 	s.doubt.Store(nil)
-	s.loads++
 	s.prune()
 	s.mu.Unlock()
 	s.wakeSender()
 	return nil
 }
-
-// Loads returns how often the records were loaded. After a load, deliveries may be under way in the records only.
-func (tx *Tx) Loads() int { return tx.s.loads }
 
 // InDoubt reports whether the last save may have been carried out. Then the transaction sees the state before it.
 func (tx *Tx) InDoubt() bool { return tx.s.doubt.Load() != nil }

@@ -93,6 +93,7 @@ type Tx struct {
 	s        *Store
 	undo     []func() // one per change, run in reverse to roll back; nil in a view
 	writes   []Write  // of whoever keeps or watches
+	claims   []Write  // of whoever watches
 	writable bool
 	enqueued bool
 
@@ -183,7 +184,7 @@ func (tx *Tx) rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
 	}
-	tx.undo, tx.writes = nil, nil
+	tx.undo, tx.writes, tx.claims = nil, nil, nil
 }
 
 // change makes one change and remembers how to take it back. Every write of the package goes through it.
