@@ -153,7 +153,7 @@ func TestLockedFile(t *testing.T) {
 	s.run(q, j.noting(nil))
 	s.accept(q, completed("a", 1))
 	s.settled(q)
-	other, err := sql.Open("sqlite", "file:"+string(s.where))
+	other, err := sql.Open("sqlite", "file:"+string(s.where)+"?_pragma=busy_timeout(10000)") // the queue may be writing
 	require.NoError(t, err)
 	defer other.Close()
 	conn, err := other.Conn(t.Context())
