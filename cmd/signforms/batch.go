@@ -101,7 +101,7 @@ func (f *batchFlags) addFlags(cmd *cobra.Command) {
 
 func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
 	cmd.Flags().StringVar(&f.journal, "journal", "", "`file` that remembers what was done (default "+where+")")
-	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "do not go on with an unfinished run: start over, with everything except what is unknown")
+	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "start over instead of continuing an unfinished run; items whose outcome is unknown are still held back")
 	cmd.Flags().StringArrayVar(&f.resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
 }
 
@@ -237,7 +237,7 @@ func (b *batch) explain(w io.Writer) error {
 		}
 	}
 	if b.held > 0 {
-		fmt.Fprintf(w, "what is unknown is not %s again: say --resolve ITEM=done, or --resolve ITEM=again\n", b.verb)
+		fmt.Fprintf(w, "an item whose outcome is unknown is not %s again: say --resolve ITEM=done, or --resolve ITEM=again\n", b.verb)
 	}
 	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")

@@ -36,9 +36,9 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
-	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "a running sandbox, whose address, key and workspace are asked for (default "+defaultSandbox+")")
+	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+defaultSandbox+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
-	f.StringArrayVar(&c.endpoints, "endpoint", nil, "where an `operation` is on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
@@ -99,7 +99,7 @@ func (c *connection) resolve() error {
 // askSandbox takes address, key and workspace from a running sandbox.
 func (c *connection) askSandbox() error {
 	if c.baseURL != "" || c.keyFile != "" {
-		return usageError("--sandbox says where and with which key: leave out --base-url and --api-key-file")
+		return usageError("--sandbox already gives the address and the key: leave out --base-url and --api-key-file")
 	}
 	token := os.Getenv(sandboxEnv + "TOKEN")
 	client, err := control.NewClient(c.sandbox, token)

@@ -19,7 +19,7 @@ func dataFile() (file string, err error) {
 		folder = inHome(".local", "share")
 	}
 	if folder == "" {
-		return "", errors.New("the user has no folder for data: say with --data where the state is to be, or --memory")
+		return "", errors.New("the user has no folder for data: name a file for the state with --data, or use --memory")
 	}
 	return filepath.Join(folder, "signforms", "sandbox.db"), nil
 }

@@ -91,7 +91,7 @@ func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
 		bounds = fmt.Sprintf("1 to %d", most)
 	}
 	cmd.Flags().Var(countFlag{count: page}, "page", "only this page, from 1 (default all pages)")
-	cmd.Flags().Var(countFlag{limit, most}, "limit", "records to a page, "+bounds+" (default 100, with --page the service's own)")
+	cmd.Flags().Var(countFlag{limit, most}, "limit", "records per page, "+bounds+" (default 100, with --page the service's own)")
 }
 
 // complete makes the shell offer these values of a flag.
@@ -111,8 +111,8 @@ func newDocumentsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List PDF documents",
-		Long: `List prints PDF documents as the service sends them, page after page: however many there are, memory holds two pages.
-Documents made from a template are printed by templates respondents.`,
+		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
+The command templates respondents prints documents that were made from a template.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -19,7 +19,7 @@ import (
 // noArgs, exactlyOne, atMostOne and atLeastOne check the number of arguments. Their errors say which arguments the command takes.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%q is too much: the command has flags alone", args[0])
+		return fmt.Errorf("%q is not expected: the command takes only flags", args[0])
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c hostCheck) wrap(next http.Handler) http.Handler {
 		if forPeople(r.URL.Path) && !c.allows(r.Host) {
 			control.WriteError(w, &control.Error{
 				Status: http.StatusMisdirectedRequest, Code: "host",
-				Message: "this sandbox does not go by the name in the request's Host header; start it with that name as --allow-host, or in --public-url",
+				Message: "the name in the request's Host header is not allowed; start the sandbox with that name as --allow-host, or in --public-url",
 			})
 			return
 		}

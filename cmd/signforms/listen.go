@@ -46,20 +46,20 @@ func newListen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen --forward-to URL",
 		Short: "Forward the webhooks of a running sandbox to this machine",
-		Long: `Listen gets every delivery of a running sandbox while it runs and posts it, byte for byte and with its headers, to an address
-that this machine can reach: localhost is that of this machine, also when the sandbox runs in a container. What it answers is
-reported to the sandbox, whose delivery log and schedule go by it. A line on standard output tells of each delivery.
+		Long: `Listen gets every delivery of a running sandbox while it runs. It posts each, byte for byte and with its headers, to an address that
+this machine can reach: localhost means this machine, even if the sandbox runs in a container. It reports the answer to the
+sandbox, which uses it for its delivery log and its schedule. It prints a line on standard output for each delivery.
 
-Without --forward-to it answers 200 itself. Whether it is connected is said on standard error each time that changes. It connects
-again by itself, and attempts that were made meanwhile come then, or again by the sandbox's schedule. A delivery is posted a second time
-only when the report of the first was lost, and its line says so.`,
+Without --forward-to it answers 200 itself. It says on standard error when it is connected and when it no longer is. It connects
+again by itself. Attempts that were made meanwhile arrive then, or later by the sandbox's schedule. A delivery is posted a second
+time only when the report of the first was lost, and its line says so.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.sandbox.url, "url", defaultSandbox, "where the sandbox is")
-	f.StringVar(&l.sandbox.token, "token", "", "what the sandbox was given as --token")
+	f.StringVar(&l.sandbox.token, "token", "", "the token that the sandbox was started with")
 	bindEnv(sandboxEnv, cmd)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
 	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")

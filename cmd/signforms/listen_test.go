@@ -386,7 +386,7 @@ func TestTrigger(t *testing.T) {
 	}
 	_, stderr, code = execute(t, "trigger", "new_signature_pdf_completed", "--document", id)
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "which is SIGNED, no signer is left")
+	require.Contains(t, stderr, "is SIGNED, and has no signer left")
 }
 
 func TestTriggerForTemplatesAndForms(t *testing.T) {

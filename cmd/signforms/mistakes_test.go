@@ -29,7 +29,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"documents", "add", "Lease", "--signer", "ann@example.com", "--pdf", "nofile"}, "--pdf: nofile: no such file"},
 		{[]string{"documents", "get"}, "give one DOCUMENT_ID; see"},
 		{[]string{"documents", "get", "a", "b"}, "give one DOCUMENT_ID, not 2 arguments"},
-		{[]string{"documents", "list", "extra"}, `"extra" is too much: the command has flags alone`},
+		{[]string{"documents", "list", "extra"}, `"extra" is not expected: the command takes only flags`},
 		{[]string{"documents", "list", "--sandbox", s.BaseURL}, "--sandbox=URL"},
 		{[]string{"documents", "get", "--sandbox", s.BaseURL}, "--sandbox=URL"},
 		{[]string{"documents", "list", "--sandbox", "--page", "0"}, `--page "0": must be a whole number, 1 or more`},

@@ -34,19 +34,20 @@ func newProbe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
-		Long: fmt.Sprintf(`Probe asks the service itself about what docs/wire-format.md assumes or has from one witness alone. It prints fact by fact whether it
-holds, differs or cannot be told, with what was seen, and the Go literals of Options.Endpoints and signformstest.Profile that fit.
+		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each fact it prints whether
+the fact holds, differs or cannot be told, and what was seen. It also prints the Go literals of Options.Endpoints and
+signformstest.Profile that fit the service.
 
-By default it makes GET requests to the three lists alone, at most %d and less than one a second. They change nothing, but one of them
-has an unknown key, and some have inputs that the service should refuse.
+By default it makes only GET requests, to the three lists and to one path that does not exist: at most %d, and less than one a
+second. They change nothing, but one of them has an unknown key, and some have inputs that the service should refuse.
 
-With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d requests with random ids, the latter
-through the limit store. A service that reads its inputs in another place than ours sees no id at all, and some then take the
-first record: one document may be voided, and the signers of one reminded. The first request that is carried out is the last. So
-this is for a workspace that is disposable, and its id must be typed to confirm it. Nothing is ever sent from a template or form.
+With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d requests with random ids. The
+reminders count in the limit store. A service that reads its inputs in another place sees no id in a request, and may act on the
+first record that it has. Then one document may be voided, or the signers of one reminded, and probe stops at once. So use
+--mutating only with a disposable workspace; its id must be typed to confirm it. Nothing is ever sent from a template or form.
 
-With --report it writes a page with all that was asked and answered, in which names, ids, addresses, links and keys are replaced, to be
-attached to an issue. Read it before you do.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
+With --report it writes a page with all requests and answers, which you can attach to an issue. Names, ids, addresses, links and keys
+in it are replaced. Read it before you show it to others.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
 		Example: "  signforms probe --report probe.md",
 		Args:    noArgs,
 		RunE:    c.run,
@@ -198,7 +199,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
 	}
 	if rep.Accepted {
-		return &exitError{exitUnknown, errors.New("a request with a random id was carried out: look which document was voided, or whose signers were reminded")}
+		return &exitError{exitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded")}
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
 	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
 	require.Equal(t, exitUnknown, code)
-	require.Contains(t, stderr, "a request with a random id was carried out: look which document was voided")
+	require.Contains(t, stderr, "a request with a random id was carried out: find out which document was voided")
 	require.Equal(t, 1, strings.Count(strings.Join(s.asked(), "\n"), http.MethodPost))
 }
 

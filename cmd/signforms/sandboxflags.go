@@ -32,7 +32,7 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 	var s sandbox
 	f := cmd.Flags()
 	f.StringVar(&s.url, "url", defaultSandbox, "where the sandbox is")
-	f.StringVar(&s.token, "token", "", "what the sandbox was given as --token")
+	f.StringVar(&s.token, "token", "", "the token that the sandbox was started with")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := control.NewClient(s.url, s.token)
 		if err != nil {

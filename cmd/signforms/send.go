@@ -36,11 +36,12 @@ type sendCommand struct {
 const sendManyHelp = `
 With --csv it sends one document to each line of a CSV file. The header names the columns: name, email, role, colour, subject,
 message, and [variable] for the value of a custom variable. A line for several roles has columns such as Buyer.name, Buyer.email,
-Seller.name and Seller.email. What --subject, --message, --variable and --role say holds for every line that does not say it itself.
+Seller.name and Seller.email. The values of --subject, --message, --variable and --role apply to every line without its own.
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command sends only the rest. A line
-whose outcome is unknown is not sent again unasked. The run has ended when every line was sent; the next one starts over.`
+whose outcome is unknown is not sent again unless --resolve says so. The run has ended when every line was sent; the next one
+starts over.`
 
 func newTemplatesSend() *cobra.Command {
 	c := &sendCommand{}
@@ -68,7 +69,7 @@ func newFormsSend() *cobra.Command {
 		Short: "Send a form to its receivers, once or to many",
 		Long: `Send sends a form to its receivers. When the answer is lost it ends with exit code 4: the form may have been sent.
 ` + strings.NewReplacer("one document to each line", "the form to each line", "role, colour, ", "", ` A line for several roles has columns such as Buyer.name, Buyer.email,
-Seller.name and Seller.email.`, "", "--variable and --role say", "and --variable say", "--message, and", "--message and").Replace(sendManyHelp),
+Seller.name and Seller.email.`, "", "--variable and --role apply", "and --variable apply", "--message, and", "--message and").Replace(sendManyHelp),
 		Example: "  signforms forms send 7f1c… --to name=Ann,email=ann@example.com\n  signforms forms send 7f1c… --csv people.csv",
 		Args:    exactlyOne("FORM_ID"),
 		RunE:    c.run,

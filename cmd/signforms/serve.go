@@ -50,7 +50,7 @@ func newServe() *cobra.Command {
 func (f *serveFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", defaultAddr, "`host:port` to listen on; port 0 is a free one")
-	flags.StringVar(&f.publicURL, "public-url", "", "`URL` that links and webhook payloads carry, where it is not the address: of a proxy, or a container's name")
+	flags.StringVar(&f.publicURL, "public-url", "", "`URL` in links and webhook payloads, if it differs from the listening address: that of a proxy, or a container's name")
 	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
 	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
 	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
@@ -62,10 +62,10 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.keep, "keep", nil, "how many of the newest `log=number` to keep: of requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000), as in audit=5000; may be repeated")
 	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
-	flags.StringVar(&f.token, "token", "", "what console and control API ask for; without one they are closed off loopback")
+	flags.StringVar(&f.token, "token", "", "token that console and control API ask for; without one they are closed unless only this machine can reach the sandbox")
 	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
 	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
-	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "leave the PDFs of completed documents as they were sent, in place of stamping and sealing them: for many documents")
+	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "do not stamp and seal the PDFs of completed documents, which takes time with many documents")
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
 }
 
@@ -87,7 +87,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 		return nil, err
 	}
 	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
-		return nil, usageError("--token begins or ends with a blank, or holds a control character: nobody could send it")
+		return nil, usageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
 	}
 	if f.envFile != "" {
 		given := control.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}

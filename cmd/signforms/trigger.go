@@ -52,14 +52,14 @@ func newTrigger() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "trigger EVENT",
 		Short: "Make an event happen in a running sandbox",
-		Long: `Trigger does once what the event tells of, to a record of the sandbox itself: a signer views or signs a document, a form is answered. So
-the event is true of the sandbox's state, and further events follow where the service has them: the last signature completes a document.
-It takes the newest record that fits, or that of --document, and prints what it did and which deliveries came of it.
+		Long: `Trigger causes an event by acting on a record of the sandbox: a signer views or signs a document, or a form is answered. So the event
+agrees with the sandbox's state, and may cause further events: the last signature completes a document. Trigger uses the newest
+record that fits, or that of --document. It prints what it did, and the deliveries that follow from it.
 
 Events: ` + strings.Join(triggers(), ", ") + `
 
 With --set: signer=ADDRESS says who acts, field.NAME=VALUE fills in a field of the document, answer.QUESTION=TEXT answers a question of the
-form, email=ADDRESS is the respondent's.`,
+form, and email=ADDRESS is the respondent's address.`,
 		Example: "  signforms trigger new_signature_pdf_completed --document 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --set field.Fee=100",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(triggers(), args[0]) {
@@ -178,7 +178,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 			return nil, err
 		}
 		if d.Type != kind {
-			return nil, usageError("--document is of the type %s, and the event is about one of %s", d.Type, kind)
+			return nil, usageError("--document is of the type %s, but the event needs one of the type %s", d.Type, kind)
 		}
 		return &d, nil
 	}
@@ -205,12 +205,12 @@ func (t *trigger) signer(d *control.DocumentRecord, news func(control.SignerReco
 			return s.ID, nil
 		}
 	}
-	return "", fmt.Errorf("of the document %s, which is %s, no signer is left for whom this would be news", d.ID, d.Status)
+	return "", fmt.Errorf("the document %s is %s, and has no signer left who could still do this", d.ID, d.Status)
 }
 
 func (t *trigger) view(ctx context.Context, d *control.DocumentRecord) (string, error) {
 	if len(t.with("field.")) > 0 {
-		return "", usageError("--set field.…: whoever views a document fills in nothing")
+		return "", usageError("--set field.…: viewing a document fills in no fields; leave it out")
 	}
 	signer, err := t.signer(d, func(s control.SignerRecord) bool { return s.ViewedAt.IsZero() })
 	if err != nil {
@@ -280,7 +280,7 @@ func (t *trigger) sign(ctx context.Context, d *control.DocumentRecord, signer st
 // signAll signs as every signer who has not signed yet, in their order.
 func (t *trigger) signAll(ctx context.Context, d *control.DocumentRecord) (string, error) {
 	if t.overrides["signer"] != "" {
-		return "", usageError("--set signer=…: all that have not signed do")
+		return "", usageError("--set signer=…: for this event every signer signs who has not signed yet; leave it out")
 	}
 	var did []string
 	for range d.Signers {

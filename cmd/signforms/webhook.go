@@ -116,8 +116,8 @@ func newWebhookVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Verify a delivery and print its events",
-		Long: `Verify reads a body from a file or from stdin, and with --request a whole HTTP request. It prints the events of a genuine delivery
-and ends with exit code 1 for any other. How old the delivery is counts only when --tolerance says so.`,
+		Long: `Verify reads a body, or with --request a whole HTTP request, from a file or from stdin. It prints the events of a genuine delivery
+and ends with exit code 1 for any other. It checks the age of the delivery only with --tolerance.`,
 		Example: `  signforms webhook verify -H "X-Timestamp: 1732180000" -H "X-Signature: 0a1b…" body.json
   signforms webhook verify --request saved.http --tolerance 5m`,
 		Args: atMostOne("FILE"),
@@ -189,8 +189,8 @@ func newWebhookDiagnose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose [FILE]",
 		Short: "Say why a delivery is refused",
-		Long: `Diagnose tries the mistakes that are known to happen, on either side, and names the one with which the signature would match. It
-ends with exit code 0 when the delivery is genuine, and with 1 otherwise. Nothing of what it prints is secret.`,
+		Long: `Diagnose tries known mistakes of senders and receivers, and names the one with which the signature would match. It ends with exit
+code 0 when the delivery is genuine, and with 1 otherwise. It prints no secrets.`,
 		Args: atMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read()

@@ -167,7 +167,7 @@ func (j *Journal) read() (whole int64, err error) {
 			if number == 1 {
 				return 0, errNoJournal
 			}
-			return 0, fmt.Errorf("line %d is damaged, so what was done is not known: look at the service before you remove the file", number)
+			return 0, fmt.Errorf("line %d is damaged, so it is unknown what was done: check with the service before you remove the file", number)
 		}
 		whole += int64(len(text))
 	}

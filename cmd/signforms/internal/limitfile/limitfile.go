@@ -188,7 +188,7 @@ func (s *Store) load() (st *state, moved bool, err error) {
 	}
 	var old state
 	if err := json.Unmarshal(text, &old); err != nil || old.Version != version {
-		return nil, false, fmt.Errorf("%s is damaged: when no reminder was sent for 17 minutes, remove it", s.path)
+		return nil, false, fmt.Errorf("%s is damaged: remove it when no reminder has been sent for 17 minutes", s.path)
 	}
 	var shift time.Duration
 	if moved = old.Session != session || now < old.Saved; moved {

@@ -52,7 +52,7 @@ func (d *decoder) mapping(node *yaml.Node, out reflect.Value, path string) error
 		if title := out.FieldByName("Title"); title.IsValid() && node.Kind == yaml.ScalarNode && out.NumField() == 2 {
 			return d.scalar(node, title, path) // "- Buyer" for a role is short for "- title: Buyer"
 		}
-		return d.failf(node, path, "here must be a mapping, as in name: value")
+		return d.failf(node, path, "expected a mapping, as in name: value")
 	}
 	seen := map[string]bool{}
 	for i := 0; i < len(node.Content); i += 2 {
@@ -62,7 +62,7 @@ func (d *decoder) mapping(node *yaml.Node, out reflect.Value, path string) error
 		case !known:
 			return d.failf(key, path, "there is no %q here; there are %s", key.Value, strings.Join(names(out.Type()), ", "))
 		case seen[key.Value]:
-			return d.failf(key, path, "%q is here twice", key.Value)
+			return d.failf(key, path, "%q is given twice", key.Value)
 		}
 		seen[key.Value] = true
 		if err := d.value(value, field, join(path, key.Value)); err != nil {
@@ -98,7 +98,7 @@ func names(t reflect.Type) (all []string) {
 
 func (d *decoder) sequence(node *yaml.Node, out reflect.Value, path string) error {
 	if node.Kind != yaml.SequenceNode {
-		return d.failf(node, path, "here must be a list")
+		return d.failf(node, path, "expected a list")
 	}
 	for i, item := range node.Content {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -131,7 +131,7 @@ func (d *decoder) content(node *yaml.Node, out reflect.Value, path string) error
 
 func (d *decoder) scalar(node *yaml.Node, out reflect.Value, path string) error {
 	if node.Kind != yaml.ScalarNode {
-		return d.failf(node, path, "here must be a single value")
+		return d.failf(node, path, "expected a single value")
 	}
 	if text, ok := out.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if err := text.UnmarshalText([]byte(node.Value)); err != nil {

@@ -29,7 +29,7 @@ func onlyName(path string) (string, error) {
 	}
 	n, err := filelock.Names(real)
 	if err == nil && n > 1 {
-		err = fmt.Errorf("%s has %d names (hard links), and another program could use it by another one: keep one of them", real, n)
+		err = fmt.Errorf("%s has %d names (hard links), and another program could open it by another name: remove all names but one", real, n)
 	}
 	return real, err
 }

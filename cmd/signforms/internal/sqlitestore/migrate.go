@@ -28,16 +28,16 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return err
 	case id != applicationID && (id != 0 || version != 0 || objects != 0):
-		return fmt.Errorf("%w: it belongs to another; choose another file", ErrForeign)
+		return fmt.Errorf("%w: it belongs to another program; choose another file", ErrForeign)
 	case version > len(migrations):
-		return fmt.Errorf("%w: its schema is %d, this one knows %d; use that version, or another file", ErrNewer, version, len(migrations))
+		return fmt.Errorf("%w: its schema is %d, and this version knows %d; use the newer version, or choose another file", ErrNewer, version, len(migrations))
 	}
 	if _, err := db.ExecContext(ctx, `pragma journal_mode = wal`); err != nil {
 		return err
 	}
 	for n := version; n < len(migrations); n++ {
 		if err := step(ctx, db, n); err != nil {
-			return fmt.Errorf("bringing its schema to %d: %w", n+1, err)
+			return fmt.Errorf("migrating its schema to %d: %w", n+1, err)
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	path := filled(t)
 	query(t, path, `pragma user_version = 99`)
-	refusedWith(t, path, sqlitestore.ErrNewer, "use that version, or another file")
+	refusedWith(t, path, sqlitestore.ErrNewer, "use the newer version, or choose another file")
 }
 
 func TestAnotherProgramsDatabaseIsRefused(t *testing.T) {
