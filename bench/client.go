@@ -19,7 +19,7 @@ type Fixture struct {
 	server *httptest.Server
 }
 
-// NewFixture starts a server of so many documents, a multiple of 100.
+// NewFixture starts a server with this many documents, a multiple of 100.
 func NewFixture(documents int) (*Fixture, error) {
 	server := httptest.NewServer(NewDocumentServer(documents))
 	client, err := signforms.New(server.URL, APIKey, nil)
@@ -36,7 +36,7 @@ func (f *Fixture) Close() {
 	f.server.Close()
 }
 
-// GetSDK gets a page of 100 documents by the SDK.
+// GetSDK gets a page of 100 documents with the SDK.
 func (f *Fixture) GetSDK(ctx context.Context) error {
 	page, err := f.SDK.Documents.List(ctx, signforms.DocumentListParams{Page: 1, Limit: pageSize})
 	if err == nil && len(page.Items) != pageSize {
@@ -54,15 +54,15 @@ func (f *Fixture) GetByHand(ctx context.Context) error {
 	return err
 }
 
-// ClientMeasurement is what something costs with the SDK, as a ratio to the same done by hand: the median of the rounds.
-// The server's work is in both.
+// ClientMeasurement is the cost of something with the SDK as a ratio to the same by hand: the median of the rounds. Both include
+// the work of the server.
 type ClientMeasurement struct {
 	Name string
-	Wall float64 // time until it is done
-	CPU  float64 // time on processors
+	Wall float64 // elapsed time
+	CPU  float64 // CPU time
 }
 
-// MeasureGet compares getting 100 documents; each round makes so many calls.
+// MeasureGet compares getting 100 documents. Each round makes this many calls.
 func MeasureGet(ctx context.Context, rounds, calls int) (ClientMeasurement, error) {
 	f, err := NewFixture(pageSize)
 	if err != nil {
@@ -83,7 +83,7 @@ func repeat(ctx context.Context, times int, call func(context.Context) error) fu
 	}
 }
 
-// MeasureAll compares reading all of so many documents, page by page.
+// MeasureAll compares reading this many documents, page by page.
 func MeasureAll(ctx context.Context, rounds, documents int) (ClientMeasurement, error) {
 	f, err := NewFixture(documents)
 	if err != nil {
@@ -109,7 +109,7 @@ func readAll[T any](all iter.Seq2[T, error], want int) error {
 	return nil
 }
 
-// compare runs both in turn, and first the one that was second in the round before.
+// compare runs both in each round, in alternating order.
 func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement, error) {
 	var walls, cpus []float64
 	for round := range rounds + 1 {
@@ -123,7 +123,7 @@ func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement
 			}
 			took[which] = since()
 		}
-		if round > 0 { // the first opens connections and fills caches
+		if round > 0 { // the first round opens connections and fills caches
 			wall, cpu := took[0].over(1, took[1], 1)
 			walls, cpus = append(walls, wall), append(cpus, cpu)
 		}
@@ -133,8 +133,8 @@ func compare(name string, rounds int, sdk, hand func() error) (ClientMeasurement
 	return ClientMeasurement{Name: name, Wall: median(walls), CPU: median(cpus)}, nil
 }
 
-// PeakHeap reads all items and returns how many there were and the most bytes that were live above the start. It
-// collects garbage and looks after every so many items, while the loop holds the item it is at.
+// PeakHeap reads all items. It returns their number, and the largest growth of the live heap in bytes. It collects garbage and
+// measures the heap each time after this many items, while the loop still holds the current item.
 func PeakHeap[T any](all iter.Seq2[T, error], every int) (items int, peak int64, err error) {
 	start := liveHeap()
 	for item, err := range all {
@@ -156,19 +156,19 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// ClientCost is what the calls of a row cost.
+// ClientCost is the cost of the calls of a row.
 type ClientCost struct {
 	Row       ClientRow
 	One, List CallCost
 }
 
-// CallCost is what a call costs: its allocations, those of the server included, and its time as a ratio to the same by hand.
+// CallCost is the cost of a call: its allocations, including those of the server, and its time as a ratio to the same by hand.
 type CallCost struct {
 	Allocs, HandAllocs float64
 	ClientMeasurement
 }
 
-// MeasureClients compares the clients of [ClientRows] with the same by hand.
+// MeasureClients compares the clients of [ClientRows] with the same calls by hand.
 func MeasureClients(ctx context.Context, rounds int) ([]ClientCost, error) {
 	rows, stop, err := ClientRows()
 	if err != nil {

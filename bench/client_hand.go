@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// HandClient lists documents the way one does without an SDK: net/http, encoding/json and a struct for each record.
+// HandClient lists documents without an SDK: with net/http, encoding/json and a struct for each record.
 type HandClient struct {
 	BaseURL string
 }
 
-// HandDocument has the fields of a signforms.Document that a PDF document has.
+// HandDocument has those fields of a signforms.Document that PDF documents have.
 type HandDocument struct {
 	DocumentID     string       `json:"documentId"`
 	DocumentName   string       `json:"documentName"`
@@ -43,7 +43,7 @@ type handPage struct {
 	} `json:"pagination"`
 }
 
-// List gets one page of 100 documents, and how many pages there are.
+// List returns one page of 100 documents, and how many pages there are.
 func (c HandClient) List(ctx context.Context, page int) (documents []HandDocument, pages int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.BaseURL+"/get-documents?documentType=PDF&limit=100&page="+strconv.Itoa(page), nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c HandClient) List(ctx context.Context, page int) (documents []HandDocumen
 	return answer.Documents, answer.Pagination.TotalPages, nil
 }
 
-// All gets page after page.
+// All returns all documents, and gets them page by page.
 func (c HandClient) All(ctx context.Context) iter.Seq2[*HandDocument, error] {
 	return func(yield func(*HandDocument, error) bool) {
 		for page, pages := 1, 1; page <= pages; page++ {

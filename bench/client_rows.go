@@ -17,18 +17,18 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// A ClientRow is the client of a service, which gets one record and a page of 100, and the same by hand: net/http,
-// io.ReadAll and encoding/json into the client's own types, or for ours into structs of the same fields.
+// A ClientRow is a client of a service that gets one record and a page of 100. Beside it is the same by hand: with net/http,
+// io.ReadAll and encoding/json into the client's own types, or for our client into structs with the same fields.
 type ClientRow struct {
 	Name      string
 	Ours      bool
 	One, List Calls
 }
 
-// Calls are a call of a client and the same by hand.
+// Calls holds a call of a client and the same call by hand.
 type Calls struct{ Client, Hand func(context.Context) error }
 
-// record is about what a document takes, in the form of each service.
+// Records of the other services, each about as large as a document.
 const (
 	githubIssue = `{"id":4217000001,"node_id":"I_kwDOABCD5M6abcde","number":%d,"state":"open","title":"Supply agreement 2026/11","body":"The second signer has not looked yet.","url":"https://api.github.com/repos/o/r/issues/1","html_url":"https://github.com/o/r/issues/1","comments":3,"locked":false,"user":{"login":"olga","id":1001,"type":"User","site_admin":false},"labels":[{"id":1,"name":"legal","color":"f29513","default":false},{"id":2,"name":"signing","color":"a2eeef","default":false}],"created_at":"2026-11-19T18:13:19Z","updated_at":"2026-11-19T18:13:19Z"}`
 
@@ -37,7 +37,7 @@ const (
 	hetznerKey = `{"id":%d,"name":"Supply agreement 2026/11","fingerprint":"b7:2f:30:a0:2f:6c:58:6c:21:04:58:61:ba:06:3b:2f","public_key":"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ann.keller@example.com","labels":{"team":"legal","stage":"signing","owner":"olga"},"created":"2026-11-19T18:13:19Z"}`
 )
 
-// a hundred records, numbered from 1.
+// hundred returns 100 records, numbered from 1.
 func hundred(record string) string {
 	records := make([]string, pageSize)
 	for i := range records {
@@ -46,7 +46,7 @@ func hundred(record string) string {
 	return strings.Join(records, ",")
 }
 
-// ClientRows starts a server of all these services on loopback and returns the rows; stop ends it.
+// ClientRows starts a server for all services on loopback and returns the rows. stop ends the server.
 func ClientRows() (rows []ClientRow, stop func(), err error) {
 	var documents []json.RawMessage
 	if err := json.Unmarshal(documentsJSON, &documents); err != nil {
@@ -91,7 +91,7 @@ func signformsClient(url string) (ClientRow, error) {
 	if err != nil {
 		return ClientRow{}, err
 	}
-	const id = "035042b2-8bac-41fc-82c3-3e742391a889" // the first of payloads/documents.json
+	const id = "035042b2-8bac-41fc-82c3-3e742391a889" // the first document in payloads/documents.json
 	return ClientRow{Name: "signforms", Ours: true,
 		One: Calls{
 			func(ctx context.Context) error { _, err := one.Documents.Get(ctx, id); return err },
@@ -176,7 +176,7 @@ func stripeClient(url string) (ClientRow, error) {
 	}, nil
 }
 
-// byHand gets an answer the way one does without a client, and counts what is in it.
+// byHand returns a function that gets an answer without a client, and checks the number of records in it.
 func byHand[T any](url string, count func(T) int, want int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -6,5 +6,6 @@ import "time"
 
 var processStart = time.Now()
 
-// CPUTime returns the time on the wall, which other programs on the machine bend.
+// CPUTime returns the elapsed time since the start of the process, in place of the CPU time. Other programs on the machine distort
+// it.
 func CPUTime() time.Duration { return time.Since(processStart) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPUTime returns what all threads of this process have spent on a processor.
+// CPUTime returns the CPU time of all threads of this process.
 func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -27,8 +27,8 @@ func newDelivery(body []byte, header http.Header) *Delivery {
 	return d
 }
 
-// Request returns the delivery as a request with its body unread. It is the same request each time, so that what a
-// receiver is measured with costs no allocation.
+// Request returns the delivery as a request whose body is unread. It returns the same request each time, so that the measurement
+// itself allocates nothing.
 func (d *Delivery) Request() *http.Request {
 	d.reader.Reset(d.Body)
 	d.request.Body = d.body
@@ -44,7 +44,7 @@ type Sender struct {
 	at      time.Time
 }
 
-// NewSender returns a sender whose deliveries are dated now.
+// NewSender returns a sender whose deliveries have the timestamp of now.
 func NewSender(row Row, p Payload) *Sender {
 	payload := p.JSON
 	if row.Wrap != nil {
@@ -56,7 +56,7 @@ func NewSender(row Row, p Payload) *Sender {
 // Size is the number of bytes of each delivery's body.
 func (s *Sender) Size() int { return len(s.payload) }
 
-// Send returns n deliveries. No event in them was in a delivery before.
+// Send returns n deliveries. Every event in them is new.
 func (s *Sender) Send(n int) []*Delivery {
 	ds := make([]*Delivery, n)
 	for i := range ds {
@@ -67,7 +67,7 @@ func (s *Sender) Send(n int) []*Delivery {
 	return ds
 }
 
-// discard is an http.ResponseWriter that keeps the status only.
+// discard is an http.ResponseWriter that keeps only the status.
 type discard struct {
 	header http.Header
 	status int

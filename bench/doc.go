@@ -1,8 +1,9 @@
-// Package bench compares signforms with other libraries and with code written by hand, side by side in one run.
+// Package bench compares signforms with other libraries and with code written by hand, in one run.
 //
-// Start with the programs: go run ./run prints the table of webhook receivers and client calls, go run ./load measures
-// receivers under load over loopback, go run ./coldbuild measures a build from an empty cache. The same rows are there
-// as benchmarks (go test -bench . -benchmem) and as tests that each row accepts what is genuine and refuses what is not.
+// Start with the programs. go run ./run prints the tables of webhook receivers and client calls. go run ./load measures receivers
+// under load over loopback. go run ./queue measures durable receiving. go run ./coldbuild measures a build without a cache of
+// dependencies. The rows are also benchmarks (go test -bench . -benchmem), and tests check that each row accepts genuine deliveries
+// and refuses others.
 //
-// Figures are ratios of two measurements of one run. Absolute times say more about the machine than about the code.
+// Most figures are ratios of two measurements of one run, because absolute times say more about the machine than about the code.
 package bench

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// APIKey is what [DocumentServer] wants to see.
+// APIKey is the key that [DocumentServer] accepts.
 const APIKey = "0f9e7c21-2d5b-4b0e-9c8d-3a6f1e5b7c40"
 
 //go:embed payloads/documents.json
@@ -15,20 +15,20 @@ var documentsJSON []byte
 
 const pageSize = 100
 
-// DocumentServer answers GET /get-documents with one fixed page of 100 documents, but for their ids, which are those of
-// the page asked for. It does as little as it can, so that what is measured is the client.
+// DocumentServer answers GET /get-documents with 100 documents. The documents of all pages are equal except for their ids. The server
+// does as little work as possible, so that a measurement shows the cost of the client.
 type DocumentServer struct {
 	documents int
 	ids       []int
 	pages     sync.Pool
 }
 
-// NewDocumentServer returns a server of so many documents, a multiple of 100.
+// NewDocumentServer returns a server with this many documents, a multiple of 100.
 func NewDocumentServer(documents int) *DocumentServer {
 	return &DocumentServer{documents: documents, ids: ids(documentsJSON), pages: sync.Pool{New: func() any { return new([]byte) }}}
 }
 
-// ServeHTTP answers 403 to another API key and 400 to another page size.
+// ServeHTTP implements [http.Handler]. It answers 403 to another API key and 400 to another page size.
 func (s *DocumentServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	page, err := strconv.Atoi(query.Get("page"))

@@ -15,25 +15,25 @@ import (
 // Settings say how long to measure.
 type Settings struct {
 	Rounds int           // how often each row is measured with each payload
-	Sample time.Duration // CPU time of one measurement of a row; the baseline gets as much before it and after it
+	Sample time.Duration // CPU time of one measurement of a row; the baseline is measured as long before it and after it
 }
 
-// Measurement is what a row costs with a payload. Times are per delivery, in HMAC-SHA256 over the same bytes with reused
-// state; medians of the rounds.
+// Measurement is the cost of a row with a payload. Times are per delivery and are medians of the rounds. Their unit is the time of an
+// HMAC-SHA256 over the same bytes with reused state.
 type Measurement struct {
 	Row     Row
 	Payload Payload
-	Wall    float64 // time until it is done; what else runs on the machine bends it
-	CPU     float64 // time on all processors, with what the garbage collector does beside it
-	Spread  float64 // half the distance between the quartiles of CPU, as a part of it
+	Wall    float64 // elapsed time; other programs on the machine distort it
+	CPU     float64 // CPU time, including that of the garbage collector
+	Spread  float64 // half the distance between the quartiles of CPU, as a fraction of CPU
 	Allocs  float64 // per delivery
 	Bytes   float64 // allocated per delivery
 }
 
-// spent is time on the wall and on processors.
+// spent is elapsed time and CPU time.
 type spent struct{ wall, cpu time.Duration }
 
-// clock returns what there was when it was called, and since then.
+// clock starts a measurement. since returns the time spent since then.
 func clock() (since func() spent) {
 	start, startCPU := time.Now(), CPUTime()
 	return func() spent { return spent{time.Since(start), CPUTime() - startCPU} }
@@ -44,27 +44,27 @@ func (s *spent) add(more spent) {
 	s.cpu += more.cpu
 }
 
-// over returns the ratios of s for n things to base for m things.
+// over returns the ratios of the times per thing: those of s for n things to those of base for m things.
 func (s spent) over(n int, base spent, m int) (wall, cpu float64) {
 	k := float64(m) / float64(n)
 	return k * s.wall.Seconds() / base.wall.Seconds(), k * s.cpu.Seconds() / base.cpu.Seconds()
 }
 
-// subject is a row with a payload, on its way through the rounds.
+// subject is a row with a payload, and its measurements so far.
 type subject struct {
 	row      Row
 	payload  Payload
 	sender   *Sender
 	receive  Receiver
-	received int // events, since receive was made
+	received int // events that receive got
 	hmac     *baseline
 	wall     []float64
 	cpu      []float64
 	found    Measurement
 }
 
-// Measure measures all rows with all payloads. The rows of a round come in random order, each between two measurements
-// of the baseline over the bodies that it gets itself.
+// Measure measures all rows with all payloads. The rows of a round come in random order. Each is measured between two measurements of
+// the baseline with the same bodies.
 func Measure(ctx context.Context, rows []Row, payloads []Payload, s Settings) ([]Measurement, error) {
 	var subjects []*subject
 	for _, p := range payloads {
@@ -95,10 +95,10 @@ func Measure(ctx context.Context, rows []Row, payloads []Payload, s Settings) ([
 	return found, nil
 }
 
-// chunk is how many deliveries are made ready at a time: few enough to stay in the processor's cache.
+// chunk returns how many deliveries are prepared at a time: few enough to stay in the processor's cache.
 func (s *subject) chunk() int { return min(max(512<<10/s.sender.Size(), 16), 256) }
 
-// take returns deliveries that the receiver can be given next.
+// take returns the next deliveries. It makes a new receiver if the current one cannot get more events.
 func (s *subject) take() []*Delivery {
 	if s.receive == nil || s.row.Forgets > 0 && s.received+s.chunk()*s.payload.Events > s.row.Forgets {
 		s.receive, s.received = s.row.New(), 0
@@ -127,7 +127,7 @@ func (s *subject) round(sample time.Duration) error {
 	if err != nil {
 		return err
 	}
-	runtime.GC() // what the row left behind is not the baseline's
+	runtime.GC() // the baseline must not pay for the garbage of the row
 	after, more := s.hmac.measure(deliveries, sample)
 	base.add(after)
 	wall, cpu := own.over(n, base, m+more)
@@ -135,7 +135,7 @@ func (s *subject) round(sample time.Duration) error {
 	return nil
 }
 
-// measure returns what the row takes for n deliveries. Making deliveries ready is not in it.
+// measure returns the time that the row takes for n deliveries, without the time to prepare them.
 func (s *subject) measure(deliveries []*Delivery, sample time.Duration) (total spent, n int, err error) {
 	for total.cpu < sample {
 		if s.row.Forgets > 0 && n > 0 {
@@ -151,7 +151,7 @@ func (s *subject) measure(deliveries []*Delivery, sample time.Duration) (total s
 	return total, n, nil
 }
 
-// countAllocations takes enough deliveries that what a garbage collection takes out of pools does not show.
+// countAllocations uses so many deliveries that refilling pools after a garbage collection has no visible effect.
 func (s *subject) countAllocations() error {
 	const enough = 512
 	if err := s.run(s.take()); err != nil {
@@ -186,13 +186,13 @@ func (s *subject) result() Measurement {
 	return m
 }
 
-// median needs sorted values.
+// median returns the median of sorted values.
 func median(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[n/2] + sorted[(n-1)/2]) / 2
 }
 
-// baseline is an HMAC-SHA256 over a timestamp, a full stop and the body, with a state that is used again.
+// baseline is an HMAC-SHA256 over a timestamp, a full stop and the body, with reused state.
 type baseline struct {
 	mac    hash.Hash
 	prefix []byte
@@ -212,7 +212,7 @@ func (b *baseline) run(deliveries []*Delivery) {
 	}
 }
 
-// measure looks at the clock as rarely as the rows do, for that takes time too.
+// measure reads the clock as rarely as the measurement of the rows does, because reading it takes time too.
 func (b *baseline) measure(deliveries []*Delivery, sample time.Duration) (total spent, n int) {
 	b.run(deliveries)
 	for total.cpu < sample {

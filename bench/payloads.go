@@ -5,7 +5,7 @@ import (
 	_ "embed"
 )
 
-// Payload is a body that the service could send, as JavaScript prints it.
+// Payload is a body that the service could send, as JSON.stringify formats it.
 type Payload struct {
 	Name   string
 	JSON   []byte
@@ -34,7 +34,7 @@ func Payloads() []Payload {
 // idDigits is how many of an id's last digits [renumber] overwrites: as many as follow a UUID's last hyphen.
 const idDigits = 12
 
-// ids returns where in the payload the last digits of each event's own id stand.
+// ids returns the positions of the last digits of each event's id in the payload.
 func ids(payload []byte) []int {
 	const uuidLen = 36
 	var at []int
@@ -51,7 +51,7 @@ func ids(payload []byte) []int {
 	return at
 }
 
-// renumber writes numbers counted up from n into the ids, so that every event is one that no receiver has seen.
+// renumber writes the numbers after n into the ids, so that every event is new to all receivers. It returns the last number.
 func renumber(body []byte, ids []int, n uint64) uint64 {
 	for _, at := range ids {
 		n++

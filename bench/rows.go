@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Secret is the secret of every row, in the form that most schemes take.
+// Secret is the secret of every row. Most schemes use it in this form.
 const Secret = "5b0c4f6ad2b94e0f8c3d1a7e9f2b6c80"
 
-// Kind is what a row is compared in: rows of one kind start and end at the same point.
+// Kind says which rows can be compared: rows of one kind have the same inputs and results.
 type Kind string
 
 // The kinds of rows.
@@ -24,12 +24,11 @@ const (
 // Kinds lists the kinds in the order of the table.
 func Kinds() []Kind { return []Kind{KindVerify, KindDecode, KindMiddleware, KindHandler} }
 
-// Decoding is how far a row decodes the payload.
+// Decoding says how far a row decodes the payload.
 type Decoding string
 
-// How far rows decode. The payload's own fields are known to signforms and to what is written by hand; other libraries
-// get them inside the envelope of their own service and decode that, and the payload as far as they decode what they
-// do not know.
+// How far rows decode. signforms and the code written by hand know the fields of the payload. Other libraries get the payload in an
+// envelope of their own service. They decode the envelope, and the payload as far as they decode unknown content.
 const (
 	DecodesNot      Decoding = "–"
 	DecodesTyped    Decoding = "typed"         // every field into a struct
@@ -38,16 +37,16 @@ const (
 	DecodesEnvelope Decoding = "envelope only" // the payload stays raw JSON
 )
 
-// Work says what a row does for its time.
+// Work says what work a row does.
 type Work struct {
-	Clock  string   // what the timestamp is held against: "both ways", "too old only" or "–"
+	Clock  string   // how the timestamp is checked: "both ways", "too old only" or "–"
 	Decode Decoding // how far the payload is decoded
-	Copies string   // copies of the body beyond reading it: where from, or "–"
-	Repeat string   // what is done about repeated deliveries
+	Copies string   // which copies of the body are made, besides reading it; or "–"
+	Repeat string   // how repeated deliveries are recognised, or "–"
 }
 
-// Receiver takes one delivery as a library's documentation says, and returns how many parts of the payload it decoded.
-// It is not safe for concurrent use. A delivery that is refused is an error.
+// Receiver processes one delivery as the library's documentation says, and returns how many parts of the payload it decoded. It
+// returns an error for a delivery that is refused. It is not safe for concurrent use.
 type Receiver func(*Delivery) (decoded int, err error)
 
 // Row is one way to receive deliveries.
@@ -56,18 +55,18 @@ type Row struct {
 	Kind Kind
 	Ours bool
 	Work Work
-	// Wrap puts the payload into what the library's own service would send around it; nil when it takes any bytes.
+	// Wrap puts the payload into the envelope of the library's own service. It is nil for libraries that accept any bytes.
 	Wrap func(payload []byte) []byte
 	// Sign returns the headers of a delivery in the library's own scheme.
 	Sign func(body []byte, at time.Time) http.Header
-	// New returns a receiver with a state of its own.
+	// New returns a receiver with its own state.
 	New func() Receiver
-	// Forgets is how many events a receiver may get until a new one is needed; 0: any number. Such a row gets only events
-	// that it has not seen.
+	// Forgets is how many events a receiver may get until a new one is needed; 0 means any number. A receiver with such a limit
+	// gets only new events.
 	Forgets int
 }
 
-// Rows lists all rows, ours first within their kind.
+// Rows returns all rows, sorted by kind, with ours first in each kind.
 func Rows() []Row {
 	rows := slices.Concat(signformsRows(), handRows(), stripeRows(), standardRows(), githubRows(), chatRows(), paddleRows())
 	order := Kinds()
@@ -77,14 +76,14 @@ func Rows() []Row {
 	return rows
 }
 
-// serving makes a Receiver of a handler. decoded is where the handler's functions count.
+// serving makes a Receiver from a handler. The handler's functions count decoded parts in decoded.
 func serving(h http.Handler, decoded *int) Receiver {
 	w := &discard{header: http.Header{}}
 	return func(d *Delivery) (int, error) {
 		w.reset()
 		*decoded = 0
 		h.ServeHTTP(w, d.Request())
-		if w.status/100 > 2 { // 0: nothing was written, which net/http makes a 200
+		if w.status/100 > 2 { // 0 means that nothing was written, for which net/http sends 200
 			return *decoded, fmt.Errorf("answered %d", w.status)
 		}
 		return *decoded, nil

@@ -45,8 +45,8 @@ func slackVerify(d *Delivery) (int, error) {
 	return 0, verifier.Ensure()
 }
 
-// lineCallback gives every event the type that LINE tells events apart by. The library does not know this one and keeps
-// the event's fields raw, as it does with types newer than itself.
+// lineCallback adds a type to every event, as in LINE's events. The library does not know this type, so it keeps the event's fields
+// raw, as it does for types that are newer than the library.
 func lineCallback(payload []byte) []byte {
 	typed := bytes.ReplaceAll(payload, []byte(`{"webhookEvent":`), []byte(`{"type":"document","webhookEvent":`))
 	return envelope(`{"destination":"U4af4980629c4b1d8a1f0e6f3a9b7c2d1","events":`, typed, `}`)

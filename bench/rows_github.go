@@ -15,8 +15,8 @@ import (
 	"github.com/palantir/go-githubapp/githubapp"
 )
 
-// GitHub signs the body alone: there is no timestamp to check. Its deliveries carry an id, which these libraries leave
-// to the caller.
+// GitHub signs only the body, so there is no timestamp to check. Its deliveries have an id. These libraries do not check the id for
+// repeats.
 
 const dispatchEvent = "repository_dispatch"
 
@@ -34,7 +34,7 @@ func githubRows() []Row {
 	}
 }
 
-// githubDispatch is the one event that GitHub sends with a payload of the caller's.
+// githubDispatch returns the one event of GitHub that carries a payload chosen by a caller.
 func githubDispatch(payload []byte) []byte {
 	return envelope(`{"action":"signed","branch":"main","client_payload":{"events":`, payload, `},"repository":{"id":1,"name":"app","full_name":"example/app"},"sender":{"login":"octocat","id":1}}`)
 }

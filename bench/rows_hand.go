@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What a receiver looks like that is written by hand with the standard library, for the same scheme and the same fields.
+// Receivers written by hand with the standard library, for our scheme and the same fields.
 
 func handRows() []Row {
 	verify := Work{Clock: "both ways", Decode: DecodesNot, Copies: "–", Repeat: "–"}
@@ -61,8 +61,7 @@ type handSigner struct {
 	SigningOrderNo int    `json:"signingOrderNo"`
 }
 
-// handEvent has the fields of all events; the dynamic ones are left out, as encoding/json has no way to get at them but
-// a second pass.
+// handEvent has the fields of all events, except the dynamic ones: encoding/json could read these only in a second pass.
 type handEvent struct {
 	WebhookEvent   string       `json:"webhookEvent"`
 	DocumentName   string       `json:"documentName"`

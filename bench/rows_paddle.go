@@ -40,7 +40,7 @@ func paddleNotification(payload []byte) []byte {
 	return envelope(`{"event_id":"evt_1","event_type":"document.signed","occurred_at":"2026-11-20T10:00:00.000000Z","notification_id":"ntf_1","data":{"events":`, payload, `}}`)
 }
 
-// paddleUnmarshal reads the type first and then the notification, as the library's example does.
+// paddleUnmarshal decodes first the type and then the notification, as the library's example does.
 func paddleUnmarshal() Receiver {
 	decoded := 0
 	return serving(paddle.NewWebhookVerifier(Secret).Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

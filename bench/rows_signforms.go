@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// storeFills is how many events a receiver with the default replay store gets: half of what the store holds, so that it is
-// neither empty nor full of events too young to forget.
+// storeFills is how many events a receiver with the default replay store gets. It is half of what the store can hold, so that the
+// store is neither empty nor full of events that are too new to be forgotten.
 const storeFills = 50_000
 
 func signformsRows() []Row {
@@ -71,7 +71,7 @@ func ourMiddleware() Receiver {
 	return serving(ourVerifier().Middleware(nil)(http.HandlerFunc(readAndAnswer)), &decoded)
 }
 
-// readAndAnswer is the handler behind a middleware: it reads what it is given and answers.
+// readAndAnswer is the handler behind a middleware. It reads the body and answers.
 func readAndAnswer(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.ReadAll(r.Body); err != nil {
 		http.Error(w, "unreadable", http.StatusBadRequest)

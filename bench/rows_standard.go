@@ -14,7 +14,7 @@ import (
 	svix "github.com/svix/svix-webhooks/go"
 )
 
-// The libraries of the Standard Webhooks scheme. All sign id, timestamp and body, and build that text anew.
+// Libraries for the Standard Webhooks scheme. All sign id, timestamp and body, and copy them into a new text first.
 
 var standardSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte(Secret))
 

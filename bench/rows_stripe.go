@@ -30,7 +30,7 @@ func stripeRows() []Row {
 	}
 }
 
-// stripeEvent is the least that ConstructEvent takes, with the payload where the event's object is.
+// stripeEvent returns the smallest event that ConstructEvent accepts, with the payload as the event's object.
 func stripeEvent(payload []byte) []byte {
 	return envelope(`{"id":"evt_1","object":"event","api_version":"`+stripe.APIVersion+`","created":1795176000,"type":"charge.succeeded","data":{"object":{"events":`, payload, `}}}`)
 }

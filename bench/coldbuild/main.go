@@ -1,6 +1,6 @@
-// Command coldbuild measures how long a program that uses signforms and its webhook package takes to build when only
-// the standard library is compiled already, as on a build machine that keeps no cache of its own. Beside it stands a program
-// that does the same with the standard library alone: what that takes is the linker's.
+// Command coldbuild measures how long it takes to build a program that uses signforms and its webhook package when only the
+// standard library is compiled already, as on a build machine without a cache of its own. For comparison it also builds a program
+// that does the same with only the standard library. That takes mostly the linker's time.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// bar is how long the build may take.
+// bar is the time that the build may take.
 const bar = 3 * time.Second
 
 const (
@@ -71,7 +71,7 @@ func run(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// cost is what a build took: on the wall, and on all processors together. Other programs on the machine bend the first.
+// cost is the elapsed time and the CPU time of a build. Other programs on the machine distort the elapsed time.
 type cost struct{ wall, cpu time.Duration }
 
 func report(name string, costs []cost) {
@@ -79,7 +79,7 @@ func report(name string, costs []cost) {
 	fmt.Printf("%-22s best of %d: %.1f s, %.1f s of CPU time\n", name, len(costs), best.wall.Seconds(), best.cpu.Seconds())
 }
 
-// compileStandard fills a build cache with what both programs need of the standard library.
+// compileStandard fills a build cache with the packages of the standard library that the programs need.
 func compileStandard(ctx context.Context, cache string) error {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}", withSDK, withStandard)
 	out, err := list.Output()

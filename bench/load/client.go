@@ -17,7 +17,7 @@ import (
 	"github.com/signforms/signforms-go/bench"
 )
 
-// requests returns n signed deliveries as they go over the wire. All events in them differ.
+// requests returns n signed deliveries in the format of HTTP/1.1. All events in them differ.
 func requests(p bench.Payload, n int) ([][]byte, error) {
 	row, err := ourRow()
 	if err != nil {
@@ -37,7 +37,7 @@ func requests(p bench.Payload, n int) ([][]byte, error) {
 	return texts, nil
 }
 
-// ourRow is any row that signs as the service does.
+// ourRow returns a row that signs as the service does.
 func ourRow() (bench.Row, error) {
 	for _, row := range bench.Rows() {
 		if row.Ours {
@@ -47,8 +47,8 @@ func ourRow() (bench.Row, error) {
 	return bench.Row{}, fmt.Errorf("no row of ours")
 }
 
-// send sends all requests over a few connections that stay open, and returns how long that took. Anything but a 200 is
-// an error. It writes bytes made before, as a full HTTP client would take more of the machine than the receiver.
+// send sends all requests over a few open connections and returns how long that took. Any status but 200 is an error. It writes
+// prepared bytes, because a full HTTP client would use more CPU time than the receiver.
 func send(ctx context.Context, address string, requests [][]byte, connections int) (time.Duration, error) {
 	conns, err := connect(ctx, address, connections)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command load measures receivers of webhooks under load, over loopback: ours with its default options, a handler that
-// only reads the body, and one for Node.js that verifies the way the service documents it. It prints requests per second
-// and CPU time per request as ratios.
+// Command load measures receivers of webhooks under load, over loopback: our handler with its default options, a handler that only
+// reads the body, and a receiver for Node.js that verifies as the service documents it. It prints requests per second and CPU time
+// per request as ratios.
 package main
 
 import (

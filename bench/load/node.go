@@ -15,14 +15,14 @@ import (
 //go:embed receiver.cjs
 var receiverScript []byte
 
-// nodeReceiver is the receiver for Node.js, installed in a folder of its own.
+// nodeReceiver is the receiver for Node.js. It is installed in its own folder.
 type nodeReceiver struct {
 	dir, node string
 	express   bool
 }
 
-// installNode returns nil where there is no Node.js. Without npm, or when that cannot get Express, the receiver uses
-// node:http.
+// installNode installs the receiver, or returns nil without Node.js. The receiver uses node:http if npm is missing or cannot get
+// Express.
 func installNode(ctx context.Context) (*nodeReceiver, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {

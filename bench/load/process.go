@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// process is a receiver that runs in a process of its own.
+// process is a receiver that runs in its own process.
 type process struct {
 	cmd     *exec.Cmd
 	stdin   io.Closer
@@ -48,7 +48,7 @@ func start(ctx context.Context, cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// stop ends the receiver and waits for that.
+// stop ends the receiver and waits for its end.
 func (p *process) stop() {
 	p.stdin.Close()
 	timer := time.AfterFunc(5*time.Second, func() { p.cmd.Process.Kill() })
@@ -56,7 +56,7 @@ func (p *process) stop() {
 	p.cmd.Wait()
 }
 
-// cpu asks the receiver for the CPU time that it has used.
+// cpu asks the receiver how much CPU time it has used.
 func (p *process) cpu(ctx context.Context) (time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+"/cpu", nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// The receivers that this program itself is.
+// The receivers that this program can run as.
 const (
 	ours = "signforms"
 	bare = "bare"

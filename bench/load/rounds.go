@@ -26,7 +26,7 @@ type contender struct {
 	command func() *exec.Cmd
 }
 
-// figures are what one receiver did in one round.
+// figures are the results of one receiver in one round.
 type figures struct {
 	perSecond float64
 	cpu       float64 // seconds per request
@@ -65,8 +65,8 @@ func (s settings) self(name string) func() *exec.Cmd {
 	}
 }
 
-// payload measures all contenders in turn, round after round, and prints a table. A receiver starts anew for each round,
-// with a third as many requests to warm up.
+// payload measures all contenders in each round and prints a table. A receiver is started again for each round. It is warmed up with
+// a third as many requests.
 func (s settings) payload(ctx context.Context, p bench.Payload, contenders []contender) error {
 	n := min(s.requests, 60_000/p.Events, 64<<20/len(p.JSON)) // the replay store holds 100,000 events
 	deliveries, err := requests(p, n+n/3)
@@ -118,7 +118,7 @@ func (s settings) round(ctx context.Context, c contender, deliveries [][]byte, n
 	return figures{perSecond: float64(n) / took.Seconds(), cpu: (after - before).Seconds() / float64(n)}, nil
 }
 
-// medianRatio compares round by round.
+// medianRatio returns the median of the ratios of the rounds.
 func medianRatio(own, base []figures, of func(figures) float64) float64 {
 	ratios := make([]float64, len(own))
 	for i := range own {

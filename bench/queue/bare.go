@@ -10,8 +10,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// bare inserts bodies into a table and does nothing else: neither verifies nor decodes nor knows repeats. Writes that wait
-// share a transaction, up to 128.
+// bare only inserts bodies into a table. It does not verify, decode or recognise repeats. Up to 128 waiting writes share a
+// transaction.
 type bare struct {
 	waiting chan insert
 	ended   chan struct{}

@@ -1,6 +1,6 @@
-// Command queue measures durable receiving: the queue's handler over HTTP beside a webhook.Handler whose function does
-// nothing and beside a handler that only inserts the same bytes into a table, with the same settings of SQLite and the
-// same grouping of writes. It also measures how fast events are processed.
+// Command queue measures durable receiving over HTTP. It compares the queue's handler with a webhook.Handler whose function does
+// nothing, and with a handler that only inserts the same bytes into a table, with the same settings of SQLite and the same grouping
+// of writes. It also measures how fast the queue processes events.
 package main
 
 import (
@@ -50,7 +50,7 @@ func (s settings) run(ctx context.Context) error {
 	return s.workOff(ctx)
 }
 
-// syncTime is what one write and sync takes on the disk of dir: the figures below rest on it.
+// syncTime returns the time of one write and sync on the disk of dir. The other figures depend on it.
 func syncTime(dir string) time.Duration {
 	f, err := os.CreateTemp(dir, "sync")
 	if err != nil {

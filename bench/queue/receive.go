@@ -53,7 +53,7 @@ var receivers = []receiver{
 	}},
 }
 
-// result is one receiver under one number of senders.
+// result is the result of one receiver with one number of senders.
 type result struct {
 	p50  time.Duration
 	rate float64 // deliveries per second
@@ -94,7 +94,7 @@ func median[T time.Duration | float64](all []T) T {
 	return all[len(all)/2]
 }
 
-// measure sends deliveries for the time of a round. None was sent before, and each must be answered 200.
+// measure sends deliveries for the time of a round. Each is new and must be answered 200.
 func (s settings) measure(ctx context.Context, r receiver, senders int) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -135,7 +135,7 @@ func (s settings) measure(ctx context.Context, r receiver, senders int) (result,
 
 func sign(body []byte, at time.Time) http.Header { return webhook.Sign(bench.Secret, at, body) }
 
-// deliveries are what all senders of a round send, each once.
+// deliveries makes the deliveries for all senders of a round. Each is sent once.
 type deliveries struct {
 	mu     sync.Mutex
 	sender *bench.Sender

@@ -16,11 +16,11 @@ import (
 const (
 	workEvents    = 3000
 	workDocuments = 100
-	failEvery     = 20 // events, at their first try
+	failEvery     = 20 // one of so many events fails at its first try
 )
 
-// workOff measures how long 3,000 events on 100 documents take: 1 ms of work each, 5 % fail once and are tried again after
-// 300 ms, while the rest of their document waits.
+// workOff measures how long it takes to process 3,000 events on 100 documents. Each takes 1 ms of work. 5 % fail once and are tried
+// again after 300 ms. Meanwhile the other events of their document wait.
 func (s settings) workOff(ctx context.Context) error {
 	var times []time.Duration
 	for range s.rounds {

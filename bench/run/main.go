@@ -87,7 +87,7 @@ func (s settings) runClient(ctx context.Context) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.GetSDK(ctx); err != nil { // opens a connection, which is no part of the memory
+	if err := f.GetSDK(ctx); err != nil { // opens a connection, so that its memory is not counted
 		return err
 	}
 	_, peak, err := bench.PeakHeap(f.SDK.Documents.All(ctx, signforms.DocumentListParams{}), 1_000)

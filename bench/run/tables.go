@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go/bench"
 )
 
-// webhookTables prints one table for each kind of rows. Cells with slashes are for the payloads in their order.
+// webhookTables prints one table for each kind of rows. A cell holds the values for the payloads in order, separated by slashes.
 func webhookTables(w io.Writer, found []bench.Measurement) {
 	var names []string
 	for _, p := range bench.Payloads() {
@@ -43,7 +43,7 @@ func rowName(row bench.Row) string {
 	return row.Name
 }
 
-// byRow groups the measurements of one kind by row, both in the order they have.
+// byRow groups the measurements of one kind by row. It keeps the order of the rows and of the measurements.
 func byRow(found []bench.Measurement, kind bench.Kind) [][]bench.Measurement {
 	var rows [][]bench.Measurement
 	index := map[string]int{}
@@ -77,7 +77,7 @@ func clientTable(w io.Writer, found []bench.ClientMeasurement) {
 	}
 }
 
-// costTable compares clients, each with the same by hand into its own types.
+// costTable prints the costs of clients, each compared with the same calls by hand.
 func costTable(w io.Writer, costs []bench.ClientCost) {
 	fmt.Fprint(w, "\n| client over net/http and encoding/json by hand | one record: time | CPU time | allocations (by hand) | list of 100: time | CPU time | allocations (by hand) |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range costs {

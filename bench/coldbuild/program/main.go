@@ -1,4 +1,5 @@
-// Command program is what coldbuild builds: a receiver of webhooks that also calls the service. It is not meant to be run.
+// Command program is the program that coldbuild builds: a receiver of webhooks that also calls the service. It is not meant to be
+// run.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command standard is what coldbuild builds for comparison: a receiver and a call with nothing but the standard library.
-// It is not meant to be run.
+// Command standard is the program that coldbuild builds for comparison: a receiver and a call with only the standard library. It is
+// not meant to be run.
 package main
 
 import (
