@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The attributes of calls and attempts. Those of HTTP are named by OpenTelemetry's semantic conventions.
+// The attributes of calls and attempts. OpenTelemetry's semantic conventions define the names of those of HTTP.
 const (
 	keyOperation  = attribute.Key("signforms.operation")
 	keyAttempts   = attribute.Key("signforms.attempts")
@@ -42,10 +42,9 @@ func (m *maker) client() clientInstruments {
 	}
 }
 
-// Client returns a copy of opts, which may be nil, that reports every call and attempt. A call is a span such as
-// signforms.send, of kind internal; its error.type is the name of the sentinel that the error matches, such as ErrRefused.
-// Each attempt is a span of kind client below it, named by its method. Functions and a Transport that opts already has are
-// kept and run as before.
+// Client returns a copy of opts that reports every call and attempt. opts may be nil. A call is a span of kind internal, such as
+// signforms.send. Its error.type is the name of the sentinel that the error matches, such as ErrRefused. Each attempt is a span of
+// kind client below it, named by its method. Functions and a Transport in opts are kept and run as before.
 func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	var o signforms.Options
 	if opts != nil {
@@ -62,8 +61,8 @@ func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	return &o
 }
 
-// WatchBudget reports how many reminders the client could send at once, as signforms.client.reminder_budget.remaining, each
-// time metrics are collected. Call it once for all clients that share a budget; stop ends it.
+// WatchBudget reports how many reminders the client could send at once, each time metrics are collected. The metric is
+// signforms.client.reminder_budget.remaining. Call WatchBudget once for all clients that share a budget. stop ends it.
 func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, err error) {
 	gauge, err := t.meter.Int64ObservableGauge("signforms.client.reminder_budget.remaining",
 		metric.WithDescription("Reminders that could be sent at once."), metric.WithUnit("{request}"))
@@ -84,17 +83,16 @@ func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, er
 	return registration.Unregister, nil
 }
 
-// callState is what the parts of one call share, through its context. Attempts of a call follow each other, so that it
-// needs no lock.
+// callState is shared by the attempts of one call, through its context. Attempts follow each other, so it needs no lock.
 type callState struct {
 	span     trace.Span
 	attempts int
-	attempt  trace.Span // the one under way, or nil
+	attempt  trace.Span // the attempt under way, or nil
 }
 
 type callKey struct{}
 
-// The kinds of spans, made once.
+// The options of spans. They are made once, to save allocations.
 var (
 	internalSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindInternal)}
 	clientSpan   = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
@@ -116,7 +114,7 @@ func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (cont
 	}
 }
 
-// spanNames are made once: a call that nobody records should cost nothing for its name.
+// spanNames holds the names of spans, so that a call that is not recorded allocates no name.
 var spanNames = map[signforms.Operation]string{
 	signforms.OpListDocuments:   "signforms.list_documents",
 	signforms.OpVoidDocument:    "signforms.void_document",
@@ -145,10 +143,10 @@ func (s *callState) end(op signforms.Operation, err error) {
 	s.span.End()
 }
 
-// transport starts the span of each attempt. onAttempt ends it, when the answer was read to its end.
+// transport starts the span of each attempt. onAttempt ends the span when the answer has been read.
 type transport struct {
 	t    *Telemetry
-	base http.RoundTripper // nil: http.DefaultTransport as it is at the call
+	base http.RoundTripper // nil: the value of http.DefaultTransport at the time of the call
 }
 
 func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -164,7 +162,7 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	state.attempt = span
 	state.attempts++
 	if !span.IsRecording() && !span.SpanContext().IsValid() {
-		return base.RoundTrip(req) // nobody records: save the copy of the request
+		return base.RoundTrip(req) // the span is not recorded, so do not copy the request
 	}
 	if span.IsRecording() {
 		span.SetAttributes(requestAttributes(req, state.attempts-1)...)
@@ -173,7 +171,7 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func requestAttributes(req *http.Request, resent int) []attribute.KeyValue {
-	// Queries hold ids and search text, so they are cut off.
+	// Queries hold ids and search text, so leave them out.
 	address := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
 	attributes := []attribute.KeyValue{
 		keyMethod.String(req.Method), keyServer.String(req.URL.Hostname()), keyURL.String(address.String()),
@@ -229,7 +227,7 @@ func (t *Telemetry) measure(ctx context.Context, a signforms.Attempt) {
 	}
 }
 
-// attemptError is the error.type of an attempt by the conventions of HTTP: the status from 400 on, or what went wrong.
+// attemptError returns the error.type of an attempt: a status other than 2xx, or what went wrong. It is "" for a success.
 func attemptError(a signforms.Attempt) string {
 	switch {
 	case errors.Is(a.Err, context.DeadlineExceeded):
@@ -244,7 +242,7 @@ func attemptError(a signforms.Attempt) string {
 	return ""
 }
 
-// sentinels are what the errors of calls match, by name.
+// sentinels holds the errors that the error of a call may match, with their names. The first match counts.
 var sentinels = []struct {
 	err  error
 	name string

@@ -28,8 +28,8 @@ func (m *maker) queue() queueInstruments {
 	}
 }
 
-// QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue, which this package does not
-// import: a program that uses no queue should not get its databases.
+// QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue. This package does not import
+// package queue, so that programs without a queue do not depend on its database drivers.
 func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	if !t.queue.deliveries.Enabled(ctx) {
 		return
@@ -39,7 +39,7 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 }
 
 // QueueSettled reports one run of a function, with the event's type, the outcome and the number of the try. It makes a span of kind
-// consumer, such as "process new_form_response". err is the function's; its text is not reported. Call it from
+// consumer, such as "process new_form_response". err is the error of the function; its text is not reported. Call QueueSettled from
 // Options.OnSettled of package queue.
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, try int, took time.Duration, err error) {
 	kind, end := typeOf(event), time.Now()
@@ -60,16 +60,16 @@ func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, o
 
 const keyTry = attribute.Key("signforms.queue.try")
 
-// QueueDepth is how a queue is doing.
+// QueueDepth is the state of a queue that WatchQueue reports.
 type QueueDepth struct {
 	Pending int           // events that are not settled
 	Failed  int           // events that failed and wait for a decision
-	Lag     time.Duration // for how long the oldest due event has been due
+	Lag     time.Duration // how long the oldest due event has been due
 }
 
-// WatchQueue reports a queue's depth, failed events and lag each time metrics are collected: signforms.queue.pending,
-// signforms.queue.failed and signforms.queue.lag. stats is Queue.Stats of package queue, with what it returns taken over. stop
-// ends it.
+// WatchQueue reports a queue's depth, failed events and lag each time metrics are collected. The metrics are
+// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and converts the
+// result. stop ends WatchQueue.
 func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) (stop func() error, err error) {
 	pending, err1 := t.meter.Int64ObservableGauge("signforms.queue.pending",
 		metric.WithDescription("Events that are not settled."), metric.WithUnit("{event}"))

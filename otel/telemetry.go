@@ -11,14 +11,14 @@ import (
 	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
-// scope names this package in what it reports.
+// scope is the name of this package in spans and metrics.
 const scope = "github.com/signforms/signforms-go/otel"
 
 // Options are the optional settings of New. The zero value, like nil, gives the defaults.
 type Options struct {
-	// TracerProvider makes the tracer. Default: the global one, as it is when New is called.
+	// TracerProvider makes the tracer. Default: the global one at the time of the call of New.
 	TracerProvider trace.TracerProvider
-	// MeterProvider makes the meter. Default: the global one, as it is when New is called.
+	// MeterProvider makes the meter. Default: the global one at the time of the call of New.
 	MeterProvider metric.MeterProvider
 	// SubjectIDs adds the ids of documents and form responses to the spans of events, as signforms.subject.id.
 	// Default: they are left out.
@@ -63,7 +63,7 @@ func New(opts *Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// maker makes instruments and keeps the errors.
+// maker makes instruments and collects their errors.
 type maker struct {
 	meter metric.Meter
 	errs  []error

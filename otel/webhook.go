@@ -38,9 +38,9 @@ func (m *maker) webhook() webhookInstruments {
 	}
 }
 
-// Handler returns a copy of opts, which may be nil, that reports every event and every refused delivery. An event is a span such
-// as "process new_form_response", of kind internal, below the span of its delivery. Functions that opts already has are kept and
-// run as before. Wrap the webhook.Handler in [Telemetry.Deliveries] for a span for each delivery.
+// Handler returns a copy of opts that reports every event and every refused delivery. opts may be nil. An event is a span of kind
+// internal, such as "process new_form_response", below the span of its delivery. Functions in opts are kept and run as before. For a
+// span for each delivery, wrap the webhook.Handler in [Telemetry.Deliveries].
 func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOptions {
 	var o webhook.HandlerOptions
 	if opts != nil {
@@ -62,8 +62,8 @@ func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOption
 	return &o
 }
 
-// Deliveries returns next with a span of kind server, signforms.delivery, and a count for each request. Use it in place of an
-// HTTP middleware that makes such a span, or below one.
+// Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and counts the requests. Use it in
+// place of an HTTP middleware that makes such spans, or below one.
 func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := t.tracer.Start(r.Context(), "signforms.delivery", serverSpan...)
@@ -84,7 +84,7 @@ func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
 
 var serverSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -103,7 +103,7 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap lets http.ResponseController reach the server's own writer.
+// Unwrap gives http.ResponseController access to the server's own writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (t *Telemetry) event(ctx context.Context, r webhook.EventResult) {
@@ -131,8 +131,8 @@ func (t *Telemetry) event(ctx context.Context, r webhook.EventResult) {
 	}
 }
 
-// typeOf is the type of a documented event. Others are one value, because a metric should not have one for each text that the
-// service may send.
+// typeOf returns the type of a documented event, and "_OTHER" for all others. Otherwise any text that the service sends could become
+// a new value in the metrics.
 func typeOf(t webhook.EventType) string {
 	switch t {
 	case webhook.TypeFormResponse, webhook.TypeSignatureViewed, webhook.TypeSignatureSigned, webhook.TypeSignatureCompleted,
@@ -142,7 +142,7 @@ func typeOf(t webhook.EventType) string {
 	return "_OTHER"
 }
 
-// refused notes why a delivery was refused. Errors of single events are told by event.
+// refused reports why a delivery was refused. It ignores errors of single events, which event reports.
 func (t *Telemetry) refused(ctx context.Context, err error) {
 	refused := (*webhook.RefusedError)(nil)
 	if !errors.As(err, &refused) {

@@ -20,14 +20,14 @@ type LimitStore struct {
 
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
-// NewLimitStore returns a store in Redis. Processes that are to share budgets must give the same prefix for its keys; empty
-// means "signforms:limit:". client is a *redis.Client or *redis.ClusterClient, which the caller closes, and no *redis.Ring.
+// NewLimitStore returns a store in Redis. Processes that share budgets must use the same prefix for keys. An empty prefix means
+// "signforms:limit:". client is a *redis.Client or a *redis.ClusterClient, but not a *redis.Ring. The caller closes it.
 func NewLimitStore(client redis.Scripter, prefix string) *LimitStore {
 	return &LimitStore{client, cmp.Or(prefix, "signforms:limit:")}
 }
 
-// A budget is one sorted set: slots, and "closed" where the key is closed, each scored with the time until which it counts,
-// in microseconds of the server's clock. Numbers become text by %.0f, because Lua's own way loses digits.
+// A budget is one sorted set. Its members are slots and, when the key is closed, "closed". The score of a member is the time until
+// which it counts, in microseconds of the server's clock. Numbers become text with %.0f, because Lua's own conversion loses digits.
 const limitHead = `
 local function text(n) return string.format('%.0f', n) end
 local clock = redis.call('TIME')
@@ -44,14 +44,14 @@ for i = 1, #members, 2 do
     slots[#slots + 1] = tonumber(members[i + 1])
   end
 end
--- wait tells how long until the i-th of limit slots can be taken, counted from 1.
+-- wait returns how long it takes until the i-th of limit slots can be taken, counted from 1.
 local function wait(i, limit)
   local before = i - (limit - #slots)
   return math.max(closed, before > 0 and slots[before] or now) - now
 end
 `
 
-// limitHold makes a member count until a time; the key lives as long as its last member, rounded up.
+// limitHold makes a member count until a time. The key expires with its last member, rounded up.
 const limitHold = `
 local function hold(member, at)
   redis.call('ZADD', KEYS[1], text(at), member)
@@ -61,8 +61,8 @@ end
 `
 
 var (
-	// takeScript has the arguments limit, hold and slot. A slot that is held already was taken by the same call, whose
-	// answer got lost.
+	// takeScript has the arguments limit, hold and slot. If the slot is held already, this is a repeat of a command whose answer
+	// was lost.
 	takeScript = redis.NewScript(limitWaits + limitHold + `
 if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 0 end
 local w = wait(1, tonumber(ARGV[1]))
@@ -136,7 +136,7 @@ func (s *LimitStore) Peek(ctx context.Context, key string, limit int) ([]time.Du
 	return waits, nil
 }
 
-// microseconds rounds up: a slot is never free early.
+// microseconds rounds up, so that a slot is never freed early.
 func microseconds(d time.Duration) int64 {
 	return int64((d + time.Microsecond - 1) / time.Microsecond)
 }
