@@ -32,8 +32,8 @@ type archive struct {
 	max    int64
 }
 
-// newArchive makes the folder. hosts are the only ones that anything is downloaded from: a link in an event is data, and
-// what it points to may be inside one's own network.
+// newArchive makes the folder. PDFs are downloaded only from hosts. A link in an event is untrusted data, and may point into your
+// own network.
 func newArchive(dir string, hosts []string) (*archive, error) {
 	for i, host := range hosts {
 		hosts[i] = strings.ToLower(strings.TrimSpace(host))
@@ -42,7 +42,7 @@ func newArchive(dir string, hosts []string) (*archive, error) {
 		}
 	}
 	a := &archive{dir: dir, hosts: hosts, max: maxPDF}
-	// A client of its own: no API key, no cookies, and redirects only to where a link may point.
+	// A separate client: it has no API key and no cookies, and follows redirects only to allowed hosts.
 	a.client = &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > 3 {
 			return errRedirects
@@ -59,7 +59,7 @@ func (a *archive) funcs() webhook.Funcs {
 		SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
 			return a.save(ctx, "document-"+e.DocumentID, e.FinishedPDFURL)
 		},
-		// Events of a template carry the template's id, not that of the document: the line tells sends apart.
+		// Events of a template carry the template's id, not the document's. The line is different for each document.
 		TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error {
 			entry, _ := queue.EntryFrom(ctx)
 			return a.save(ctx, entry.Line, e.FinishedPDFURL)
@@ -73,7 +73,7 @@ func (a *archive) funcs() webhook.Funcs {
 	}
 }
 
-// save downloads the PDF unless it is there. What another try would not mend is permanent.
+// save downloads the PDF unless it exists. Errors that a retry cannot cure are permanent.
 func (a *archive) save(ctx context.Context, name, link string) error {
 	path := a.path(name)
 	if _, err := os.Stat(path); err == nil {
@@ -93,7 +93,7 @@ func (a *archive) save(ctx context.Context, name, link string) error {
 	return write(path, pdf)
 }
 
-// path returns a file name that no id can lead out of the folder.
+// path returns the path of a PDF. No id can make it point outside the folder.
 func (a *archive) path(name string) string {
 	plain := func(r rune) bool { return strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }
 	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
@@ -103,8 +103,8 @@ func (a *archive) path(name string) string {
 	return filepath.Join(a.dir, name+".pdf")
 }
 
-// check refuses links that do not lead to one of the hosts by HTTPS. Its error does not quote the link: whoever has it can
-// read the document.
+// check refuses links that are not HTTPS links to one of the hosts. Its error does not quote the link, because anyone with the link
+// can read the document.
 func (a *archive) check(u *url.URL) error {
 	if u.Scheme != "https" || u.User != nil || !slices.Contains(a.hosts, strings.ToLower(u.Host)) {
 		return webhook.Permanent(fmt.Errorf("archive: a link to %q is not allowed: it must be https, to one of the hosts of -hosts", u.Host))
@@ -136,12 +136,12 @@ func (a *archive) download(ctx context.Context, target *url.URL) ([]byte, error)
 	case int64(len(pdf)) > a.max:
 		return nil, webhook.Permanent(fmt.Errorf("archive: the PDF has more than %d bytes", a.max))
 	case !bytes.HasPrefix(pdf, []byte("%PDF-")):
-		return nil, errors.New("archive: what was downloaded is not a PDF") // a page that says "not ready yet", perhaps
+		return nil, errors.New("archive: what was downloaded is not a PDF") // it may be a page that says "not ready yet"
 	}
 	return pdf, nil
 }
 
-// withoutURL takes the link out of an error of net/http.
+// withoutURL removes the link from an error of net/http.
 func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
@@ -149,7 +149,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// write makes the file appear whole or not at all, and only once: of several processes one wins.
+// write makes the file appear complete or not at all. If several processes write it, the first one wins.
 func write(path string, pdf []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".part-")
 	if err != nil {

@@ -3,8 +3,8 @@
 //
 //	SIGNFORMS_WEBHOOK_SECRETS=new,old archive -hosts files.example.com -db events.db -dir finished
 //
-// A delivery is answered 200 when its events are on disk. Downloads run later, and again where they fail; what failed for
-// good is listed by signforms-queue list -failed. Put TLS in front of it.
+// A delivery is answered 200 when its events are on disk. Downloads run later, and are retried when they fail. The command
+// signforms-queue list -failed lists those that failed for good. Put TLS in front of the program.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run receives and works until ctx ends. Its end has an order: no new deliveries, no new functions, then the store.
+// run receives and processes events until ctx ends. Then it stops the server, the functions and the store, in this order.
 func run(ctx context.Context, addr, db string, secrets []string, a *archive) error {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {

@@ -3,9 +3,9 @@
 //
 //	go run ./examples/bulk-reminders
 //
-// The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends
-// real mail only with -send; 100 documents take about five hours. The budget is in this process: run one at a time, or
-// give each client a LimitStore that they share, such as that of module stores/.
+// With the embedded service the program moves the clock instead of waiting. With a real service it says what it would do, and
+// sends real mail only with -send; 100 documents take about five hours. The reminder budget is in the memory of this process. So
+// run one process at a time, or give the clients a LimitStore that they share, such as that of module stores/.
 package main
 
 import (
@@ -55,7 +55,7 @@ func main() {
 	}
 }
 
-// pending collects the list before anything is done about it: a list of what is pending moves as people sign.
+// pending collects the whole list before the first reminder, because the list changes while people sign.
 func pending(ctx context.Context, client *signforms.Client) ([]signforms.DocumentRef, error) {
 	var refs []signforms.DocumentRef
 	for document, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.StatusPending}) {

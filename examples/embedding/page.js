@@ -1,5 +1,5 @@
-// The link comes from the program that sent the document, as sentUrl; here it stands behind # in the address, which is not sent
-// to any server.
+// The link comes from the program that sent the document, as sentUrl. Here it follows the # in the address, because browsers send
+// that part to no server.
 const link = decodeURIComponent(location.hash.slice(1));
 if (link) {
 	const signing = signforms.embed(document.querySelector("#here"), link, (event) => {

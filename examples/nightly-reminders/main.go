@@ -1,12 +1,12 @@
-// Nightly-reminders reminds the signers of every pending document that was made from a template. It keeps a file of what is done,
-// so that a run that was stopped can be continued without reminding anybody twice.
+// Nightly-reminders reminds the signers of every pending document that was made from a template. It records what is done in a file,
+// so that a stopped run can be continued without reminding anyone twice.
 //
 //	go run ./examples/nightly-reminders
 //	go run ./examples/nightly-reminders -plan reminders.plan -send
 //
-// The embedded service's clock is moved instead of waiting. Against a real service it says what it would do, and sends real
-// mail only with -send. The reminder budget is in this process: run one at a time. A run that continues another one
-// first waits until the other's reminders no longer count.
+// With the embedded service the program moves the clock instead of waiting. With a real service it says what it would do, and
+// sends real mail only with -send. The reminder budget is in the memory of this process, so run one process at a time. A run that
+// continues another one first waits until the reminders of the other no longer count.
 package main
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// forgotten is how long after a process has ended its reminders may count: the service's 15 minutes, and what a late one takes.
+// forgotten is how long the reminders of an ended process may still count: the service's 15 minutes, and time for a late request.
 const forgotten = 17 * time.Minute
 
 func main() {
-	path := flag.String("plan", filepath.Join(os.TempDir(), "signforms-reminders.plan"), "file to go on from, made when it is not there")
+	path := flag.String("plan", filepath.Join(os.TempDir(), "signforms-reminders.plan"), "file that records what is done; made if it is missing")
 	send := flag.Bool("send", false, "remind: signers get real mail from a real service")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// run reminds what the plan has left, or makes a plan first.
+// run reminds for the documents that are left in the plan. It makes the plan first if there is none.
 func run(ctx context.Context, service *target.Service, path string, send bool) error {
 	p, err := readPlan(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -72,7 +72,7 @@ func run(ctx context.Context, service *target.Service, path string, send bool) e
 	return p.work(ctx, service)
 }
 
-// pending collects the documents of all templates before anybody is reminded: lists move as people sign.
+// pending collects the documents of all templates before the first reminder, because lists change while people sign.
 func pending(ctx context.Context, client *signforms.Client) (refs []signforms.DocumentRef, err error) {
 	for template, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
 		if err != nil {
@@ -90,7 +90,7 @@ func pending(ctx context.Context, client *signforms.Client) (refs []signforms.Do
 	return refs, nil
 }
 
-// wait returns after d. The embedded service's clock is moved instead.
+// wait waits for d. With the embedded service it moves the clock instead.
 func wait(ctx context.Context, service *target.Service, d time.Duration) error {
 	if d <= 0 {
 		return nil

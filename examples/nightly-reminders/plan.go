@@ -14,16 +14,16 @@ import (
 	"github.com/signforms/signforms-go/examples/internal/target"
 )
 
-// plan is a file of lines "todo <reference>", then "begun" before each reminder and "done" after it. One that has begun and is
-// not done was under way when the process ended: nobody knows whether the mail went out, so it is not repeated.
+// plan is a file of lines "todo <reference>", then "begun" before each reminder and "done" after it. A reminder that has begun but
+// is not done was under way when the process ended. It is unknown whether its mail was sent, so it is not repeated.
 type plan struct {
 	file    *os.File
-	changed time.Time // before this process
+	changed time.Time // when an earlier process last changed the file
 	todo    []signforms.DocumentRef
-	begun   []signforms.DocumentRef // and not done
+	begun   []signforms.DocumentRef // begun, but not done
 }
 
-// newPlan writes a file, which must not be there, and has it on disk before anything is sent.
+// newPlan writes a new file. The file must not exist, and is on disk before anything is sent.
 func newPlan(path string, refs []signforms.DocumentRef) (*plan, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -38,7 +38,7 @@ func newPlan(path string, refs []signforms.DocumentRef) (*plan, error) {
 	return p, file.Sync()
 }
 
-// readPlan reads what an earlier process has left to do.
+// readPlan reads the plan of an earlier process.
 func readPlan(path string) (*plan, error) {
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_RDWR, 0)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *plan) note(word string, ref signforms.DocumentRef) error {
 	return p.file.Sync()
 }
 
-// work reminds one document after the other. When all is done it removes the file.
+// work reminds for one document after the other. When all are done it removes the file.
 func (p *plan) work(ctx context.Context, service *target.Service) error {
 	reminded, unknown := 0, len(p.begun)
 	for _, ref := range p.begun {
@@ -114,7 +114,7 @@ func (p *plan) work(ctx context.Context, service *target.Service) error {
 	return os.Remove(p.file.Name())
 }
 
-// remind waits for its turn as long as the budget asks for.
+// remind sends a reminder. It waits as long as the budget requires.
 func remind(ctx context.Context, service *target.Service, ref signforms.DocumentRef) error {
 	for {
 		_, err := service.Client.Documents.Remind(ctx, ref)

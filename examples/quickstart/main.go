@@ -1,5 +1,5 @@
-// Quickstart shows the whole loop in one process: a service, the client that talks to it, and a receiver of its signed
-// webhooks. It needs nothing but Go, ends by itself, and fails when a step or one of the seven event types is missing.
+// Quickstart shows everything in one process: a service, a client, and a receiver of the service's signed webhooks. It needs
+// only Go, ends by itself, and fails when a step fails or one of the seven event types is missing.
 //
 //	go run ./examples/quickstart
 package main

@@ -39,7 +39,7 @@ func startReceiver(secret string) (*receiver, error) {
 // Close stops the receiver.
 func (r *receiver) Close() error { return r.server.Close() }
 
-// funcs has one function for each event type: exactly one runs for each verified event.
+// funcs returns one function for each event type. Exactly one of them runs for each verified event.
 func (r *receiver) funcs() webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse: func(_ context.Context, e *webhook.FormResponse) error {

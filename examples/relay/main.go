@@ -1,12 +1,12 @@
-// Relay publishes the events of a queue to a stream platform that is already there: NATS JetStream, Kafka, or whatever
-// Watermill has a Publisher for that confirms.
+// Relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which Watermill has a
+// Publisher that waits for confirmations.
 //
 //	relay -db events.db -nats nats://localhost:4222
 //	relay -db events.db -kafka broker1:9092,broker2:9092
 //
-// It processes the queue that a receiving process fills (see docs/receiving.md), and may be that process too. An event is
-// done when the broker has confirmed it. Events of one line arrive in order, each at least once: an event whose
-// confirmation was lost is published again, with the same message id.
+// It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event is done
+// when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose confirmation was lost
+// is published again with the same message id.
 package main
 
 import (
@@ -59,7 +59,7 @@ func newPublisher(ctx context.Context, nats, kafka string) (message.Publisher, e
 	return newKafka(strings.Split(kafka, ","))
 }
 
-// patient waits for a broker that is down for up to a week. While it is, lines wait, and the queue takes the events.
+// patient returns retries for up to a week, for a broker that is down. Meanwhile the queue keeps accepting events.
 func patient() []time.Duration {
 	waits := []time.Duration{time.Second, 5 * time.Second}
 	for total := time.Duration(0); total < 7*24*time.Hour; total += time.Minute {

@@ -18,18 +18,18 @@ import (
 
 const (
 	stream = "SIGNFORMS"
-	topic  = "signforms.events" // where subjects and topics are the same thing
+	topic  = "signforms.events" // the topic in Kafka, the subject in NATS
 
-	// partitionKey is the metadata that holds an event's line: messages with the same one must stay in order.
+	// partitionKey is the metadata key of an event's line. Messages of the same line must stay in order.
 	partitionKey = "partition_key"
 	eventType    = "event_type"
 
-	// duplicateWindow is for how long JetStream recognises a message id. A repeat after that is a duplicate in the stream.
+	// duplicateWindow is how long JetStream remembers a message id. A repeat after that is a duplicate in the stream.
 	duplicateWindow = time.Hour
 )
 
-// relay returns functions that publish every event, also what could not be decoded: the consumer calls webhook.Parse on
-// the payload. The publisher must return when the broker has confirmed, not before.
+// relay returns functions that publish every event, including events that could not be decoded. The consumer calls webhook.Parse
+// on the payload. The publisher must return only after the broker has confirmed.
 func relay(publisher message.Publisher) webhook.Funcs {
 	publish := func(ctx context.Context, e webhook.Event) error {
 		entry, ok := queue.EntryFrom(ctx)
@@ -47,9 +47,10 @@ func relay(publisher message.Publisher) webhook.Funcs {
 	}
 }
 
-// newNATS returns a Publisher to a JetStream stream, which it makes when it is not there. The server must sync each message
-// (jetstream { sync_interval: always }): by default it confirms what a power cut then loses. All messages have one subject,
-// so that the stream's order is theirs; a consumer that wants parallel lines partitions by the header partition_key.
+// newNATS returns a Publisher to a JetStream stream. It makes the stream if it is missing. The server must sync each message
+// (jetstream { sync_interval: always }): by default it confirms messages that a power failure can still lose. All messages have one
+// subject, so that the stream keeps their order. A consumer that wants to process lines in parallel partitions by the header
+// partition_key.
 func newNATS(ctx context.Context, url string) (message.Publisher, error) {
 	conn, err := nats.Connect(url, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
 	if err != nil {
@@ -66,7 +67,7 @@ func newNATS(ctx context.Context, url string) (message.Publisher, error) {
 	}, watermill.NopLogger{})
 }
 
-// ensureStream makes the stream. It waits for a server that is not there yet.
+// ensureStream makes the stream. It waits for a server that is not running yet.
 func ensureStream(ctx context.Context, conn *nats.Conn) error {
 	js, err := conn.JetStream()
 	if err != nil {
@@ -87,8 +88,8 @@ func ensureStream(ctx context.Context, conn *nats.Conn) error {
 	}
 }
 
-// newKafka returns a Publisher to a Kafka topic, keyed by line. Idempotence keeps the order when the producer itself sends
-// again. It does not outlast a restart of this program: consumers recognise repeats by the message id in the header
+// newKafka returns a Publisher to a Kafka topic, keyed by line. Idempotence keeps the order when the producer itself retries. It
+// does not cover a restart of this program: consumers recognise such repeats by the message id in the header
 // _watermill_message_uuid.
 func newKafka(brokers []string) (message.Publisher, error) {
 	config := kafka.DefaultSaramaSyncPublisherConfig()

@@ -1,8 +1,8 @@
-// Send-template sends a template to one person, and finds out what became of it when the answer is lost.
+// Send-template sends a template to one person. When the answer is lost, it finds out whether the document was sent.
 //
 //	go run ./examples/send-template
 //
-// Against a real service it sends real mail, and needs to be told what to whom:
+// With a real service it sends real mail, and needs to know the template and the receiver:
 //
 //	go run ./examples/send-template -template <UUID> -role Buyer -name Ann -email ann@example.com
 package main
@@ -86,8 +86,8 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 	return nil
 }
 
-// sentBefore returns the ids of what has been made from the template. It reads all pages: a program that sends a template
-// by the thousand keeps the ids it knows in its database.
+// sentBefore returns the ids of the documents that were made from the template. It reads all pages. A program that sends thousands
+// of documents should keep the known ids in its database.
 func sentBefore(ctx context.Context, client *signforms.Client, templateID string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {

@@ -1,5 +1,5 @@
-// Command telemetry prints the spans of a client and of a durable receiver to standard output, without a collector. It runs against
-// a service of its own, and ends when the event of a signature was processed.
+// Command telemetry prints the spans of a client and of a durable receiver to standard output, without a collector. It uses an
+// embedded service, and ends when it has processed the event of a signature.
 package main
 
 import (
@@ -72,7 +72,7 @@ func receiveAndSign(ctx context.Context, telemetry *otel.Telemetry, service *sig
 	return workOff(ctx, events)
 }
 
-// queueOptions hands what the queue tells on to telemetry, which does not know the queue.
+// queueOptions connects the hooks of the queue to telemetry. Package otel does not import package queue.
 func queueOptions(telemetry *otel.Telemetry) *queue.Options {
 	return &queue.Options{
 		OnReceived: func(ctx context.Context, r queue.Received) { telemetry.QueueReceived(ctx, r.Status, r.Stored) },

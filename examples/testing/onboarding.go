@@ -1,5 +1,5 @@
-// Package onboarding stands for a program of yours: it has new tenants sign their lease, and remembers who has. Its test
-// is the example: it runs the package against the whole service, in one process and without waiting.
+// Package onboarding stands for a program of yours. It has new tenants sign their lease, and remembers who has signed. The example
+// is its test, which runs the package against the whole service, in one process and without waiting.
 //
 //	go test ./examples/testing
 package onboarding
@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// Onboarding is made with a client of the service; everything else is as in production.
+// Onboarding needs a client of the service. The test gives it a client of the embedded service and changes nothing else.
 type Onboarding struct {
 	Client  *signforms.Client
 	LeaseID string // the template
@@ -23,7 +23,7 @@ type Onboarding struct {
 	leases map[string]string // finished PDF by signer
 }
 
-// Invite sends the lease to a tenant. The result names the document that was made, and its signer.
+// Invite sends the lease to a tenant. The result holds the ids of the new document and of its signer.
 func (o *Onboarding) Invite(ctx context.Context, name, email string) (*signforms.SendResult, error) {
 	return o.Client.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: o.LeaseID,
@@ -40,7 +40,7 @@ func (o *Onboarding) Handler(secret string, now func() time.Time) (http.Handler,
 	return webhook.NewHandler(verifier, webhook.Funcs{TemplateResponse: o.signed}, nil), nil
 }
 
-// signed stores the lease under its signer's id: e.DocumentID is the template's, the same for every tenant.
+// signed stores the lease by its signer's id. It cannot use e.DocumentID, which is the template's id and the same for every tenant.
 func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,7 +16,7 @@ type demo struct {
 
 const newSecret = "whsec_made_up_for_the_demo"
 
-// secrets are in the order in which the receiver tries them, the new one first.
+// secrets returns the secrets in the order in which the receiver tries them, the new one first.
 func (d demo) secrets() []string { return []string{newSecret, d.WebhookSecret} }
 
 func startDemo(url string) (demo, error) {
@@ -27,7 +27,7 @@ func startDemo(url string) (demo, error) {
 	return demo{srv, srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})}, nil
 }
 
-// deliver has a document signed, exchanges the secret on the way, delivers one event again, and a forged one.
+// deliver has a document signed. Meanwhile it delivers one event again, delivers a forged one, and changes the secret.
 func (d demo) deliver(ctx context.Context) error {
 	id := d.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
 		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"},

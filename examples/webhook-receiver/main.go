@@ -1,9 +1,9 @@
-// Webhook-receiver receives the service's webhooks until it is told to stop, and then finishes what it has begun.
+// Webhook-receiver receives the service's webhooks until it is told to stop. Then it finishes the deliveries that it has begun.
 //
 //	go run ./examples/webhook-receiver
 //	SIGNFORMS_WEBHOOK_SECRETS=new,old go run ./examples/webhook-receiver -addr :8080
 //
-// Without secrets it starts an embedded service, has that deliver to it, and stops. Put TLS in front of it.
+// Without secrets it starts an embedded service that delivers to it, and stops after that. Put TLS in front of the program.
 package main
 
 import (
@@ -60,7 +60,7 @@ func run(ctx context.Context, addr, secrets string) error {
 	return errors.Join(serve(ctx, listener, demo.secrets()), <-delivered)
 }
 
-// serve serves until ctx ends, and returns when the deliveries that had begun are processed.
+// serve serves until ctx ends. It returns when the deliveries that had begun are processed.
 func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	handler, err := newHandler(secrets)
 	if err != nil {
@@ -87,10 +87,10 @@ func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	return nil
 }
 
-// newHandler accepts several secrets, so that one can be exchanged for another without a gap: give the new one and the
-// old, tell the service the new one, and drop the old when nothing is signed with it any more. The replay store is this
-// process's own; several processes behind one address need one that they share, such as that of module stores/. What is
-// refused, fails or is skipped goes to the log.
+// newHandler accepts several secrets, so that a secret can be replaced without a gap. Start with the new and the old one, set the new
+// one at the service, and drop the old one when no delivery is signed with it any more. The replay store is in the memory of this
+// process. Several processes behind one address need a shared one, such as that of module stores/. Refused, failed and skipped
+// deliveries are logged.
 func newHandler(secrets []string) (http.Handler, error) {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {

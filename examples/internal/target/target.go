@@ -1,5 +1,5 @@
-// Package target chooses the service that an example talks to: a real one where the environment names it, else one that
-// is embedded in the process of the example.
+// Package target chooses the service that an example uses: a real one if the environment names it, otherwise one that is embedded
+// in the process of the example.
 package target
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Service is what an example talks to.
+// Service is the service that an example uses.
 type Service struct {
 	Client *signforms.Client
-	// Embedded is nil when the service is a real one. What only it can do, such as signing as somebody, an example does
-	// only when it is there.
+	// Embedded is nil for a real service. Examples check it before they do what only the embedded service can do, such as
+	// signing as a receiver.
 	Embedded *signformstest.Server
 }
 
 // Open returns the service at SIGNFORMS_BASE_URL, with the key in SIGNFORMS_API_KEY and, if it is set, the workspace in
-// SIGNFORMS_WORKSPACE_ID; or an embedded service when neither URL nor key is set. The caller closes it.
+// SIGNFORMS_WORKSPACE_ID. When neither URL nor key is set, it returns an embedded service. The caller closes it.
 func Open() (*Service, error) {
 	baseURL, apiKey := os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY")
 	switch {

@@ -1,9 +1,9 @@
-// Echo receives the service's webhooks behind the router echo. Any router that takes an http.Handler does it alike: gin, for
-// one, by gin.WrapH(handler).
+// Echo receives the service's webhooks behind the router echo. Any router that accepts an http.Handler works the same way, such as
+// gin with gin.WrapH(handler).
 //
 //	SIGNFORMS_WEBHOOK_SECRET=whsec_… go run ./echo
 //
-// Register the handler for POST, and let nothing before it read the body: what was signed is the body as it was sent.
+// Register the handler for POST. No middleware before it may read the body, because the signature covers the body as it was sent.
 package main
 
 import (
@@ -29,8 +29,8 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// newRouter has two routes, either of which is enough: a Handler that does everything, and a handler of one's own behind
-// the middleware, without protection against repeats.
+// newRouter returns a router with two routes, of which one is enough: a Handler that does everything, and a handler of your own
+// behind the middleware, without protection against repeats.
 func newRouter(verifier *webhook.Verifier) *echo.Echo {
 	handler := webhook.NewHandler(verifier, webhook.Funcs{
 		TemplateSigned: func(_ context.Context, ev *webhook.TemplateSigned) error {
@@ -44,7 +44,7 @@ func newRouter(verifier *webhook.Verifier) *echo.Echo {
 	return e
 }
 
-// own gets genuine deliveries only.
+// own is a handler of your own. It gets only genuine deliveries.
 func own(c echo.Context) error {
 	events, err := webhook.EventsFrom(c.Request().Context())
 	if err != nil {
