@@ -52,7 +52,7 @@ func TestWrongVariableIsAUsageError(t *testing.T) {
 	require.Contains(t, stderr, `the variable SIGNFORMS_SANDBOX_MEMORY: "perhaps": `)
 }
 
-// The image sets the data file by its variable: --memory on the command line comes before that.
+// The image sets the data file with a variable. --memory on the command line overrides it.
 func TestMemoryBesideTheVariableOfData(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_DATA", "/nowhere/sandbox.db")
 	s := serveInProcess(t, "--memory")

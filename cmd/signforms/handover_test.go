@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// What a sandbox answers is data to the shell that evaluates it, whoever answers.
+// The output of status --env never runs as a command in a shell, even if the sandbox's answer is hostile.
 func TestStatusEnvIsSafeToEvaluate(t *testing.T) {
 	const key = `a'b"c $(touch ran) ; touch ran # \ ` + "`touch ran`"
 	stub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// The file is read by shells, by Docker and by CI: values that they read differently are refused before anything is started.
+// Shells, Docker and CI read the file. Values that they would read differently are refused before anything is started.
 func TestEnvFileHoldsOnlyWhatAllReadersTakeForTheSame(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.env")
 	for _, c := range []struct{ flag, value string }{
@@ -92,7 +92,7 @@ func TestSandboxFlagGoesByTheVariables(t *testing.T) {
 	require.Equal(t, exitOK, code)
 }
 
-// Where no token can help, the command says what does.
+// When a token would not help, the error says what does.
 func TestClosedSandboxIsToBeStartedWithAToken(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--addr", "0.0.0.0:0")
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.Listening, "http://"), "]:")
@@ -104,7 +104,7 @@ func TestClosedSandboxIsToBeStartedWithAToken(t *testing.T) {
 	require.Contains(t, stderr, "start it with --token or $SIGNFORMS_SANDBOX_TOKEN")
 }
 
-// The sandbox's clock can be moved: what earlier runs sent is known to it alone.
+// The sandbox's clock can be moved, so only the sandbox knows which reminders of earlier runs still count.
 func TestRemindersToASandboxGoByItsClock(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
-// Several runs keep the limit together: the sixth reminder is not sent, whichever run it is in.
+// Several runs share the limit: the sixth reminder is not sent, whichever run it is in.
 func TestLimitHoldsOverRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "limits")
 	for _, c := range []struct {

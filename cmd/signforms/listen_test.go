@@ -66,7 +66,7 @@ func (c *cable) run() {
 	}
 }
 
-// set cuts the cable, with all connections, or mends it.
+// set cuts the cable with all its connections, or repairs it.
 func (c *cable) set(cut bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,7 +247,7 @@ func TestListenSaysThatNobodyAnswers(t *testing.T) {
 	require.Contains(t, string(attempt.Answer), "does not answer")
 }
 
-// While the connection is cut attempts wait or follow the schedule; nothing is lost, and nothing is posted twice.
+// While the connection is cut, attempts wait or follow the schedule. No delivery is lost or posted twice.
 func TestListenReconnects(t *testing.T) {
 	s, c, secret := sandboxWith(t)
 	h := newHook(t, secret)
@@ -293,7 +293,7 @@ func TestListenReportsAgain(t *testing.T) {
 	require.Len(t, deliveriesOf(t, c)[0].Attempts, 1)
 }
 
-// When the report comes too late the sandbox delivers again, and the line says so.
+// When the report comes too late, the sandbox delivers again, and the printed line says so.
 func TestListenMarksWhatIsPostedAgain(t *testing.T) {
 	c, h, line, l := listenUntilCut(t)
 	until(t, func() bool { d := deliveriesOf(t, c)[0]; return len(d.Attempts) == 1 && d.Status == "pending" })
@@ -305,7 +305,7 @@ func TestListenMarksWhatIsPostedAgain(t *testing.T) {
 	})
 }
 
-// The sandbox is started again with its state: the listener goes on.
+// The sandbox is restarted with its state, and the listener continues.
 func TestListenSurvivesARestart(t *testing.T) {
 	data := t.TempDir() + "/sandbox.db"
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -341,7 +341,7 @@ func TestListenWithoutASandbox(t *testing.T) {
 	}
 }
 
-// Nobody but the listener's own webhooks can deliver to it, and without a listener a delivery fails at once.
+// Only a listener's own webhooks can deliver to it. Without a listener a delivery fails at once.
 func TestRelayWithoutAListener(t *testing.T) {
 	s, c, _ := sandboxWith(t)
 	status, body := s.ask(t, http.MethodPost, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")

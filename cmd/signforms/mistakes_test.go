@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Mistakes in the command line are told in its words, with exit code 2, before anything is asked.
+// Mistakes in the command line are reported with exit code 2 and in terms of its flags, before any request is made.
 func TestMistakesInTheCommandLine(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
@@ -87,7 +87,7 @@ func TestHelpOfCommandsAndVersionAsAFlag(t *testing.T) {
 	require.Equal(t, version, stdout)
 }
 
-// What a running sandbox refuses is no reason to look for another one.
+// A refusal by a running sandbox does not make the error suggest another address.
 func TestOnlyASilentSandboxIsLookedForElsewhere(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)

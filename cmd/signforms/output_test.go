@@ -20,7 +20,7 @@ func TestAnEmptyListAsCSVHasItsHeader(t *testing.T) {
 	require.Empty(t, stdout)
 }
 
-// Of a form no document comes.
+// A form makes no document.
 func TestFormsSendHasNoColumnOfDocuments(t *testing.T) {
 	s := newService(t, nil)
 	file := filepath.Join(t.TempDir(), "people.csv")
@@ -48,7 +48,7 @@ func TestCSVCells(t *testing.T) {
 	}
 }
 
-// The variable is meant for serve: a script keeps the id that a command prints.
+// The variable is only for serve. A script that sets it still gets the plain id that a command prints.
 func TestVariableOfServesJSONLeavesCommandsAlone(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)

@@ -95,8 +95,8 @@ func poppler(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// From the upload to the sealed file: what was placed on the screen stands within two points of that place on the finished PDF,
-// on a page that is cropped and turned.
+// From the upload to the sealed file: a field that was placed on the screen is within two points of that place on the finished PDF,
+// even on a page that is cropped and rotated.
 func TestFromUploadToSealedPDF(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
@@ -138,7 +138,7 @@ func TestFromUploadToSealedPDF(t *testing.T) {
 	keepShot(t, certificate+".png", "certificate")
 }
 
-// keepShot copies a picture to where SIGNFORMS_SHOTS asks for pictures.
+// keepShot copies a picture to the folder that SIGNFORMS_SHOTS names.
 func keepShot(t *testing.T, file, name string) {
 	t.Helper()
 	if folder := os.Getenv("SIGNFORMS_SHOTS"); folder != "" {
@@ -255,7 +255,7 @@ func newOtherSite(t *testing.T, baseURL *string) (origin string) {
 	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 }
 
-// The link opens in a page of another site that was allowed, and tells that page what happens. It opens in no other.
+// The link opens in a page of another site that is allowed, and sends events to that page. It opens in no other site's page.
 func TestEmbeddedSigning(t *testing.T) {
 	var baseURL string
 	allowed, stranger := newOtherSite(t, &baseURL), newOtherSite(t, &baseURL)
@@ -276,7 +276,7 @@ func TestEmbeddedSigning(t *testing.T) {
 	p.WaitText("signed")
 	require.Equal(t, []string{"ready", "viewed", "ready", "signed"}, browsertest.Eval[[]string](p, "[...document.querySelectorAll('#events li')].map((e) => e.textContent)"), "each once")
 
-	// Another frame of the sandbox is heard by who embedded it, and a page that the frame was led to by nobody.
+	// The page gets events only from the frame that it embeds: not from another frame, and not after the frame went to another site.
 	browsertest.Eval[bool](p, `(() => { window.second = [];
 		signforms.embed(document.body, `+strconv.Quote(string(sent.Signers[1].SentURL))+`, (e) => window.second.push(e.event)); return true })()`)
 	p.Wait("window.second.includes('ready')")
@@ -293,7 +293,7 @@ func TestEmbeddedSigning(t *testing.T) {
 	require.NotContains(t, other.Text(), "ready")
 }
 
-// The login page carries its style inside, which its policy allows by a hash.
+// The login page contains its style sheet, which its policy allows by a hash.
 func TestLoginPage(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--token", "open sesame")
 	for _, name := range []string{"phone light", "desktop dark"} {

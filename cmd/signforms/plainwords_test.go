@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// TestRefusalsSpeakToEverybody: nobody who reads why a delivery was refused needs to know Go.
+// TestRefusalsSpeakToEverybody checks that the reasons for refusing a delivery use no terms of Go.
 func TestRefusalsSpeakToEverybody(t *testing.T) {
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", testSecret)
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRETS", "")

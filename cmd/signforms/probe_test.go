@@ -68,7 +68,7 @@ func TestProbeFormats(t *testing.T) {
 	require.True(t, strings.HasPrefix(stdout, "id,outcome,grade,fact,seen\nlist documents,holds,D,"), stdout)
 }
 
-// The report holds nothing that names people, records or the service, and all that was asked.
+// The report holds every request, but nothing that identifies people, records or the service.
 func TestProbeReport(t *testing.T) {
 	hasty(t)
 	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{Extra: map[string]any{"owner": "Zoe Smith"}}})

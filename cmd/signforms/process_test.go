@@ -29,7 +29,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// faster is how much faster than the machine's the clock of limit files is in the programs that tests start.
+// faster is the speed of the clock of limit files in the programs that tests start, relative to the machine's clock.
 const faster = 300
 
 // testsBegan is where the faster clock begins.
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-// fasterStore tells waits as the machine's clock counts them.
+// fasterStore converts waits to the machine's clock.
 type fasterStore struct{ signforms.LimitStore }
 
 func (s *fasterStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
@@ -87,7 +87,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// running is the program that was started last, for what a gate does to it. Its first request may arrive before start returns.
+// running is the program that was started last, so that a gate can act on it. Its first request may arrive before start returns.
 var running struct {
 	sync.Mutex
 	program *program
@@ -125,7 +125,7 @@ func start(t *testing.T, seen func(p *program, line string), args ...string) *pr
 		}
 	})
 	t.Cleanup(func() {
-		p.cmd.Process.Kill() // one that has ended is not there any more
+		p.cmd.Process.Kill() // fails if it has ended already
 		write.Close()
 		lines.Wait()
 	})
@@ -139,7 +139,7 @@ func (p *program) end() int {
 
 func (p *program) kill() { p.cmd.Process.Signal(syscall.SIGKILL) }
 
-// gate stands before a service and lets a test act when the n-th request of a kind arrives, and when it was carried out.
+// gate is a proxy in front of a service. It lets a test act when the n-th request of a kind arrives, and when it was carried out.
 type gate struct {
 	method        string
 	before, after func(n int)
@@ -147,7 +147,7 @@ type gate struct {
 	arrived       []time.Time
 }
 
-// stand puts the gate before the service, and makes the environment name the gate.
+// stand puts the gate in front of the service, and sets the environment to the gate's address.
 func (g *gate) stand(t *testing.T, s *service) {
 	t.Helper()
 	target, err := url.Parse(s.URL)
@@ -245,7 +245,7 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	var p *program
 	g := &gate{method: http.MethodPost}
 	g.before = func(n int) {
-		if n == 2 { // it arrives, and nobody knows
+		if n == 2 { // it arrives, but the program is killed before the answer
 			current().kill()
 			current().end()
 		}
@@ -280,7 +280,7 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	require.LessOrEqual(t, g.most(), 5)
 	require.Len(t, s.mailed("reminder"), 10, "nine documents, of which one has two signers, and the unknown ones were both carried out")
 
-	// The run has ended: the next one holds back nothing but what is unknown.
+	// The run has ended. The next run holds back only items whose outcome is unknown.
 	stdout, stderr, code := execute(t, append(remindAll, "--dry-run")...)
 	require.Equal(t, exitOK, code, stderr)
 	require.Equal(t, 7, strings.Count(stdout, "would be reminded"), stderr)
@@ -368,7 +368,7 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 	atMostOnce(t, s.mailed("invitation"))
 	require.Len(t, s.mailed("invitation"), 6)
 
-	// Nothing is sent unasked, and the run has not ended.
+	// Items with an unknown outcome are not sent again without --resolve, and the run has not ended.
 	p = start(t, nil, args...)
 	require.Equal(t, exitUnknown, p.end())
 	require.Empty(t, p.stdout.String())
@@ -379,7 +379,7 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 	require.Equal(t, 1, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 	require.Equal(t, 7, g.count())
 
-	// It has ended now: the same command again is a new run.
+	// The run has ended, so the same command starts a new one.
 	p = start(t, nil, args...)
 	require.Equal(t, exitOK, p.end())
 	require.Equal(t, 6, strings.Count(p.stdout.String(), `"outcome":"sent"`))
@@ -412,7 +412,7 @@ func TestSendIsInterruptedAndGoesOn(t *testing.T) {
 	require.Len(t, s.mailed("invitation"), 6)
 }
 
-// A row that the service refused is tried again, and one that was sent is not.
+// A line that the service refused is tried again; a line that was sent is not.
 func TestSendTriesTheRestAgain(t *testing.T) {
 	s := newService(t, nil)
 	args := sendAll(t, s)
@@ -427,7 +427,7 @@ func TestSendTriesTheRestAgain(t *testing.T) {
 	atMostOnce(t, s.mailed("invitation"))
 }
 
-// Where the service does not answer each send may have been carried out, so a batch does not go on for long.
+// A batch stops soon when the service does not answer, because each send without an answer may have been carried out.
 func TestSendStopsWhenNobodyAnswers(t *testing.T) {
 	s := newService(t, nil)
 	s.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Every reading that signformstest has can be set, to something else than its zero value.
+// --profile can set every field of signformstest.Profile to something other than its zero value.
 func TestEveryReadingCanBeSet(t *testing.T) {
 	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
 		name := kebab(field.Name)

@@ -30,7 +30,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// sharedFlags prints the flags that say which service is meant, and returns their names: no command repeats them.
+// sharedFlags prints the flags that select the service once, and returns their names. The commands' own sections leave them out.
 func sharedFlags(t *testing.T, b *strings.Builder) map[string]string {
 	t.Helper()
 	cmd := &cobra.Command{}

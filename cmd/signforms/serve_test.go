@@ -351,7 +351,7 @@ func TestCommandsOfARunningSandbox(t *testing.T) {
 	require.Contains(t, stderr, "start one with signforms serve")
 }
 
-// TestConsoleIsClosedBehindAProxy: a public URL for others says that their requests come from this machine's proxy.
+// TestConsoleIsClosedBehindAProxy: with a public URL for others, requests of other machines come through a proxy on this machine.
 func TestConsoleIsClosedBehindAProxy(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--public-url", "https://sandbox.example.com")
 	for path, want := range map[string]int{"/_/api/v1/credentials": http.StatusForbidden, "/_/": http.StatusForbidden, "/livez": http.StatusOK} {
@@ -362,7 +362,7 @@ func TestConsoleIsClosedBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerIsSafeByDefault: whatever comes back is taken for what it says it is, and runs nothing.
+// TestEveryAnswerIsSafeByDefault: browsers do not guess the type of an answer, and run no scripts in it.
 func TestEveryAnswerIsSafeByDefault(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	for _, path := range []string{"/get-documents", "/_/api/v1/status", "/_/api/v1/nowhere", "/documents/x.pdf", "/finished/x", "/sign/x", "/form/x", "/_/", "/nowhere"} {

@@ -13,13 +13,13 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// service is a reference service that the environment of the test names, and some records in it.
+// service is a reference service with some records. The environment of the test names it.
 type service struct {
 	*signformstest.Server
 	lease, notice, old   string // PDF documents: Ann has signed and Ben has not; pending; signed
 	offer, survey        string // a template, a form
 	sent, response       string // a document made from the template, a response to the form
-	state                string // the folder for what is remembered between runs
+	state                string // the folder for files that are kept between runs
 	names                []string
 	requestsBefore, mail int
 }
@@ -55,7 +55,7 @@ func newService(t *testing.T, o *signformstest.Options) *service {
 	return s
 }
 
-// use makes the environment name the service.
+// use sets the environment to the service's address and keys.
 func (s *service) use(t *testing.T) {
 	t.Helper()
 	t.Setenv("SIGNFORMS_BASE_URL", s.URL)
@@ -71,13 +71,13 @@ var (
 	someObjectID = regexp.MustCompile(`\b[0-9a-f]{24}\b`)
 )
 
-// named puts names in place of ids.
+// named replaces ids by names.
 func (s *service) named(text string) string {
 	text = strings.NewReplacer(s.names...).Replace(text)
 	return someObjectID.ReplaceAllString(someUUID.ReplaceAllString(text, "UUID"), "OBJECTID")
 }
 
-// ids puts ids in place of names.
+// ids replaces names by ids.
 func (s *service) ids(args string) []string {
 	var pairs []string
 	for i := 0; i < len(s.names); i += 2 {
@@ -86,7 +86,7 @@ func (s *service) ids(args string) []string {
 	return strings.Fields(strings.NewReplacer(pairs...).Replace(args))
 }
 
-// run carries out a command line in which names stand for ids, and puts names in place of ids in what it prints.
+// run runs a command line in which names stand for ids. It replaces ids by names in the output.
 func (s *service) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var all []string

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the program prints into testdata/sessions and docs/cli.md")
 
-// TestSessions runs the command lines of each file in testdata/sessions, one after the other against one service, without a
-// terminal, and compares all that is printed. Names in capitals stand for ids, addresses and folders.
+// TestSessions runs the command lines of each file in testdata/sessions without a terminal, one after the other on one service. It
+// compares all output. Names in capitals stand for ids, addresses and folders.
 func TestSessions(t *testing.T) {
 	files, err := filepath.Glob("testdata/sessions/*.txt")
 	require.NoError(t, err)

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// meter counts the records that are written to it and looks at what memory is in use on the way.
+// meter counts the records that are written to it, and measures the live memory meanwhile.
 type meter struct {
 	records  int
 	at       map[int]uint64 // live bytes when so many were written
 	requests *atomic.Int64
-	late     bool // records were held back while further pages were asked for
+	late     bool // records were held back while further pages were requested
 }
 
 func (m *meter) Write(p []byte) (int, error) {
@@ -33,7 +33,7 @@ func (m *meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// However long a list is, what is held of it are two pages, and the ids that were seen.
+// However long a list is, only two pages and the ids that were seen are in memory.
 func TestListsAreStreamed(t *testing.T) {
 	const pages = 300
 	var requests atomic.Int64

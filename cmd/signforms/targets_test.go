@@ -25,7 +25,7 @@ func TestPublicAddresses(t *testing.T) {
 	}
 }
 
-// TestOwnAddresses: what listens on a public address of this host may be meant for this host alone.
+// TestOwnAddresses: a service on a public address of this host may be meant for this host alone.
 func TestOwnAddresses(t *testing.T) {
 	require.True(t, ownAddress(netip.MustParseAddr("127.0.0.1")), "of the loopback interface")
 	require.True(t, ownAddress(netip.MustParseAddr("::ffff:127.0.0.1")))

@@ -15,8 +15,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// screen runs a command line on a terminal of so many columns on which somebody types, and returns what the terminal showed
-// with line ends as programs write them.
+// screen runs a command line on a terminal with this many columns, and types into it. It returns what the terminal showed, with \n
+// as line ends.
 func screen(t *testing.T, columns int, typed string, args ...string) (shown string, code int) {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -92,7 +92,7 @@ func TestDoesNotAskForOne(t *testing.T) {
 	require.NotContains(t, shown, "[y/N]")
 }
 
-// What was asked is not waited for when the program is told to stop.
+// The program does not wait for an answer on the terminal after it is told to stop.
 func TestInterruptedAsItAsks(t *testing.T) {
 	s := newService(t, nil)
 	master, slave, err := pty.Open()
@@ -146,7 +146,7 @@ func TestNoTerminalShowsNoBar(t *testing.T) {
 	require.NotContains(t, stderr, "\x1b")
 }
 
-// Output to a file from a terminal session is not a terminal's.
+// Output to a file is not in the format for terminals, even in a terminal session.
 func TestOutputToAFile(t *testing.T) {
 	newService(t, nil)
 	file, err := os.Create(t.TempDir() + "/out")

@@ -31,7 +31,7 @@ func typed(t *testing.T, stdin string, args ...string) (stdout, stderr string, c
 	return out.String(), errs.String(), code
 }
 
-// signedSample returns a sample body, the flags with its headers, and the folder of its files: body, and request as a whole.
+// signedSample returns a sample body, flags with its headers, and a folder with two files: the body, and the whole request.
 func signedSample(t *testing.T) (body string, headers []string, dir string) {
 	t.Helper()
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", testSecret)
@@ -204,7 +204,7 @@ func TestReceiveJSON(t *testing.T) {
 	require.Equal(t, `{"type":"something_new","subject":"","event":{"webhookEvent":"something_new","x":1}}`+"\n", stdout)
 }
 
-// A connection on which nothing was asked does not keep it from ending, nor is it an error.
+// A connection without a request does not keep receive from ending, and is no error.
 func TestReceiveEndsWithAnOpenConnection(t *testing.T) {
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", testSecret)
 	address, end := receiving(t)

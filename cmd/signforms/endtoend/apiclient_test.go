@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// apiClient posts to a program that may be killed meanwhile.
+// apiClient posts to a program that may be killed at any time.
 type apiClient struct {
 	*sandbox
 	http *http.Client
 }
 
-// post returns the status, or 0 when there is no whole answer.
+// post returns the status, or 0 without a complete answer.
 func (c *apiClient) post(path string, body, out any) (status int) {
 	text, err := json.Marshal(body)
 	if err != nil {

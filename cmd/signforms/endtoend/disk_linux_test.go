@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// smallDisk mounts a file system of its own.
+// smallDisk mounts a small file system.
 func smallDisk(t *testing.T, options string) (folder string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -28,8 +28,8 @@ func smallDisk(t *testing.T, options string) (folder string) {
 	return folder
 }
 
-// On a full disk a change is refused with 503 and nothing of it is done. Reads go on, and changes when there is room; a program
-// that is killed and started again meanwhile has what was acknowledged.
+// On a full disk a change is refused with 503 and leaves no trace. Reads still work, and changes work again when there is room. A
+// program that is killed and started again on the full disk has every acknowledged change.
 func TestFullDisk(t *testing.T) {
 	folder := smallDisk(t, "size=2m,mode=0700")
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
@@ -59,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, acknowledged+1, documents(t, s))
 }
 
-// /readyz, and the command that asks it, tell that changes cannot be saved, and why, until they can.
+// /readyz and the command ready say why changes cannot be saved, until they can be saved again.
 func TestReadyTellsOfAFullDisk(t *testing.T) {
 	folder := smallDisk(t, "size=2m,mode=0700")
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
@@ -75,7 +75,7 @@ func TestReadyTellsOfAFullDisk(t *testing.T) {
 		_, err = filler.Write(make([]byte, 4096))
 	}
 	require.ErrorIs(t, err, syscall.ENOSPC)
-	for err = nil; err == nil; { // what room SQLite has left
+	for err = nil; err == nil; { // fills the room that SQLite has left
 		err = s.client.Post(t.Context(), "/documents", lease("Lease"), nil)
 	}
 	require.ErrorContains(t, ready(), "status 503: ")
@@ -104,8 +104,8 @@ func TestReadOnlyFile(t *testing.T) {
 	require.ErrorContains(t, err, "read-only file system")
 }
 
-// The image holds the program and nothing else: it runs as the image's user, with the image's variables, in a root that has
-// nothing else and cannot be written but for /data. Its health check is the program too.
+// The image holds only the program. It runs as the image's user, with the image's variables, in a root file system of which only
+// /data can be written. The health check runs the same program.
 func TestImage(t *testing.T) {
 	root := smallDisk(t, "size=64m,mode=0755")
 	content, err := os.ReadFile(binary)
@@ -146,7 +146,7 @@ func TestImage(t *testing.T) {
 	require.Equal(t, []string{file, file + ".lock", file + ".seal.pem"}, left)
 }
 
-// readDockerfile returns what the last stage says, by instruction.
+// readDockerfile returns the values of the last stage, by instruction.
 func readDockerfile(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../Dockerfile")

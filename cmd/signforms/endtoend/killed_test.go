@@ -30,13 +30,13 @@ var (
 	changes = flag.Int("changes", 500, "how many changes are acknowledged before the last kill, at least")
 )
 
-// ledger is what the program acknowledged over all its lives.
+// ledger holds what the program acknowledged in all its lives. A life is the time from a start to the next kill.
 type ledger struct {
 	mu        sync.Mutex
 	sent      map[string]bool // documents by id
-	signed    map[string]bool // those of them whose signature was acknowledged
+	signed    map[string]bool // the documents whose signature was acknowledged
 	reminders int
-	changed   chan struct{} // holds a token when one was acknowledged since waitFor looked
+	changed   chan struct{} // holds a token when a change was acknowledged since waitFor looked
 }
 
 func newLedger() *ledger {
@@ -49,10 +49,10 @@ func (l *ledger) acknowledged() int {
 	return len(l.sent) + len(l.signed) + l.reminders
 }
 
-// stalled is how long no change may be acknowledged.
+// stalled is the time without an acknowledged change after which waitFor gives up.
 const stalled = time.Minute
 
-// waitFor returns when so many changes were acknowledged in all, or an error when none is for a minute.
+// waitFor waits until this many changes were acknowledged in all. It returns an error when none was acknowledged for a minute.
 func (l *ledger) waitFor(n int) error {
 	for l.acknowledged() < n {
 		select {
@@ -64,7 +64,7 @@ func (l *ledger) waitFor(n int) error {
 	return nil
 }
 
-// note writes down that a change was acknowledged.
+// note records an acknowledged change.
 func (l *ledger) note(write func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,13 +81,13 @@ type inbox struct {
 	life      int            // of the program, counted by the test
 	completed map[string]int // completed events by document
 	bodies    map[string]int // the life in which a body came last
-	again     []int          // the lives in which bodies came before that came once more
+	again     []int          // for each body that came again, the life in which it came before
 	refused   []string
 }
 
 type lifeKey struct{}
 
-// connected notes in which life a connection was made: what came over it may be read later.
+// connected notes in which life a connection was made, because its data may be read only in a later life.
 func (in *inbox) connected(ctx context.Context, _ net.Conn) context.Context {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -98,7 +98,7 @@ func (in *inbox) handler(verifier *webhook.Verifier) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the program was killed while it sent
+			return // the program was killed while it was sending
 		}
 		events, err := verifier.Events(r.Header, body)
 		in.mu.Lock()
@@ -121,8 +121,8 @@ func (in *inbox) handler(verifier *webhook.Verifier) http.Handler {
 	})
 }
 
-// Creating, signing, reminding and delivering, the program is killed again and again. What it acknowledged is there, every
-// completed document was completed once and told once, and the reminder limit holds over all of its lives. Run it at length with
+// The program is killed again and again while it creates, signs, reminds and delivers. Every acknowledged change is still there.
+// Every completed document was completed once and delivered once. The reminder limit holds over all lives. For a long run use
 // go test -run Killed -timeout 30m . -kills 50 -changes 100000
 func TestKilledUnderLoad(t *testing.T) {
 	const secret = "a-secret-that-both-sides-know"
@@ -187,7 +187,7 @@ func underLoad(t *testing.T, s *sandbox, template string, done *ledger, kill fun
 	clients.Wait()
 }
 
-// oneDocument sends a document and signs it, and reports false once the program does not answer.
+// oneDocument sends a document and signs it. It returns false when the program does not answer.
 func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool {
 	var sent struct {
 		ID string `json:"createdDocumentId"`
@@ -217,7 +217,7 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 	return status != 0
 }
 
-// documentsOf is every document that the program has, by id.
+// documentsOf returns every document that the program has, by id.
 func documentsOf(t *testing.T, s *sandbox) map[string]control.DocumentRecord {
 	t.Helper()
 	found := map[string]control.DocumentRecord{}
@@ -235,7 +235,7 @@ func documentsOf(t *testing.T, s *sandbox) map[string]control.DocumentRecord {
 	}
 }
 
-// compare checks that every acknowledged change is there.
+// compare checks that no acknowledged change is missing.
 func compare(t *testing.T, found map[string]control.DocumentRecord, done *ledger) {
 	t.Helper()
 	lost := 0
@@ -255,7 +255,7 @@ func compare(t *testing.T, found map[string]control.DocumentRecord, done *ledger
 	require.LessOrEqual(t, len(found)-len(done.sent), 8*(*kills+1), "more documents than were asked for")
 }
 
-// trails are what the audit trails of all documents say.
+// trails holds the content of the audit trails of all documents.
 type trails struct {
 	mu       sync.Mutex
 	reminded []time.Time
@@ -291,8 +291,8 @@ func (all *trails) check(t *testing.T, s *sandbox, d control.DocumentRecord) {
 	}
 }
 
-// compareReminders checks that there were no more reminders in any 15 minutes than the limit allows, whatever life they were sent in.
-// The limit counts when they arrive, and the trail tells a moment later when they were sent.
+// compareReminders checks that there were no more reminders in any 15 minutes than the limit allows, over all lives. The limit uses
+// the time of arrival. The trail has the time of sending, which is a moment later.
 func compareReminders(t *testing.T, sent []time.Time, acknowledged int) {
 	t.Helper()
 	slices.SortFunc(sent, time.Time.Compare)
@@ -327,8 +327,8 @@ func each[T any](items []T, fn func(T)) {
 	workers.Wait()
 }
 
-// compareDeliveries checks that each signature was told to the receiver, and of each life at most the one delivery again that was under way
-// at its end.
+// compareDeliveries checks that each signature was delivered to the receiver. For each life, only the one delivery that was under way
+// at its end may have been delivered again.
 func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]control.DocumentRecord) {
 	t.Helper()
 	signed := 0
@@ -337,7 +337,7 @@ func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]con
 			signed++
 		}
 	}
-	for told := -1; told < in.told(); { // at this rate, if at all, it settles
+	for told := -1; told < in.told(); { // waits as long as further deliveries arrive
 		told = in.told()
 		err := s.client.Post(t.Context(), "/clock/settle", control.Wait{Timeout: control.Duration(time.Minute)}, nil)
 		t.Logf("%d of %d events told, %v", in.told(), 2*signed, err)
@@ -358,7 +358,7 @@ func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]con
 	require.Equal(t, slices.Compact(slices.Clone(in.again)), in.again, "more was sent again of a life than was under way at its end")
 }
 
-// told is how many different bodies arrived.
+// told returns how many different bodies arrived.
 func (in *inbox) told() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The whole loop from two languages that share nothing with this repository: seed, send, sign in order, receive signed webhooks,
-// advance three days, the reminder limit, resend. They use what comes with Node and Python, and no package.
+// Programs in two other languages use the sandbox: they seed, send, sign in order, receive signed webhooks, advance three days, reach
+// the reminder limit, and resend. They use only what comes with Node and Python.
 func TestWholeLoopFromNode(t *testing.T) {
 	fromAnotherLanguage(t, "node", "--test", "testdata/loop.test.mjs")
 }

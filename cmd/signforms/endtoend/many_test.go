@@ -22,7 +22,7 @@ import (
 
 var many = flag.Int("many", 200, "how many documents the sandbox is measured with")
 
-// Every document is sent, signed and told to a receiver. The figures are logged:
+// Every document is sent, signed and delivered to a receiver. The test logs its figures:
 // go test -run ManyDocuments -v -timeout 30m . -many 100000
 func TestManyDocuments(t *testing.T) {
 	for _, where := range []string{"memory", "file"} {
@@ -127,7 +127,7 @@ func measure(t *testing.T, s *sandbox, when string) {
 	t.Logf("%s: %d lists of up to 100/s, %s", when, lists, memory(s))
 }
 
-// memory is what Linux says of the process.
+// memory returns the memory of the process, as Linux reports it.
 func memory(s *sandbox) string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Pid))
 	if err != nil {

@@ -63,7 +63,7 @@ func start(t testing.TB, args ...string) *sandbox {
 	return s
 }
 
-// launch starts a command that prints the line of --json when it is ready.
+// launch starts a command and waits for the line that --json prints when it is ready.
 func launch(t testing.TB, command *exec.Cmd) (*sandbox, error) {
 	t.Helper()
 	s := &sandbox{stderr: &bytes.Buffer{}}
@@ -80,7 +80,7 @@ func launch(t testing.TB, command *exec.Cmd) (*sandbox, error) {
 		return command.Wait()
 	})
 	t.Cleanup(func() {
-		s.process.Kill() // it may have ended
+		s.process.Kill() // fails if it has ended already
 		s.wait()
 	})
 	if readErr != nil {
@@ -92,7 +92,7 @@ func launch(t testing.TB, command *exec.Cmd) (*sandbox, error) {
 	return s, nil
 }
 
-// stop ends the program as a terminal does, and returns what it printed for people.
+// stop interrupts the program as Ctrl+C does, and returns what it printed for people.
 func (s *sandbox) stop(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, s.process.Signal(syscall.SIGTERM))
@@ -100,14 +100,14 @@ func (s *sandbox) stop(t testing.TB) string {
 	return s.stderr.String()
 }
 
-// kill ends the program at once, with whatever it is doing.
+// kill ends the program at once, whatever it is doing.
 func (s *sandbox) kill(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.process.Kill())
 	s.wait()
 }
 
-// environment is what the sandbox's env file would hold, for programs in other languages.
+// environment returns the variables of the sandbox's env file, for programs in other languages.
 func (s *sandbox) environment() []string {
 	return append(os.Environ(), "SIGNFORMS_BASE_URL="+s.BaseURL, "SIGNFORMS_API_KEY="+s.APIKey, "SIGNFORMS_WORKSPACE_ID="+s.WorkspaceID,
 		"SIGNFORMS_WEBHOOK_SECRETS="+s.WebhookSecret)

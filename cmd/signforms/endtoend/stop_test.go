@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// SIGTERM lets an attempt under way end: after the next start the delivery is known to be delivered, and is not made again.
+// SIGTERM lets an attempt under way end. After the next start the delivery counts as delivered and is not repeated.
 func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	arrived, answer := make(chan bool, 10), make(chan bool)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

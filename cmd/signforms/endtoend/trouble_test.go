@@ -38,7 +38,7 @@ func TestTwoProgramsOnOneFile(t *testing.T) {
 	start(t, "--data", data) // a killed program leaves no lock
 }
 
-// What is in a record is refused as a whole file is, with what to do, and stays as it is.
+// A damaged record is refused like a damaged file: the error says what to do, and the file stays unchanged.
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	for change, want := range map[string]string{
 		`replace(data, '"v":1', '"v":99')`: "this version of the program knows up to 1",
@@ -74,7 +74,7 @@ func edit(t *testing.T, data, statement string) {
 	require.EqualValues(t, 1, rows)
 }
 
-// Time goes on where it was, although the machine's clock says that it is a day earlier.
+// The sandbox's time continues where it was, although the machine's clock was set back by a day.
 func TestClockSetBack(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := start(t, "--data", data)
@@ -82,7 +82,7 @@ func TestClockSetBack(t *testing.T) {
 	var before, after control.Clock
 	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(24 * time.Hour)}, &before))
 	s.stop(t)
-	// Without what was advanced, the records are as those of a machine whose clock was a day ahead until now.
+	// Without the stored advance, the records look like those of a machine whose clock was a day ahead until now.
 	edit(t, data, `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
 
 	s = start(t, "--data", data)
@@ -110,7 +110,7 @@ func TestBehindAProxy(t *testing.T) {
 				}
 			}})
 			defer proxy.Close()
-			public := strings.Replace(proxy.URL, "127.0.0.1", "example.com", 1) // of which the test's certificate tells too
+			public := strings.Replace(proxy.URL, "127.0.0.1", "example.com", 1) // the test's certificate is valid for this name too
 			s := start(t, "--memory", "--public-url", public, "--token", token)
 			var err error
 			s.client, err = control.NewClient(s.Listening, token)
@@ -124,7 +124,7 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// address finds where the program listens: its start block tells the public URL alone.
+// address finds the address on which the program listens. The lines that it prints at the start show only the public URL.
 func address(t *testing.T, s *sandbox) *url.URL {
 	t.Helper()
 	u, err := url.Parse(s.Listening)

@@ -26,10 +26,10 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-// hostile stands in every name, question and answer that a test plants.
+// hostile is part of every name, question and answer that a test adds.
 const hostile = `<script>alert(1)</script>"'&`
 
-// newConsole starts a service with its console, and a stream of what happens as the control API's.
+// newConsole starts a service with its console, and a stream of events like that of the control API.
 func newConsole(t *testing.T) *signformstest.Server {
 	t.Helper()
 	var service *signformstest.Server
@@ -53,7 +53,7 @@ func newConsole(t *testing.T) *signformstest.Server {
 	return service
 }
 
-// streams counts those that were opened.
+// streams counts the streams that were opened.
 var streams atomic.Int32
 
 func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
@@ -243,7 +243,7 @@ func TestTemplateWithPlacedFields(t *testing.T) {
 	p.ClickAt(point[0], point[1])
 	p.Wait("document.querySelectorAll('.placed').length === 1")
 	browsertest.Eval[bool](p, "document.querySelector('.page').focus() ?? true")
-	p.Press("\r") // without a mouse: in the middle, then moved
+	p.Press("\r") // places a field in the middle without the mouse; then the keys move it
 	p.Wait("document.activeElement.matches('.placed')")
 	p.Press(kb.ArrowRight)
 	p.Press(kb.ArrowUp)
@@ -326,7 +326,7 @@ func TestCopyAsCurl(t *testing.T) {
 	require.Contains(t, send, "$SIGNFORMS_API_KEY")
 	require.NotContains(t, send, service.APIKey)
 
-	require.NoError(t, service.DisableWebhook(webhookID)) // so that no attempt makes the page anew meanwhile
+	require.NoError(t, service.DisableWebhook(webhookID)) // so that no attempt refreshes the page meanwhile
 	delivery := "deliveries/" + service.Deliveries()[0].ID
 	p.Go(service.URL + "/_/" + delivery)
 	p.Reach("summary")
@@ -391,7 +391,7 @@ func TestRefusals(t *testing.T) {
 	require.Less(t, service.Now().Sub(before), time.Hour)
 }
 
-// A link cannot make the console say what somebody made up.
+// A link cannot make the console show a text that someone made up.
 func TestOnlyKnownSayings(t *testing.T) {
 	service := newConsole(t)
 	resp, err := service.HTTPClient().Get(service.URL + "/_/?done=Send+us+your+key")

@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// covered says which routes do what each method of a Server does, or why none does.
+// covered names the route for each method of a Server, or says why there is none.
 var covered = map[string]string{
 	"AddAPIKey":           "POST /api-keys",
 	"AddDocument":         "POST /documents",
@@ -88,8 +88,8 @@ var covered = map[string]string{
 
 func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 	patterns := control.Patterns()
-	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // of several methods together
-		"POST /relays/{id}": true, "DELETE /relays/{id}": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true} // of listen alone
+	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // these combine several methods
+		"POST /relays/{id}": true, "DELETE /relays/{id}": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true} // these are only for listen
 	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
 		routes, known := covered[method.Name]
 		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)
@@ -216,7 +216,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A clock that is moved past what a time can hold would stand still and say nothing.
+// Without a bound, a clock that is moved past the largest time would stop without an error.
 func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 	_, api := newAPI(t)
 	for _, c := range []struct {

@@ -40,8 +40,8 @@ func description(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// closeSchemas makes objects with listed properties final: this interface has no reason to send a field that it does not
-// describe. What is put together with allOf stays open.
+// closeSchemas forbids further properties in objects with listed properties, because the interface must not send a field that it
+// does not describe. Schemas that are combined with allOf stay open.
 func closeSchemas(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -59,7 +59,7 @@ func closeSchemas(node any) {
 	}
 }
 
-// recorder calls the interface and holds each exchange against the description.
+// recorder calls the interface and compares each exchange with the description.
 type recorder struct {
 	t      *testing.T
 	base   string
@@ -77,7 +77,7 @@ func exchange(t *testing.T, request *http.Request) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// call makes a request whose answer must be a success, and returns it decoded.
+// call makes a request, checks that it succeeds, and returns the decoded answer.
 func (rec *recorder) call(method, path string, in any) map[string]any {
 	rec.t.Helper()
 	out := map[string]any{}
@@ -127,7 +127,7 @@ func (rec *recorder) do(method, path string, in any, statuses ...int) []byte {
 	return text
 }
 
-// Everything that is described is done once, and every answer keeps to the description.
+// The test calls every described operation at least once. Every answer must match the description.
 func TestAnswersKeepToTheDescription(t *testing.T) {
 	doc := description(t)
 	router, err := legacy.NewRouter(doc)
@@ -238,7 +238,7 @@ func webhooks(rec *recorder, hook string) {
 	rec.call("DELETE", "/webhooks/"+hook, nil)
 }
 
-// finished asks a sandbox that makes finished files for one.
+// finished gets a finished file from a sandbox that makes them.
 func finished(rec *recorder) {
 	t := rec.t
 	server := signformstest.NewServer(t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// newRelayed returns a service whose own address takes relayed deliveries, and a client of its interface.
+// newRelayed returns a service that accepts deliveries for relays at its own address, and a client of its interface.
 func newRelayed(t *testing.T) (*signformstest.Server, *control.Client) {
 	t.Helper()
 	var api *control.API
@@ -53,7 +53,7 @@ func TestRelay(t *testing.T) {
 	id := server.AddDocument(signformstest.Document{Name: "Lease <&>", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	began := func() { require.NoError(t, server.Signer(id, "ann@example.com").View()) }
 	go func() {
-		defer close(ended) // also when a check below ends the goroutine
+		defer close(ended) // runs even if a failed check ends the goroutine
 		ended <- c.Stream(ctx, "/relays/"+relayID+"/attempts", began, func(data []byte) error {
 			var a control.RelayedAttempt
 			require.NoError(t, json.Unmarshal(data, &a))
@@ -64,7 +64,7 @@ func TestRelay(t *testing.T) {
 			require.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/999", answer, nil), &refused)
 			require.Equal(t, http.StatusNotFound, refused.Status)
 			require.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/1", control.RelayedAnswer{Status: 99}, nil), &refused)
-			// Not with ctx, which ends when the attempt is in the log: that may be before the answer is here.
+			// Do not use ctx: it ends when the attempt is in the log, which may be before the answer arrives.
 			require.NoError(t, c.Post(t.Context(), "/relays/"+relayID+"/attempts/1", answer, nil))
 			return nil
 		})

@@ -52,7 +52,7 @@ func TestReopened(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Whatever part of the last line is on disk, the lines before it are read and the next one is written behind them.
+// If only a part of the last line is on disk, the lines before it are read, and the next line is written after them.
 func TestTornLastLine(t *testing.T) {
 	path := written(t)
 	whole, err := os.ReadFile(path)

@@ -60,7 +60,7 @@ func TestHeldIsHeldInTheNextProcess(t *testing.T) {
 	require.Equal(t, 40*time.Second, wait)
 }
 
-// After a restart of the machine nobody knows how long it was off: what was left when the file was last written is left.
+// After a reboot it is unknown how long the machine was off. Slots are held for the time that remained when the file was last written.
 func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
 	for _, next := range []struct {
 		name    string

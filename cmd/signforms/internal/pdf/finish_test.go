@@ -22,7 +22,7 @@ import (
 
 var day = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// foreign returns the names of the files that other programs made and that may be signed.
+// foreign returns the names of test files that other programs made and that Inspect accepts.
 func foreign(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/*.pdf")
@@ -115,7 +115,7 @@ func TestChangedByteBreaksTheSeal(t *testing.T) {
 	require.Contains(t, tool(t, "pdfsig", save(t, finished)), "Digest Mismatch")
 }
 
-// redSquare is a picture that no page of the test files has on it.
+// redSquare is a picture that is on no page of the test files.
 func redSquare(t *testing.T) []byte {
 	t.Helper()
 	picture := image.NewRGBA(image.Rect(0, 0, 40, 40))
@@ -129,7 +129,7 @@ func redSquare(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// A mark is measured on the page as another program draws it.
+// Measures the position of a mark on a page that another program has drawn.
 func TestMarkLandsWhereItWasPlaced(t *testing.T) {
 	const dpi, most = 144, 2.0 // points
 	sealer := newSealer(t)

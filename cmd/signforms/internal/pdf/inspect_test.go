@@ -37,7 +37,7 @@ func TestInspectRefuses(t *testing.T) {
 	}
 }
 
-// emptyPages makes a PDF of so many empty pages.
+// emptyPages makes a PDF with this many empty pages.
 func emptyPages(n int) []byte {
 	var kids, objects strings.Builder
 	for i := range n {
@@ -76,7 +76,7 @@ func TestInspectSeesPagesAsAViewerShowsThem(t *testing.T) {
 	}
 }
 
-// Damaged files must be refused or finished, and never end the program.
+// Damaged files must be refused or finished. They must never crash the program.
 func TestDamagedFilesDoNoHarm(t *testing.T) {
 	sealer := newSealer(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -125,7 +125,7 @@ func TestFontsAreAsListed(t *testing.T) {
 	}
 }
 
-// The certificate names the hash of what signers saw, so a drawn page must not differ from call to call.
+// The certificate holds the hash of the file that signers saw, so Draw must return the same bytes in each call.
 func TestDrawIsTheSameEachTime(t *testing.T) {
 	draw := func() []byte {
 		data, err := pdf.Draw("Zoë 田中 한국", []string{"One", "Two Привет"})
@@ -138,7 +138,7 @@ func TestDrawIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// A font that says that all characters may occur takes viewers long to prepare.
+// Viewers take long to prepare a font that declares all characters.
 func TestFontsNameTheCharactersThatOccur(t *testing.T) {
 	var paragraphs []string
 	for r := rune(0x4e00); r < 0x4e00+250; r += 10 {

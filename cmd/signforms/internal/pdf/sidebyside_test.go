@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// TestFilesAreFinishedSideBySide, as a sandbox does, with one sealer: nothing is shared that they would write to. The race detector
-// tells.
+// TestFilesAreFinishedSideBySide finishes files concurrently with one sealer, as a sandbox does. The race detector finds shared data
+// that is written.
 func TestFilesAreFinishedSideBySide(t *testing.T) {
 	sealer := newSealer(t)
 	original, err := pdf.Draw("Lease", []string{"One page."})

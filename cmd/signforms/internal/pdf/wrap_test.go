@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// TestLongWordsTakeTimeByTheirLength, as far as allocations tell: a word without spaces is cut line by line.
+// TestLongWordsTakeTimeByTheirLength checks by the allocations that wrapping a long word takes time in proportion to its length.
 func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 	draw := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {

@@ -18,7 +18,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// account starts a service with enough records in it to show every difference that lists can show.
+// account starts a service with enough records to show every difference that can be seen in lists.
 func account(t *testing.T, p signformstest.Profile) *signformstest.Server {
 	t.Helper()
 	s := signformstest.NewServer(t, &signformstest.Options{Seed: 5, Start: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC), Profile: p})
@@ -31,7 +31,7 @@ func account(t *testing.T, p signformstest.Profile) *signformstest.Server {
 		if i == 100 {
 			require.NoError(t, s.Signer(id, "ann@example.org").Sign())
 		}
-		if i > 9 && i%25 > 0 { // some have one time
+		if i > 9 && i%25 > 0 { // some documents have the same time
 			s.Advance(time.Minute)
 		}
 	}
@@ -90,7 +90,7 @@ func ifGet(method string) string {
 	return "changes"
 }
 
-// told are the facts with this outcome.
+// told returns the facts with this outcome.
 func told(rep *probe.Report, o probe.Outcome) (ids []string) {
 	for _, r := range rep.Results {
 		if r.Outcome == o {
@@ -108,7 +108,7 @@ func show(rep *probe.Report) string {
 	return b.String()
 }
 
-// With the reading that the wire format assumes nothing differs, and what only changes show cannot be told.
+// On a service as the wire format assumes it, no fact differs. Facts that only changes can show cannot be told.
 func TestAssumedReading(t *testing.T) {
 	rep, _ := asked(t, account(t, signformstest.Profile{}), false)
 	require.Empty(t, told(rep, probe.Differs), show(rep))
@@ -128,12 +128,12 @@ func TestAssumedReading(t *testing.T) {
 	require.Contains(t, told(rep, probe.Holds), "send reminder")
 }
 
-// reading is a Profile with one field set, and the facts that differ then; none: the field cannot be seen.
+// reading is a Profile with one field set, and the facts that differ because of it. Without such facts the field cannot be seen.
 type reading struct {
 	field   string
 	profile signformstest.Profile
 	differ  []string
-	untold  []string // facts that cannot be told then, besides those that never can
+	untold  []string // facts that cannot be told because of it, besides those that never can
 }
 
 var readings = []reading{
@@ -179,7 +179,7 @@ var readings = []reading{
 	{field: "UntypedSamples", profile: signformstest.Profile{UntypedSamples: true}},
 }
 
-// Each reading is found, and nothing else is claimed. A field of Profile that is not in the table fails the test.
+// Probe finds each reading and reports no other difference. A field of Profile that is not in the table fails the test.
 func TestEveryReading(t *testing.T) {
 	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
 		if field.Name != "Endpoints" { // see TestEveryEndpoint
@@ -234,7 +234,7 @@ func everyDocument(t *testing.T, s *signformstest.Server) (all []signforms.Docum
 
 const both = signforms.InputsQuery | signforms.InputsBody
 
-// Each method and place of void and reminder is found as far as it can be, and named in the literal.
+// Probe finds each method and place of inputs of void and reminder as far as possible, and names them in the literal.
 func TestEveryEndpoint(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET"} {
 		for _, place := range []signforms.Inputs{both, signforms.InputsQuery, signforms.InputsBody} {
@@ -249,7 +249,7 @@ func TestEveryEndpoint(t *testing.T) {
 				if method == "POST" && place == both {
 					want = map[signforms.Operation]signforms.Endpoint{}
 				}
-				if method == "GET" { // the service itself names it, and where inputs are then is no question
+				if method == "GET" { // the service names the method in Allow, and probe does not ask for the place of the inputs
 					want = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Method: "GET"}}
 				}
 				require.Equal(t, want, rep.Endpoints, show(rep))
@@ -266,7 +266,7 @@ func TestEveryEndpoint(t *testing.T) {
 			switch {
 			case e.Method == "POST" && e.Inputs == both:
 				require.Contains(t, told(rep, probe.Holds), "send reminder")
-			case e.Method == "PATCH": // neither of the two that are tried
+			case e.Method == "PATCH": // probe tries two methods, but not this one
 				require.Contains(t, told(rep, probe.Differs), "send reminder", show(rep))
 				require.Empty(t, rep.Endpoints)
 			default:
@@ -276,7 +276,7 @@ func TestEveryEndpoint(t *testing.T) {
 	}
 }
 
-// seen is an endpoint without what is assumed anyway.
+// seen returns an endpoint without the settings that are assumed anyway.
 func seen(e signforms.Endpoint) signforms.Endpoint {
 	if e.Method == "POST" {
 		e.Method = ""
@@ -287,7 +287,7 @@ func seen(e signforms.Endpoint) signforms.Endpoint {
 	return e
 }
 
-// An operation that is elsewhere is not found, and nothing that rests on it is claimed.
+// An operation at another path is not found. Nothing is reported about facts that depend on it.
 func TestOperationsElsewhere(t *testing.T) {
 	for op, facts := range map[signforms.Operation][]string{
 		signforms.OpListDocuments:   {"list documents"},
@@ -323,7 +323,7 @@ func TestKnownEndpoints(t *testing.T) {
 	require.Equal(t, endpoints, rep.Endpoints)
 }
 
-// A service that acts on any document, whatever the id, loses at most one, and its signers are reminded at most once.
+// A service that ignores ids and acts on any document loses at most one. If its lists show that it ignores ids, nothing is voided.
 func TestServiceThatIgnoresIDs(t *testing.T) {
 	s := account(t, signformstest.Profile{IgnoreIDs: true})
 	documents, messages := everyDocument(t, s), len(s.Messages())
@@ -332,7 +332,7 @@ func TestServiceThatIgnoresIDs(t *testing.T) {
 	require.Equal(t, documents, everyDocument(t, s), "its lists give it away, so nothing more is asked")
 	require.Len(t, s.Messages(), messages)
 
-	// Its lists look at ids, but what changes documents does not.
+	// Its lists filter by id, but void and remind ignore the id.
 	before := len(s.Requests())
 	lists := account(t, signformstest.Profile{})
 	o := probe.Options{BaseURL: "http://service.test", APIKey: "any key at all", Mutating: true, Timeout: time.Second * 10,
@@ -375,7 +375,7 @@ func TestEmptyAccountClaimsLittle(t *testing.T) {
 	}
 }
 
-// An answer that says nothing of what was asked leads to no claim, whichever it is.
+// When one request fails, whichever it is, probe reports no difference because of it.
 func TestFailedAnswersClaimNothing(t *testing.T) {
 	s := account(t, signformstest.Profile{})
 	before := len(s.Requests())
@@ -389,7 +389,7 @@ func TestFailedAnswersClaimNothing(t *testing.T) {
 	}
 }
 
-// A service that is away for a moment is asked again, once, after the time that it names.
+// A service that is unavailable for a moment is asked once more, after the time that it names.
 func TestUnavailableIsAskedAgain(t *testing.T) {
 	s := account(t, signformstest.Profile{})
 	s.Fail(signformstest.Fault{Nth: 5, Times: 1, Status: 503, RetryAfter: "30"})
@@ -398,7 +398,7 @@ func TestUnavailableIsAskedAgain(t *testing.T) {
 	require.Contains(t, told(rep, probe.Holds), "sort orders")
 }
 
-// When the service is gone for good, what was found so far is reported.
+// When the service stops answering, probe reports what it has found so far.
 func TestPartialReport(t *testing.T) {
 	s := account(t, signformstest.Profile{})
 	n := 0

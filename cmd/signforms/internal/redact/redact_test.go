@@ -32,7 +32,7 @@ func TestNotJSON(t *testing.T) {
 	}
 }
 
-// Every sample of an event decodes to the same type afterwards, and holds no string of before.
+// Every redacted sample of an event decodes to the same type as before, and holds none of its strings.
 func TestSamplesStayEvents(t *testing.T) {
 	files, err := filepath.Glob("../../../../testdata/events/new_*.json")
 	require.NoError(t, err)

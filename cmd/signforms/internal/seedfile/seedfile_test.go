@@ -89,7 +89,7 @@ func TestMistakesHaveALine(t *testing.T) {
 	require.Equal(t, &control.Seed{}, f.Seed)
 }
 
-// What only the service can tell is wrong has its line too, and then nothing is added.
+// Mistakes that only the service finds are reported with their line too, and then nothing is added.
 func TestMistakesOfTheServiceHaveALine(t *testing.T) {
 	for text, want := range map[string]string{
 		"forms:\n- {title: A, fields: [{question: q}]}\n- title: B\n":                                            ":3: forms[1]: ",

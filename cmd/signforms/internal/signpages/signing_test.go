@@ -221,8 +221,8 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 }
 
-// TestViewedAfterTheEnd: the page reports that the document was shown while the form is already on its way. A browser would
-// show an error to nobody but developers, as a failed request.
+// TestViewedAfterTheEnd: the page may report that the document was shown after the form was sent. That is no error, which a browser
+// would log as a failed request.
 func TestViewedAfterTheEnd(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
@@ -237,7 +237,7 @@ func TestViewedAfterTheEnd(t *testing.T) {
 	require.True(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
 }
 
-// A body of more than 8 MB is not read on: what it would have signed or answered is not.
+// A body of more than 8 MB is not read to its end, and nothing in it is signed or answered.
 func TestLargeBodiesAreRefused(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// BenchmarkSave saves what a signature changes: a document, an audit entry, a delivery and the state of the whole.
+// BenchmarkSave saves what a signature changes: a document, an audit entry, a delivery and the state of the server.
 func BenchmarkSave(b *testing.B) {
 	for _, mode := range []sqlitestore.Sync{sqlitestore.Normal, sqlitestore.Full} {
 		b.Run(string(mode), func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// endsOnceAsked is a context that ends right after it said that it has not.
+// endsOnceAsked is a context that ends right after the first call of Err, which still returns nil.
 type endsOnceAsked struct {
 	context.Context
 	end context.CancelFunc
@@ -20,7 +20,7 @@ func (c endsOnceAsked) Err() error {
 	return c.Context.Err()
 }
 
-// TestASaveThatHasBegunIsCarriedOut: its context ends, and no doubt is left whether it was carried out.
+// TestASaveThatHasBegunIsCarriedOut: the end of its context leaves no doubt whether it was carried out.
 func TestASaveThatHasBegunIsCarriedOut(t *testing.T) {
 	s := open(t, newPath(t))
 	ctx, end := context.WithCancel(t.Context())

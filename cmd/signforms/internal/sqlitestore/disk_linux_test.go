@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// breakWAL puts another file in the place of the WAL's descriptor. The store closes it after the failure that follows.
+// breakWAL replaces the file behind the WAL's descriptor. The next write fails, and then the store closes the descriptor.
 func breakWAL(t *testing.T, path, instead string, flags int) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/self/fd/*")
@@ -49,7 +49,7 @@ func TestFullDiskUndoesTheSave(t *testing.T) {
 	require.Equal(t, map[string]string{"document 1": "room again"}, contents(t, open(t, path)))
 }
 
-// A small file system of its own shows that the answer above is also that of a real one, with larger saves.
+// A real small file system behaves like the simulated failure above, also with larger saves.
 func TestFullFileSystem(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount a file system")
@@ -88,8 +88,8 @@ func TestDoubtfulCommitSaysSo(t *testing.T) {
 	require.Equal(t, map[string]string{"document 1": "later"}, contents(t, s))
 }
 
-// A commit whose last write is there and whose error came after it would come to life when the process is killed; Load makes
-// sure that it cannot.
+// A commit may fail after its last write is on disk. If the process were killed then, SQLite would replay the commit. Load prevents
+// that.
 func TestLoadEndsTheDoubt(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)

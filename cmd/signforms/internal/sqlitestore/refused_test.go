@@ -107,7 +107,7 @@ func TestDamagedFileIsRefused(t *testing.T) {
 	}
 }
 
-// The driver crashes with any other version of its C library than the one it was made with.
+// The driver crashes with any version of its C library other than the one that it was made for.
 func TestDriverHasItsOwnLibrary(t *testing.T) {
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "modernc.org/sqlite").Output()
 	require.NoError(t, err)
@@ -118,7 +118,8 @@ func TestDriverHasItsOwnLibrary(t *testing.T) {
 	require.Contains(t, string(theirs), "\t"+strings.TrimSpace(string(ours))+"\n")
 }
 
-// TestOneLockForEachNameOfAFile: two programs that write one file lose each other's changes without a word.
+// TestOneLockForEachNameOfAFile: without the lock, two programs that write one file would overwrite each other's changes without an
+// error.
 func TestOneLockForEachNameOfAFile(t *testing.T) {
 	path := filled(t)
 	link := filepath.Join(t.TempDir(), "link.db")

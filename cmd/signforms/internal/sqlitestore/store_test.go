@@ -30,7 +30,7 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 	return s
 }
 
-// contents is what Load passes, as "kind id" to data.
+// contents returns the records that Load passes: data by "kind id".
 func contents(t *testing.T, s *sqlitestore.Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -163,7 +163,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	require.Equal(t, []string{path, path + ".lock"}, files)
 }
 
-// What every storage promises.
+// TestStorage runs the checks that every storage must pass.
 func TestStorage(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) (signformstest.Storage, func() signformstest.Storage) {
 		path := newPath(t)
@@ -176,8 +176,8 @@ func TestStorage(t *testing.T) {
 	})
 }
 
-// TestASaveThatFailsOnItsWayLeavesNothingBehind has SQLite refuse a record after others of the same Save were written: none of them
-// is there, and the next Save is carried out.
+// TestASaveThatFailsOnItsWayLeavesNothingBehind has SQLite refuse a record after others of the same Save were written. None of them
+// may be in the file, and the next Save succeeds.
 func TestASaveThatFailsOnItsWayLeavesNothingBehind(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
