@@ -34,7 +34,7 @@ func BenchmarkStartToFirstAnswer(b *testing.B) {
 	}
 }
 
-// addDocuments adds n documents of two signers, of which every tenth is declined.
+// addDocuments adds n documents with two signers. Every tenth is declined.
 func addDocuments(srv *signformstest.Server, n int) (ids []string) {
 	for i := range n {
 		id := srv.AddDocument(signformstest.Document{
@@ -48,11 +48,11 @@ func addDocuments(srv *signformstest.Server, n int) (ids []string) {
 	return ids
 }
 
-// wireRequest is a request of a benchmark, and what its answer must hold.
+// wireRequest is a request of a benchmark, and a text that its answer must contain.
 type wireRequest struct{ method, path, body, want string }
 
-// BenchmarkLoopback measures requests over loopback to a service with 100,000 documents, one at a time, each beside a handler
-// that answers with a fixed body of the same size.
+// BenchmarkLoopback measures requests over loopback to a service with 100,000 documents, one at a time. Each is compared with a
+// handler that answers with a fixed body of the same size.
 func BenchmarkLoopback(b *testing.B) {
 	srv := signformstest.NewServer(b, nil)
 	addDocuments(srv, 100_000)
@@ -87,8 +87,8 @@ func BenchmarkLoopback(b *testing.B) {
 	})
 }
 
-// BenchmarkListRatio alternates lists of 100 documents with requests to a handler that knows the answer already, and reports how
-// many requests a second the service answers for each of the handler's, by the medians.
+// BenchmarkListRatio alternates lists of 100 documents with requests to a handler that has a prepared answer. It reports the ratio of
+// the requests per second of both, by the medians.
 func BenchmarkListRatio(b *testing.B) {
 	srv := signformstest.NewServer(b, nil)
 	addDocuments(srv, 1_000)
@@ -111,7 +111,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// fixedAnswer is a server that reads a request and writes the body.
+// fixedAnswer starts a server that reads each request and answers with the body.
 func fixedAnswer(body []byte) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -121,8 +121,8 @@ func fixedAnswer(body []byte) *httptest.Server {
 	}))
 }
 
-// beside runs requests against the service, and as many against a handler that has read them and knows the answer already.
-// Those for the service are made before, for n rounds: some work only once.
+// beside sends requests to the service, and as many to a handler that reads them and has a prepared answer. The requests for the
+// service are made before, for n rounds, because some succeed only once.
 func beside(b *testing.B, srv *signformstest.Server, name string, requests func(n int) []wireRequest) {
 	example := requests(1)[0]
 	fixed := roundTrip(b, srv, srv.URL, example)
@@ -187,7 +187,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports the heap that 10,000 documents of two signers take, with their audit trails and mail.
+// BenchmarkMemory reports the heap that 10,000 documents with two signers take, with their audit trails and mail.
 func BenchmarkMemory(b *testing.B) {
 	var before, after runtime.MemStats
 	for b.Loop() {

@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestBodiesThatDoNotArrive: a client that sends one byte of a body and no more holds its connection for a minute, whether the
-// body is read or the request is refused before.
+// TestBodiesThatDoNotArrive: a client that sends only one byte of a body keeps its connection for a minute, whether the service reads
+// the body or refuses the request before.
 func TestBodiesThatDoNotArrive(t *testing.T) {
 	for _, path := range []string{"/send-pdf-reminder", "/pdf-template-lambda", "/nowhere"} {
 		for _, key := range []string{"", "right"} {
@@ -31,7 +31,7 @@ func TestBodiesThatDoNotArrive(t *testing.T) {
 				start := time.Now()
 				_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nx-api-key: %s\r\nContent-Length: 100\r\n\r\n{", path, address.Host, key)
 				require.NoError(t, err)
-				_, err = io.ReadAll(conn) // an answer, if any, and the end
+				_, err = io.ReadAll(conn) // reads the answer, if any, up to the end of the connection
 				require.NoError(t, err)
 				require.LessOrEqual(t, time.Since(start), 2*time.Minute, "%s with the key %q", path, key)
 			})

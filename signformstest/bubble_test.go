@@ -16,12 +16,12 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// TestTwoVirtualDays runs client, service and receiver in one testing/synctest bubble, as a test of an application would: no
-// socket, no waiting, and plain time.Now everywhere. The receiver fails until the last attempt of the schedule.
+// TestTwoVirtualDays runs client, service and receiver in one testing/synctest bubble, as a test of an application would: without
+// sockets, without waiting, and with time.Now everywhere. The receiver fails until the last attempt of the schedule.
 func TestTwoVirtualDays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := signformstest.NewNetwork()
-		defer network.Close() // in the bubble, which must end without goroutines
+		defer network.Close() // must happen in the bubble, which must end without goroutines
 		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 		defer srv.Close()
 

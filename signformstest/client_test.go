@@ -42,7 +42,7 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAdvanceLetsWaitingRemindersGo runs in a bubble, where it shows whether a call waited for time of its own to pass.
+// TestAdvanceLetsWaitingRemindersGo runs in a bubble, whose time shows whether a call waited for anything but the service's clock.
 func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
 	for name, began := range map[string]time.Time{"wall clock": {}, "still clock": start} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
 	}
 }
 
-// remindAll sends so many reminders, and moves the clock when the budget is used up.
+// remindAll sends this many reminders. It moves the clock when the budget is used up.
 func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 	var refs []signforms.DocumentRef
 	for range reminders {
@@ -77,7 +77,7 @@ func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 	for err := range outcomes {
 		require.NoError(t, err)
 		if sent++; sent%5 == 0 {
-			synctest.Wait() // until the next one waits
+			synctest.Wait() // until the next reminder waits
 			srv.Advance(16 * time.Minute)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestWhatAClientMakesOfFaults has the SDK's own client meet each API fault, once with a list, which it may repeat, and once
-// with a send, which it may not.
+// TestWhatAClientMakesOfFaults confronts the SDK's client with each API fault: once in a list, which the client may repeat, and once
+// in a send, which it may not.
 func TestWhatAClientMakesOfFaults(t *testing.T) {
 	type fault = signformstest.Fault
 	unavailable, unknown, limited := signforms.ErrUnavailable, signforms.ErrOutcomeUnknown, signforms.ErrRateLimited
@@ -53,7 +53,7 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 				remove := srv.Fail(c.fault)
 				_, err := srv.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
 				requireMatches(t, c.list, err)
-				synctest.Wait() // for a request that was given up to be logged
+				synctest.Wait() // until a request that the client gave up is in the log
 				require.Len(t, srv.Requests(), c.lists)
 				remove()
 

@@ -23,7 +23,7 @@ func TestClockNeverGoesBack(t *testing.T) {
 	c := clock{start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	c.advance(time.Hour)
 	before := c.Now()
-	c.advance(-time.Minute) // as if the wall clock had been set
+	c.advance(-time.Minute) // as if the wall clock had been set back
 	require.Equal(t, before, c.Now())
 	c.advance(2 * time.Minute)
 	require.Equal(t, before.Add(time.Minute), c.Now())

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestCloseDuringEverything closes servers that are used from many sides. The race detector watches, and everything returns.
+// TestCloseDuringEverything closes servers that many goroutines use. All of them must return. The race detector must find nothing.
 func TestCloseDuringEverything(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -57,8 +57,7 @@ func TestCloseDuringEverything(t *testing.T) {
 	}
 }
 
-// TestAdvancesAddUp moves the clock from many sides over the retries of many deliveries, each of which is due at a time of
-// its own.
+// TestAdvancesAddUp moves the clock from many goroutines, past the retries of many deliveries that are due at different times.
 func TestAdvancesAddUp(t *testing.T) {
 	t.Parallel()
 	const deliveries = 50
@@ -80,7 +79,7 @@ func TestAdvancesAddUp(t *testing.T) {
 	}
 }
 
-// TestActsInReceivers has each event lead to the next act, and none of that escape Settle.
+// TestActsInReceivers: each event leads to the next act in its receiver, and Settle waits for all of them.
 func TestActsInReceivers(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{

@@ -15,8 +15,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Every field of a record must have an effect on what it is converted to, and every field of the result must come from one,
-// except those that the case names. A new field without a place in convert.go fails here.
+// Every field of a record must affect the result of its conversion, and every field of the result must come from a field of the
+// record, except those that the case names. A new field that convert.go does not handle fails the test.
 func TestNoFieldIsForgotten(t *testing.T) {
 	for _, c := range []struct {
 		convert any    // a function of one record
@@ -59,7 +59,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 	}
 }
 
-// everyFieldIsRead clears one field of a filled record after the other: each time the result must change.
+// everyFieldIsRead clears the fields of a filled record one after the other. The result must change each time.
 func everyFieldIsRead(t *testing.T, convert reflect.Value, except []string) {
 	t.Helper()
 	for i := range convert.Type().In(0).NumField() {
@@ -93,7 +93,7 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// filled returns a settable record with a value in every exported field, at every depth but in maps.
+// filled returns a settable record with a value in every exported field, at every depth except in maps.
 func filled(of reflect.Type) reflect.Value {
 	v := reflect.New(of).Elem()
 	fill(v)
@@ -106,7 +106,7 @@ func fill(v reflect.Value) {
 		*special = time.Unix(1, 0)
 		return
 	case *store.DeliveryStatus:
-		*special = store.DeliveryPending // the one that shows NextAttemptAt
+		*special = store.DeliveryPending // the only status with which NextAttemptAt is shown
 		return
 	case *signforms.Inputs:
 		*special = signforms.InputsBody
@@ -151,7 +151,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// show prints all that can be seen of a value.
+// show returns a value as JSON.
 func show(v reflect.Value) string {
 	text, err := json.Marshal(v.Interface())
 	if err != nil {

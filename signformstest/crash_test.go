@@ -29,8 +29,8 @@ func courses() int {
 	return *seeds
 }
 
-// TestAnyOrderOfFatesAndRestarts makes random changes while each save is carried out, fails, or leaves a doubt, and starts another
-// server on what was saved whenever it likes. After each change the server on what was saved tells what the running one tells.
+// TestAnyOrderOfFatesAndRestarts makes random changes. Each save succeeds, fails, or has an unknown outcome. The test restarts the
+// server at random. After each change a second server on the saved records must show the same as the running one.
 func TestAnyOrderOfFatesAndRestarts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(courses()) {
@@ -63,7 +63,7 @@ type model struct {
 	fate    atomic.Int32
 }
 
-// open starts a server on the storage, which has fates from then on.
+// open starts a server on the storage. From then on saves have random fates.
 func (m *model) open() {
 	m.fate.Store(int32(storagetest.Saved))
 	m.storage.Decide = func([]signformstest.Record) storagetest.Fate { return storagetest.Fate(m.fate.Load()) }
@@ -81,7 +81,7 @@ func (m *model) options() signformstest.Options {
 	return signformstest.Options{Start: start, PublicURL: publicURL, Network: m.network}
 }
 
-// step makes one change with one fate and compares.
+// step makes one change with one fate, and compares the servers.
 func (m *model) step() {
 	before := m.settled()
 	fate := storagetest.Saved
@@ -114,15 +114,15 @@ func (m *model) step() {
 	}
 }
 
-// settled is what the server tells once nothing is under way. A save that is in doubt is resolved by then.
+// settled returns the state of the server when nothing is under way. By then the outcome of every save is known.
 func (m *model) settled() state {
 	for m.srv.Settle(m.Context()) != nil {
-		time.Sleep(time.Second) // of the bubble
+		time.Sleep(time.Second) // virtual time
 	}
 	return stateOf(m.srv)
 }
 
-// show prints a state a line each.
+// show prints a state, one item per line.
 func show(s state) string {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
@@ -165,9 +165,9 @@ func (m *model) change() error {
 	return err
 }
 
-// TestNothingAcknowledgedIsLost cuts the storage off at a random save while many act, deliver and remind, and starts a server on what
-// was saved: all that was acknowledged is there, no more reminders are let in than the limit, and each document that was completed has
-// one completed event.
+// TestNothingAcknowledgedIsLost cuts off the storage at a random save while many goroutines act and remind. Then it starts a server on
+// the saved records. Every acknowledged change is there, reminders stay within the limit, and each completed document has exactly one
+// completed event.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
 	many := 3 * courses()
@@ -184,20 +184,20 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	}
 }
 
-// crash is a service that many use until its storage is cut off.
+// crash is a service that many goroutines use until its storage is cut off.
 type crash struct {
 	*testing.T
 	network *signformstest.Network
 	storage storagetest.Memory
-	cut     int // the number of the save from which on nothing is saved
+	cut     int // the number of the first save that is lost
 	hook    string
 
 	mu       sync.Mutex
-	created  []string // ids that were acknowledged
+	created  []string // acknowledged ids
 	signed   []string
 	voided   []string
 	reminded int
-	tried    map[string]bool // to be signed
+	tried    map[string]bool // documents that someone tried to sign
 }
 
 func (c *crash) options() *signformstest.Options {
@@ -266,7 +266,7 @@ func (c *crash) acknowledge(list *[]string, id string) {
 	*list = append(*list, id)
 }
 
-// check looks at what a server on the storage has.
+// check compares a new server on the storage with what was acknowledged.
 func (c *crash) check() {
 	srv := signformstest.NewServer(c.T, c.options())
 	defer srv.Close()

@@ -225,7 +225,7 @@ func TestAWebhookThatIsEnabledAgainGetsNothingOld(t *testing.T) {
 			})))
 		defer srv.Close()
 		for range 5 {
-			submit() // the first is under way, the others wait for it
+			submit() // the first delivery is under way, and the others wait for it
 		}
 		synctest.Wait()
 		require.NoError(t, srv.DisableWebhook(hook))

@@ -31,7 +31,7 @@ func TestDialWebhookMayRefuseATarget(t *testing.T) {
 	require.Contains(t, delivery.Attempts[0].Error, "not to this one")
 }
 
-// A connection that carried no request may stay open for ever at a receiver that shuts down, as with Node's server.close.
+// A connection without a request may keep a receiver that shuts down open for ever, as with Node's server.close.
 func TestTheServiceHangsUpAnUnusedConnection(t *testing.T) {
 	t.Parallel()
 	receiver, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,7 +40,7 @@ func TestTheServiceHangsUpAnUnusedConnection(t *testing.T) {
 	var dials atomic.Int32
 	second, bothSent := make(chan struct{}), make(chan struct{})
 	srv := signformstest.NewServer(t, &signformstest.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if dials.Add(1) == 2 { // it comes too late for the request it was meant for
+		if dials.Add(1) == 2 { // this connection comes too late for its request
 			close(second)
 			<-bothSent
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// moved has every operation elsewhere: inputs in the path, in the query alone, in the body alone, two operations at one path.
+// moved has every operation at another endpoint: with inputs in the path, only in the query, only in the body, and with two
+// operations at one path.
 var moved = map[signforms.Operation]signforms.Endpoint{
 	signforms.OpListDocuments:   {Path: "/v2/documents"},
 	signforms.OpSend:            {Path: "/v2/documents"},

@@ -14,8 +14,8 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// A template is sent, signed and reported by webhook, all in this process. In a test, NewServer(t, nil) takes the place of
-// Start and Close.
+// A template is sent, signed and reported by webhook, all in this process. In a test, use NewServer(t, nil) instead of Start and
+// Close.
 func Example() {
 	ctx := context.Background()
 	srv, err := signformstest.Start(nil)
@@ -59,7 +59,7 @@ func Example() {
 	// signed by all: Offer
 }
 
-// A receiver is down for a day. Nothing waits: the clock is moved, and retries happen on the way.
+// A receiver is down for a day. The test does not wait: it moves the clock, and the retries happen meanwhile.
 func ExampleServer_Advance() {
 	srv, err := signformstest.Start(&signformstest.Options{VirtualTimestamps: true})
 	if err != nil {
@@ -95,7 +95,7 @@ func ExampleServer_Advance() {
 	// attempts: 8
 }
 
-// An answer is lost after the work was done: the client cannot know, and says so.
+// An answer is lost after the work was done. The client cannot know that, and says so.
 func ExampleServer_Fail() {
 	ctx := context.Background()
 	srv, err := signformstest.Start(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestFaultsThatCouldNeverHappenAreRefused, as an id is mistyped.
+// TestFaultsThatCouldNeverHappenAreRefused: a fault that can never match is refused, such as one with a mistyped id.
 func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	document := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
@@ -29,7 +29,7 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 	require.Empty(t, srv.Faults())
 }
 
-// TestFaultsMayNameWhatIsNotThereYet: a document may come later, and requests may name any.
+// TestFaultsMayNameWhatIsNotThereYet: a fault may name a document that does not exist yet, and requests may name any id.
 func TestFaultsMayNameWhatIsNotThereYet(t *testing.T) {
 	const unknown, unknownResponse = "0D8E3A4C-5B1F-4C7E-9A55-2F6F1F0C9D11", "0123456789ABCDEF01234567"
 	srv := signformstest.NewServer(t, nil)

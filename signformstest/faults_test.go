@@ -16,14 +16,14 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// list makes one raw list request. The error is that of the request or of reading its body.
+// list makes one raw list request. It returns the error of the request or of reading the body.
 func list(srv *signformstest.Server, query string) (*http.Response, string, error) {
 	req, err := http.NewRequest("GET", srv.URL+"/get-documents"+query, nil)
 	if err != nil {
 		return nil, "", err
 	}
 	req.Header.Set("x-api-key", srv.APIKey)
-	req.Close = true // net/http repeats a GET whose connection was kept and breaks
+	req.Close = true // net/http repeats a GET when a kept connection breaks
 	resp, err := srv.HTTPClient().Do(req)
 	if err != nil {
 		return nil, "", err

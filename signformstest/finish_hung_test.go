@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// hanging is a Finish whose calls for the documents called Hung do not end before it is told, whatever becomes of their context.
+// hanging is a Finish that blocks for documents with the name Hung until the test releases it. It ignores the end of the context.
 type hanging struct {
 	release   chan struct{}
 	calls     atomic.Int32
@@ -45,7 +45,8 @@ func fileOf(t *testing.T, srv *signformstest.Server, id string) signformstest.Fi
 	return d.Finished
 }
 
-// TestACallThatNeverEndsHoldsUpNoOther has calls of Finish hang, then so many that there is no room for others until they are given up.
+// TestACallThatNeverEndsHoldsUpNoOther: first a few calls of Finish hang, then so many that others have no room until the hanging
+// calls are given up.
 func TestACallThatNeverEndsHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
@@ -78,7 +79,7 @@ func TestACallThatNeverEndsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// TestClosingDoesNotWaitForACallThatNeverEnds, but 10 seconds.
+// TestClosingDoesNotWaitForACallThatNeverEnds: Close waits at most 10 seconds.
 func TestClosingDoesNotWaitForACallThatNeverEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
@@ -93,7 +94,8 @@ func TestClosingDoesNotWaitForACallThatNeverEnds(t *testing.T) {
 	})
 }
 
-// TestFinishedFilesOfAClockThatStandsStillAreMadeInOrder: one at a time, so that every run is the same.
+// TestFinishedFilesOfAClockThatStandsStillAreMadeInOrder: with a clock that stands still, files are made one at a time, so that all
+// runs are equal.
 func TestFinishedFilesOfAClockThatStandsStillAreMadeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, h := signformstest.NewNetwork(), &hanging{}

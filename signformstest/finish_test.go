@@ -62,7 +62,8 @@ func TestTheCompletedEventWaitsForTheFinishedFile(t *testing.T) {
 	require.Equal(t, "finish", trail[len(trail)-1].Action)
 }
 
-// TestAFinishedFileIsMadeAfterARestart closes the server while the file is made, and once more with a server that makes none.
+// TestAFinishedFileIsMadeAfterARestart closes the server while the file is being made. The next server makes the file, or has no
+// Finish and delivers the event without it.
 func TestAFinishedFileIsMadeAfterARestart(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		endpoint, storage := newReceiver(t), &storagetest.Memory{}
@@ -98,7 +99,7 @@ func countOf[T comparable](all []T, v T) (n int) {
 	return n
 }
 
-// TestWithoutAFinishedFileTheEventGoesOut has every try fail, in each way there is.
+// TestWithoutAFinishedFileTheEventGoesOut: every try fails, in each possible way, and the event is delivered without the file.
 func TestWithoutAFinishedFileTheEventGoesOut(t *testing.T) {
 	for name, fail := range map[string]func() ([]byte, error){
 		"error": func() ([]byte, error) { return []byte("half a file"), errors.New("no paper") },
@@ -129,7 +130,7 @@ func TestWithoutAFinishedFileTheEventGoesOut(t *testing.T) {
 	}
 }
 
-// TestAFinishedFileThatCannotBeSavedIsMadeAgain has the storage fail when the file is there.
+// TestAFinishedFileThatCannotBeSavedIsMadeAgain: the storage fails after the file is made.
 func TestAFinishedFileThatCannotBeSavedIsMadeAgain(t *testing.T) {
 	storage, endpoint := newFated(), newReceiver(t)
 	srv := signformstest.NewServer(t, &signformstest.Options{
@@ -148,7 +149,7 @@ func TestAFinishedFileThatCannotBeSavedIsMadeAgain(t *testing.T) {
 	require.NotEmpty(t, finishedURL(t, srv, doc))
 }
 
-// TestCancelledWhileItWaited disables the webhook of an event that waits for its file, and sends it after all.
+// TestCancelledWhileItWaited disables the webhook of an event that waits for its file, and then resends the event.
 func TestCancelledWhileItWaited(t *testing.T) {
 	endpoint, goOn := newReceiver(t), make(chan struct{})
 	srv := signformstest.NewServer(t, &signformstest.Options{

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")
 
-// TestSeededServersRepeatThemselves compares everything that one run shows with what an earlier one did.
+// TestSeededServersRepeatThemselves compares everything that a run shows with an earlier run.
 func TestSeededServersRepeatThemselves(t *testing.T) {
 	got := goldenRun(t)
 	const file = "testdata/golden.txt"

@@ -18,10 +18,10 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// start is where the clocks of servers start that must not move by themselves.
+// start is the time of clocks that do not move by themselves.
 var start = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// receiver is a webhook endpoint that keeps what it gets. It answers with the statuses given, in turn, then with 200.
+// receiver is a webhook endpoint that keeps its deliveries. It answers with the given statuses in turn, then with 200.
 type receiver struct {
 	URL string
 
@@ -62,7 +62,7 @@ func (r *receiver) all() []received {
 	return r.got
 }
 
-// types returns the webhookEvent of every element that came, in order.
+// types returns the webhookEvent of every event that arrived, in order.
 func (r *receiver) types(t *testing.T) []string {
 	t.Helper()
 	var types []string
@@ -76,7 +76,7 @@ func (r *receiver) types(t *testing.T) []string {
 	return types
 }
 
-// genuine reports whether the signature is the one the interface describes.
+// genuine reports whether the signature is right.
 func (d received) genuine(secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(d.header.Get("x-timestamp") + "." + string(d.body)))

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestAThousandServersLeaveNothingBehind runs 1,000 servers, 100 at any time, each with a client and a webhook.
+// TestAThousandServersLeaveNothingBehind runs 1,000 servers, 100 at a time, each with a client and a webhook.
 func TestAThousandServersLeaveNothingBehind(t *testing.T) {
 	servers := 1000
 	if testing.Short() {
@@ -65,12 +65,12 @@ func useOnce(t *testing.T, receiver string) {
 	}
 }
 
-// openFiles counts the process's files and sockets, ports among them.
+// openFiles counts the open files and sockets of the process.
 func openFiles(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		return 0 // only Linux shows them; elsewhere goroutines and ports are counted
+		return 0 // only Linux lists them; on other systems the test checks only goroutines and ports
 	}
 	return len(entries)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// requirePanics checks what each call on a server outside a test panics with.
+// requirePanics checks the panic of each call on a server that was not started by NewServer.
 func requirePanics(t *testing.T, calls map[string]func(*signformstest.Server)) {
 	t.Helper()
 	srv, err := signformstest.Start(nil)

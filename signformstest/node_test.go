@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// awkward is what JSON printers disagree on.
+// awkward holds values that JSON encoders write differently.
 const awkward = "A & B <c> \"d\" \u2028 é 😀 \\ \x7f \t"
 
 // startNode runs the receiver written in JavaScript and returns its URL.

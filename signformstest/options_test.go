@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// scriptedTB is a test that NewServer can be given: it records, and ends when the test around it says so.
+// scriptedTB is a testing.TB for NewServer. It records failures, and ends when the test says so.
 type scriptedTB struct {
 	testing.TB
 	log      string

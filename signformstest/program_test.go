@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
-// TestMethodsOfProgramsReturnErrors calls each method with what cannot be.
+// TestMethodsOfProgramsReturnErrors calls each method with invalid input.
 func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 	srv, err := signformstest.Start(nil)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestResetLeavesNothing(t *testing.T) {
 	require.Greater(t, srv.Messages()[0].ID, before.Messages[len(before.Messages)-1].ID)
 }
 
-// TestShutdownWaits lets a request and an attempt that are under way end, and begins no other attempt.
+// TestShutdownWaits: Shutdown lets a request and an attempt under way end, and starts no other attempt.
 func TestShutdownWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := signformstest.NewNetwork()

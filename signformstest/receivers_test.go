@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// sdkReceiver serves a receiver made with the SDK, which keeps the types of the events that reached its functions.
+// sdkReceiver starts a receiver made with the SDK. It records the types of the events that reach its functions.
 func sdkReceiver(t *testing.T, network *signformstest.Network, o *webhook.VerifierOptions, secrets ...string) (url string, seen *[]string) {
 	t.Helper()
 	verifier, err := webhook.NewVerifier(secrets, o)
@@ -32,7 +32,7 @@ func sdkReceiver(t *testing.T, network *signformstest.Network, o *webhook.Verifi
 	return url, seen
 }
 
-// TestWhatAReceiverMakesOfFaults has the SDK's own receiver judge each webhook fault.
+// TestWhatAReceiverMakesOfFaults confronts the SDK's receiver with each webhook fault.
 func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 	type fault = signformstest.WebhookFault
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, rawOnly: false, answers: []int{200}, seen: []string{"<new>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes the connection of a body that it refused
+			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes a connection whose body was refused
 				network := signformstest.NewNetwork()
 				defer network.Close()
 				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true})

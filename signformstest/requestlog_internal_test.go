@@ -34,7 +34,7 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 	require.LessOrEqual(t, cap(l.chunks), 2*most/chunkSize)
 }
 
-// TestTheRequestLogGrows from a few requests to whole chunks, whose size it then knows.
+// TestTheRequestLogGrows: the first chunk starts small, and later chunks are made in full size.
 func TestTheRequestLogGrows(t *testing.T) {
 	l := requestLog{most: maxRequests}
 	l.add(api.Record{})
@@ -45,7 +45,7 @@ func TestTheRequestLogGrows(t *testing.T) {
 	require.Equal(t, chunkSize, cap(l.chunks[1]))
 }
 
-// TestTheRequestLogIsCut fills the log with the longest bodies: the newest are whole, and the others say that they are not.
+// TestTheRequestLogIsCut fills the log with the longest bodies. The newest requests are whole; the others are marked as cut.
 func TestTheRequestLogIsCut(t *testing.T) {
 	l := requestLog{most: maxRequests}
 	for i := range 1_000 {
@@ -73,7 +73,7 @@ func TestTheRequestLogIsCut(t *testing.T) {
 	require.False(t, l.all()[1_000].IsCut, "the newest is whole, whatever its size")
 }
 
-// TestTheRequestLogIsSmall logs 100,000 requests as a client sends them. What they leave behind is at most 64 MiB.
+// TestTheRequestLogIsSmall logs 100,000 requests of a client. They take at most 64 MiB.
 func TestTheRequestLogIsSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("logging 100,000 requests takes a while")
@@ -95,16 +95,17 @@ func TestTheRequestLogIsSmall(t *testing.T) {
 	require.Less(t, left>>20, int64(64), "MiB")
 }
 
-// liveHeap is signed: what earlier tests left behind may go meanwhile.
+// liveHeap returns a signed number, because garbage of earlier tests may be freed meanwhile.
 func liveHeap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what pools held until the first
+	runtime.GC() // a second time, to free what pools still held
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// TestTheRequestLogForgetsWhatItDrops: what left the log no longer counts, so that the newest stay whole however long it runs.
+// TestTheRequestLogForgetsWhatItDrops: dropped requests no longer count, so that the newest requests stay whole however long the
+// server runs.
 func TestTheRequestLogForgetsWhatItDrops(t *testing.T) {
 	l := requestLog{most: 500}
 	for i := range 7_000 {

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
-// restart closes a server and starts one on what it saved.
+// restart closes a server and starts another on the saved records.
 func restart(t *testing.T, srv *signformstest.Server, storage *storagetest.Memory, opts signformstest.Options) (*signformstest.Server, *storagetest.Memory) {
 	t.Helper()
 	srv.Close()
@@ -24,7 +24,7 @@ func restart(t *testing.T, srv *signformstest.Server, storage *storagetest.Memor
 	return signformstest.NewServer(t, &opts), storage
 }
 
-// state is all that a server tells, but its log of requests.
+// state is everything that a server shows, except its log of requests.
 type state struct {
 	APIKey, WorkspaceID, WebhookSecret string
 
@@ -55,7 +55,7 @@ func stateOf(srv *signformstest.Server) state {
 	return s
 }
 
-// without the base of links, which is another port after a restart
+// publicURL is the base of links. Without it links would contain the port, which changes after a restart.
 const publicURL = "https://sandbox.test"
 
 func TestARestartChangesNothing(t *testing.T) {
@@ -87,7 +87,7 @@ func TestARestartChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	before, now := stateOf(srv), srv.Now()
 
-	for range 2 { // the second time on what a server that loaded has saved
+	for range 2 { // the second time from records that a restarted server has saved
 		srv, storage = restart(t, srv, storage, signformstest.Options{Seed: 7, Start: start, PublicURL: publicURL})
 		require.Equal(t, before, stateOf(srv))
 		require.Equal(t, now, srv.Now())
@@ -105,8 +105,8 @@ func TestARestartChangesNothing(t *testing.T) {
 	}
 }
 
-// TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service: the sixth is too
-// many until the window is over.
+// TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service. The sixth reminder
+// is refused until the window is over.
 func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
 		storage := &storagetest.Memory{}
@@ -131,7 +131,7 @@ func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 	}
 }
 
-// TestARefusedArrivalIsSaved: that a reminder came too early is durable before the answer says so, as the one that was accepted is.
+// TestARefusedArrivalIsSaved: a reminder that comes too early is saved before it is answered, like an accepted one.
 func TestARefusedArrivalIsSaved(t *testing.T) {
 	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
 		storage := newFated()
@@ -178,8 +178,7 @@ func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 	}
 }
 
-// TestTimeDoesNotGoBackBehindAnAdvance has the process end right after an advance told the time, on a machine whose clock is then set
-// back.
+// TestTimeDoesNotGoBackBehindAnAdvance: the process ends right after an advance returned, and then the machine's clock is set back.
 func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
 	storage := &storagetest.Memory{}
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +197,7 @@ func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
 
 // TestTimeGoesOnAfterARestart restarts with a clock that was set back.
 func TestTimeGoesOnAfterARestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where no real time passes
+	synctest.Test(t, func(t *testing.T) { // so that no real time passes
 		network, storage := signformstest.NewNetwork(), &storagetest.Memory{}
 		defer network.Close()
 		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
@@ -209,7 +208,7 @@ func TestTimeGoesOnAfterARestart(t *testing.T) {
 		require.Equal(t, advanced, srv.Now())
 
 		time.Sleep(time.Hour)
-		srv.AddDocument(signformstest.Document{Name: "Lease", Draft: true}) // its time is saved with it
+		srv.AddDocument(signformstest.Document{Name: "Lease", Draft: true}) // saves the time too
 		latest := srv.Now()
 		for range 2 {
 			srv, storage = restart(t, srv, storage, signformstest.Options{Network: network, Start: time.Now().Add(-200 * time.Hour)})
@@ -222,7 +221,8 @@ func TestTimeGoesOnAfterARestart(t *testing.T) {
 	})
 }
 
-// TestOptionsOverWhatIsSaved starts with another key and secret, and with another workspace, which is refused.
+// TestOptionsOverWhatIsSaved restarts with another key and secret, which replace the saved ones, and with another workspace, which is
+// refused.
 func TestOptionsOverWhatIsSaved(t *testing.T) {
 	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
 	srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})
@@ -279,8 +279,8 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	require.EqualError(t, err, "starting the reference service: loading the state: no loading")
 }
 
-// TestBoundsAreKept exceeds each bound and restarts: what is old is gone here and in the storage, numbers go on, and what still has to
-// be done is there.
+// TestBoundsAreKept exceeds each bound and restarts. Old entries are gone in memory and in the storage, numbers continue, and pending
+// work is kept.
 func TestBoundsAreKept(t *testing.T) {
 	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
 	opts := signformstest.Options{Start: start, Storage: storage, Keep: signformstest.Keep{Requests: 8, Deliveries: 8, Messages: 8, Audit: 8}}

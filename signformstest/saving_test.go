@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
-// stuck is a storage whose Save, once it is stuck, ends with its context alone.
+// stuck is a storage whose Save can be made to block until its context ends.
 type stuck struct {
 	storagetest.Memory
 	stuck atomic.Bool
@@ -27,14 +27,14 @@ func (s *stuck) Save(ctx context.Context, records []signformstest.Record) error 
 	return s.Memory.Save(ctx, records)
 }
 
-// TestClosingEndsASaveThatIsStuck after 10 seconds, though a request waits for it.
+// TestClosingEndsASaveThatIsStuck: Close ends a blocked save after 10 seconds, even if a request waits for it.
 func TestClosingEndsASaveThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage := signformstest.NewNetwork(), &stuck{}
 		defer network.Close()
 		srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Storage: storage})
 		document := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
-		synctest.Wait() // until nobody else wants the store: the bubble's time stands still while a goroutine waits for a mutex
+		synctest.Wait() // until no other goroutine wants the store, because virtual time stands still while one waits for a mutex
 		storage.stuck.Store(true)
 		broken := make(chan error, 1)
 		go func() {

@@ -17,13 +17,13 @@ import (
 	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
-// fated is a storage whose next saves, and loads, can be given a fate.
+// fated is a storage whose saves and loads can be made to fail or to have an unknown outcome.
 type fated struct {
 	storagetest.Memory
-	fate     atomic.Int32 // of every save
+	fate     atomic.Int32 // the fate of every save
 	saves    atomic.Int32
 	loadFail atomic.Bool
-	fails    atomic.Bool // for a test to remember that it made it fail
+	fails    atomic.Bool // set by a test that has made it fail
 }
 
 func newFated() *fated {
@@ -46,7 +46,8 @@ func (f *fated) Load(ctx context.Context, yield func(signformstest.Record) error
 
 var ann = []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
 
-// changes are one of each kind, as a program or a client makes them. Each returns the status of the answer or the error of the method.
+// changes holds one change of each kind, made by a program or a client. Each returns the status of the answer or the error of the
+// method.
 func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, error) {
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
@@ -93,7 +94,8 @@ func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, er
 	}
 }
 
-// TestASaveThatFailsChangesNothing makes each change while the storage fails: it is refused and leaves no trace. Then it works.
+// TestASaveThatFailsChangesNothing makes each change while the storage fails. The change is refused and leaves no trace. Afterwards it
+// succeeds.
 func TestASaveThatFailsChangesNothing(t *testing.T) {
 	names := changes(t, signformstest.NewServer(t, nil))
 	for name := range names {
@@ -117,8 +119,8 @@ func TestASaveThatFailsChangesNothing(t *testing.T) {
 	}
 }
 
-// TestASaveThatMayHaveBeenCarriedOut leaves a change in doubt. Until the state was loaded again nothing changes, and reads go on
-// with what was there before; then the change is there, or it is not.
+// TestASaveThatMayHaveBeenCarriedOut makes a change whose save has an unknown outcome. Until the state is loaded again, no changes are
+// possible, and reads show the state before. After that the change is either there or not.
 func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
 	for fate, there := range map[storagetest.Fate]bool{storagetest.UnknownKept: true, storagetest.UnknownLost: false} {
 		storage := newFated()
@@ -149,8 +151,8 @@ func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
 	}
 }
 
-// TestReadingSavesNothing lets a document expire and reads. It is shown as expired at once, also by a server that starts on what
-// was saved, and saved as that with the next change.
+// TestReadingSavesNothing lets a document expire and reads it. It is shown as expired at once, also by another server on the saved
+// records. Its status is saved with the next change.
 func TestReadingSavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := signformstest.NewNetwork()
@@ -178,13 +180,13 @@ func TestReadingSavesNothing(t *testing.T) {
 	})
 }
 
-// endpoint counts what arrives under a name of a network.
+// endpoint counts the deliveries to a host name of a network in memory.
 func endpoint(network *signformstest.Network, arrived *atomic.Int32) (url string) {
 	return network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 }
 
-// TestTheSenderWaitsForTheStorage has the storage fail for three minutes: no delivery is begun before the report of the one before
-// it is saved, the storage is not asked without end, and each delivery arrives once.
+// TestTheSenderWaitsForTheStorage: the storage fails for three minutes. No delivery starts before the outcome of the one before is
+// saved, the sender does not retry the storage in a busy loop, and each delivery arrives once.
 func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	t.Parallel()
 	for fate, before := range map[storagetest.Fate]int32{storagetest.Failed: 1, storagetest.UnknownKept: 2, storagetest.UnknownLost: 1} {
@@ -198,7 +200,7 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 			inner := storage.Decide
 			storage.Decide = func(records []signformstest.Record) storagetest.Fate {
 				if records[0].Kind != "delivery" {
-					return storagetest.Saved // the signature; what follows are reports
+					return storagetest.Saved // the signature; the later saves are outcomes of attempts
 				}
 				return inner(records)
 			}
@@ -220,8 +222,8 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatCannotBeSavedIsNotForgotten has the storage fail between an attempt and its report: the log has the attempt once,
-// and the endpoint gets the delivery once if it accepted that, else once more when the repeat is due.
+// TestAnAnswerThatCannotBeSavedIsNotForgotten: the storage fails when the outcome of an attempt is saved. The log has the attempt once.
+// The endpoint gets the delivery once if it accepted the attempt, and again when the repeat is due if not.
 func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
 		for _, statuses := range [][]int{{200}, {500, 200}} {
@@ -239,10 +241,10 @@ func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 				}))
 				hook := srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
 				id := srv.TestWebhook(hook)
-				if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // what was kept may have been loaded by then
+				if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // a kept save may have been loaded by then
 					require.ErrorIs(t, err, signformstest.ErrStorage)
 				}
-				time.Sleep(time.Minute + 137*time.Millisecond) // not at the instant of a repeat
+				time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
 				synctest.Wait()
 				storage.becomes(storagetest.Saved)
 				time.Sleep(10 * time.Second)
@@ -257,8 +259,8 @@ func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on what was saved while an attempt was under way. The record says
-// pending, or sending as in the files of earlier programs.
+// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on records that were saved while an attempt was under way. The status in
+// the record is pending, or sending as in files of earlier versions.
 func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
 	for _, status := range []string{"pending", "sending"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -304,7 +306,7 @@ func setDeliveryStatus(t *testing.T, storage *storagetest.Memory, from, to strin
 	require.NoError(t, storage.Save(t.Context(), changed))
 }
 
-// TestAClaimIsShownButNotSaved counts the saves of a delivery: when it falls due, and when it is done.
+// TestAClaimIsShownButNotSaved: a delivery is saved when it falls due and when it is done, but not when an attempt starts.
 func TestAClaimIsShownButNotSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, saved := signformstest.NewNetwork(), newFated(), 0
@@ -344,7 +346,7 @@ func TestMemoryStorage(t *testing.T) {
 	})
 }
 
-// TestCheckStorage tells of a storage that fails, from the first change that it did not save until it saves again.
+// TestCheckStorage: CheckStorage reports a failing storage from the first change that was not saved until a save succeeds.
 func TestCheckStorage(t *testing.T) {
 	require.NoError(t, signformstest.NewServer(t, nil).CheckStorage())
 	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {

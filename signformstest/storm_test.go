@@ -15,8 +15,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestNothingIsLost has 200 documents signed by two people at the same moment while attempts get lost, doubled and refused, and
-// compares what arrived with what happened.
+// TestNothingIsLost: two people sign each of 200 documents at the same time, while attempts are lost, doubled and refused. The test
+// compares the deliveries with the events.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	accepted, refuse := sync.Map{}, rand.New(rand.NewPCG(1, 2))

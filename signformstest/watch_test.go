@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// drain receives what there is.
+// drain receives everything that is in the channel.
 func drain(happenings <-chan signformstest.Happening) (all []signformstest.Happening) {
 	for {
 		select {
@@ -50,7 +50,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 	srv.Expire(doc)
 }
 
-// TestWatchersThatAreSlowMissTheOldest lets more happen than there is room for: the newest is there, and what is missing is counted.
+// TestWatchersThatAreSlowMissTheOldest: when more happens than there is room for, the newest are kept and the missing ones are counted.
 func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
 	happenings, stop := srv.Watch(3)

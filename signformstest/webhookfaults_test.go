@@ -177,7 +177,7 @@ func TestADuplicateIsNoAttemptOfTheSchedule(t *testing.T) {
 	require.Equal(t, []bool{false, true, false, false}, duplicates)
 }
 
-// TestASeedDecidesForEachWebhook repeats a run with four webhooks, whose attempts race each other.
+// TestASeedDecidesForEachWebhook repeats a run with four webhooks whose attempts run concurrently.
 func TestASeedDecidesForEachWebhook(t *testing.T) {
 	run := func(seed uint64) (attempts []int) {
 		srv, _, submit := newPair(t, &signformstest.Options{Start: start, Seed: seed}, newReceiver(t).URL)
