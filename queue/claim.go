@@ -12,23 +12,23 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// claim is a line that this process holds until its lease ends, and the event of it to process.
+// claim is a line that this process holds until its lease ends, with the event to process.
 type claim struct {
 	line        int64
 	token       int64
 	until       time.Time
 	entry       Entry
 	body        []byte
-	interrupted bool          // the event was claimed before, by a lease that ended without an outcome
-	begun       bool          // and its function began then: nobody knows without it
+	interrupted bool          // the event was claimed before, and that lease ended without an outcome
+	begun       bool          // it is stored that its function began then; otherwise that is unknown
 	row         int           // how many events of the line were processed since it was claimed
-	abandoned   chan struct{} // closed when the function returns that was abandoned; nil: none was
+	abandoned   chan struct{} // closed when the abandoned function returns; nil if none was abandoned
 }
 
-// instant is now, and when a lease ends that begins now.
+// instant is the time now, and the end of a lease that begins now.
 type instant struct {
 	now, lease int64     // in the store's time
-	until      time.Time // the end of the lease by this process's clock, not later
+	until      time.Time // the end of the lease by this process's clock, or slightly earlier
 }
 
 func (q *Queue) instant() instant {
@@ -41,7 +41,7 @@ const claimTimeout = 5 * time.Second
 
 // claimLines claims up to n lines that are due.
 func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err error) {
-	// A claim that is committed must be worked on, so the end of Run does not cut it short.
+	// A committed claim must be processed, so the end of Run must not interrupt the claiming.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	err = q.db.note(ctx, func(t *tx) (err error) {
@@ -59,8 +59,8 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 	return nil, err
 }
 
-// claimWithin claims up to n lines that are due and not occupied by this process, which occupies them from now on: when
-// the transaction fails, vacate those that were returned.
+// claimWithin claims up to n lines that are due and not occupied by this process, and marks them as occupied. The caller must vacate
+// them when the transaction fails.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	at := q.instant()
 	free, err := q.freeLines(t, n, at)
@@ -69,7 +69,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	}
 	for _, c := range free {
 		before, begun := max(c.entry.ID, -c.entry.ID), c.entry.ID < 0
-		// A statement of its own: it must see what the worker before has stored before it gave the line up.
+		// A separate statement, so that it sees what the worker before stored before it gave up the line.
 		found, err := c.load(t)
 		if err != nil {
 			if err := q.setAside(t, c, at.now, err); err != nil {
@@ -95,16 +95,18 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	return claims, nil
 }
 
-// freeLines locks up to n lines that are due and not occupied by this process, and returns who held them last.
+// freeLines locks up to n lines that are due and not occupied by this process. The returned claims have the token and head of the
+// worker that held the line last.
 func (q *Queue) freeLines(t *tx, n int, at instant) (free []*claim, err error) {
 	if free, err = dueLines(t, n, at, "TRUE"); err != nil || !q.anyBusy(free) {
 		return free, err
 	}
-	// A function still runs although its lease has ended. This seldom is so: leave such lines out only then.
+	// A function of this process still runs although its lease has ended. This is rare, so such lines are excluded only in this case.
 	return dueLines(t, n, at, "NOT ("+t.in("id", "$2")+")", t.list(q.busy()))
 }
 
-// dueLines is written without a parameter for its LIMIT, for which SQLite would plan the statement anew each time.
+// dueLines locks up to n lines that are due and fulfil the condition. It uses no parameter for LIMIT, because SQLite would plan such a
+// statement again each time.
 func dueLines(t *tx, n int, at instant, condition string, args ...any) (lines []*claim, err error) {
 	free := t.latest + "(due, lease)"
 	err = t.each(func(rows *sql.Rows) error {
@@ -136,8 +138,8 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	return found, err
 }
 
-// head is how the line names the claim's event: negative when its function is known to have begun, under this claim or an
-// earlier one that left no outcome.
+// head returns the value of the column head: the id of the claim's event, negative when it is known that its function has begun, in
+// this claim or in an earlier one without an outcome.
 func (c *claim) head() int64 {
 	if c.begun {
 		return -c.entry.ID
@@ -147,7 +149,7 @@ func (c *claim) head() int64 {
 
 // event decodes the claim's event.
 func (c *claim) event() (webhook.Event, error) {
-	// As an element of an array, which it was: what is no object is an event that cannot be decoded.
+	// Parse it as an element of an array, as it was delivered. Then a value that is not an object becomes an unknown event.
 	events, err := webhook.Parse(slices.Concat([]byte("["), c.body, []byte("]")))
 	if err == nil && len(events) != 1 {
 		err = errors.New("the stored JSON is not one event")
@@ -158,12 +160,12 @@ func (c *claim) event() (webhook.Event, error) {
 	return events[0], nil
 }
 
-// nextDue returns how long it is until a line is due that this process does not occupy; false when there is none.
+// nextDue returns how long it takes until a line is due that this process does not occupy. It returns false when there is none.
 func (q *Queue) nextDue(ctx context.Context) (time.Duration, bool, error) {
 	var due int64
 	t := q.query(ctx)
 	free := t.latest + "(due, lease)"
-	// Not min(): with a condition it would read all lines instead of the first in the index.
+	// Do not use min(): with a condition it would read all lines instead of the first in the index.
 	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE NOT ("+t.in("id", "$1")+") ORDER BY "+free+" LIMIT 1", t.list(q.busy()))
 	return time.Duration(due-q.now()) * time.Millisecond, found, err
 }

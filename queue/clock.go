@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// clock tells the time in the store's terms. It never goes back: what was due stays due when the machine's clock is set
-// back, in this process and, by way of the newest time in the store, after a restart.
+// clock tells the store's time. It never goes back, so that due events stay due when the machine's clock is set back. After a restart
+// the newest time in the store has the same effect.
 type clock struct {
 	wall func() time.Time // nil: time.Now and the offset
 
 	mu     sync.Mutex
-	offset time.Duration // of the database's clock
+	offset time.Duration // how far the database's clock is ahead
 	known  bool          // offset was read
-	last   int64         // what was told last, in Unix milliseconds
-	at     time.Time     // when, with a monotonic reading
+	last   int64         // the time that was returned last, in Unix milliseconds
+	at     time.Time     // when it was returned, with a monotonic reading
 }
 
 func (c *clock) now() int64 {
@@ -32,7 +32,7 @@ func (c *clock) advance() int64 {
 	}
 	passed := real.Sub(c.at)
 	if told := c.last + passed.Milliseconds(); !c.at.IsZero() && told > wall.UnixMilli() {
-		if passed >= time.Millisecond { // else the rest of a millisecond would be lost each time
+		if passed >= time.Millisecond { // otherwise fractions of milliseconds would be lost each time
 			c.last, c.at = told, c.at.Add(passed.Truncate(time.Millisecond))
 		}
 		return told
@@ -41,7 +41,7 @@ func (c *clock) advance() int64 {
 	return c.last
 }
 
-// atLeast makes sure that no time before ms is told.
+// atLeast makes sure that the clock returns no time before ms.
 func (c *clock) atLeast(ms int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,11 +50,11 @@ func (c *clock) atLeast(ms int64) {
 	}
 }
 
-// precise is how far an answer about the database's clock may be wrong to replace the one before.
+// precise is the largest error with which an answer about the database's clock replaces the one before.
 const precise = 250 * time.Millisecond
 
-// follow takes over how far the database's clock is ahead. An answer that took long says little, and a clock that never goes
-// back would keep its error: only the first one is taken whatever it says.
+// follow sets how far the database's clock is ahead. It ignores answers with a large error, which a clock that never goes back would
+// keep. Only the first answer is always used.
 func (c *clock) follow(ahead, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +65,8 @@ func (c *clock) follow(ahead, within time.Duration) {
 
 func (q *Queue) now() int64 { return q.clock.now() }
 
-// setClock follows the database's clock and the newest time in the store that can be read. It calls damaged with the id of each
-// event that is newer and cannot be read.
+// setClock sets the clock by the database's clock and by the newest readable time in the store. It calls damaged with the id of each
+// newer event that cannot be read.
 func (q *Queue) setClock(ctx context.Context, damaged func(id int64, err error)) error {
 	if q.clock.wall == nil {
 		ahead, within, err := q.db.clock(ctx)

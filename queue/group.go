@@ -17,19 +17,19 @@ const maxGroup = 128
 // operation is one write that waits to be committed.
 type operation struct {
 	ctx   context.Context
-	do    func(*tx) error // nil: alone is set
+	do    func(*tx) error // runs in a transaction; nil if alone is set
 	alone func() error    // runs between transactions
 	lazy  bool            // need not be on the disk when it is done
-	leave bool            // when ctx ends, its caller leaves although it has begun, and reads nothing that it writes
-	begun atomic.Bool     // or given up before it began: whoever sets it decides
+	leave bool            // when ctx ends, the caller returns even if do is running, and reads nothing that do writes
+	begun atomic.Bool     // set by the group when it starts the operation, or by the caller when it gives up before that
 	done  chan error      // has room for one
 }
 
-// group commits writes together: one goroutine takes all that wait and runs them in one transaction, so that they share
-// one sync of the disk.
+// group commits several writes together. One goroutine takes all waiting writes and runs them in one transaction, so that they
+// share one sync of the disk.
 type group struct {
-	commit  func(do func(*tx) error, lazy bool) error // one transaction
-	shared  func(error) bool                          // whether an error concerns the database rather than one write
+	commit  func(do func(*tx) error, lazy bool) error // runs one transaction
+	shared  func(error) bool                          // reports whether an error is about the database instead of one write
 	waiting chan *operation
 	stop    chan struct{}
 	once    sync.Once
@@ -45,8 +45,8 @@ func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(erro
 	return g
 }
 
-// write returns when op is committed, or has failed, or its ctx has ended before it began. With leave it returns when its
-// ctx has ended; then op is committed later, or not at all.
+// write returns when op is committed, when it has failed, or when its ctx has ended before op began. With op.leave it also returns
+// when the ctx ends after op began. Then op may still be committed later.
 func (g *group) write(op *operation) error {
 	op.done = make(chan error, 1)
 	select {
@@ -78,7 +78,7 @@ func (g *group) write(op *operation) error {
 	}
 }
 
-// close lets the group end that is being committed, refuses the rest, and returns when the goroutine has ended.
+// close waits for the transaction under way, refuses the other writes, and returns when the goroutine has ended.
 func (g *group) close() {
 	g.once.Do(func() { close(g.stop) })
 	<-g.ended
@@ -96,7 +96,7 @@ func (g *group) run() {
 	}
 }
 
-// process commits op and those that wait behind it.
+// process commits op and the writes that wait after it.
 func (g *group) process(op *operation) {
 	var batch []*operation
 	for {
@@ -106,10 +106,10 @@ func (g *group) process(op *operation) {
 		case op.alone != nil:
 			g.flush(batch)
 			batch = nil
-			if op.begun.CompareAndSwap(false, true) { // or its caller has left meanwhile
+			if op.begun.CompareAndSwap(false, true) { // otherwise its caller has given up
 				op.done <- op.alone()
 			}
-		case !op.begun.CompareAndSwap(false, true): // its caller has left
+		case !op.begun.CompareAndSwap(false, true): // its caller has given up
 		default:
 			batch = append(batch, op)
 		}
@@ -126,7 +126,7 @@ func (g *group) process(op *operation) {
 	g.flush(batch)
 }
 
-// flush commits a batch. When one of its writes fails, each is tried by itself: none fails for another one's sake.
+// flush commits a batch. When one of its writes fails, it commits each by itself, so that no write fails because of another.
 func (g *group) flush(batch []*operation) {
 	if len(batch) == 0 {
 		return

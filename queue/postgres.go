@@ -22,7 +22,7 @@ var postgresDialect = dialect{
 	list: func(values any) any { return values },
 }
 
-// schemaLock is the advisory lock under which the schema is changed: "sfq1".
+// schemaLock is the advisory lock for changes of the schema: "sfq1".
 const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, error) {
@@ -50,7 +50,7 @@ func (s *postgresStore) migrate(t *tx) error {
 	})
 }
 
-// repeats bounds how often a transaction is tried that Postgres gave up for the sake of another one.
+// repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.
 const repeats = 5
 
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) (err error) {
@@ -73,7 +73,7 @@ func (s *postgresStore) note(ctx context.Context, do func(*tx) error) error {
 	return s.write(ctx, do)
 }
 
-// readCommitted lets a statement see what the transaction has waited for by a lock, whatever the database's default is.
+// readCommitted lets a statement see the changes for which the transaction waited at a lock, whatever the database's default is.
 var readCommitted = sql.TxOptions{Isolation: sql.LevelReadCommitted}
 
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
@@ -94,14 +94,14 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// gaveWay reports a deadlock or a serialization failure.
+// gaveWay reports whether Postgres aborted a transaction because of a deadlock or a serialization failure.
 func gaveWay(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (e.Code == "40P01" || e.Code == "40001")
 }
 
-// A delivery locks its lines before it inserts its events, and in sorted order. Two deliveries with events of one line
-// so get their ids in the order of their commits, and no two wait for each other.
+// A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same line get their
+// ids in the order of their commits, and two deliveries never wait for each other.
 const (
 	postgresLockLines = `INSERT INTO signforms_lines (id, due)
 		SELECT id, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
@@ -163,10 +163,10 @@ func (s *postgresStore) reader() *sql.DB { return s.db }
 
 func (s *postgresStore) text() *dialect { return &postgresDialect }
 
-// clean does nothing: what was erased stays in pages and logs until vacuum and the server's own rotation.
+// clean does nothing. Erased data stays in pages until VACUUM, and in logs until the server rotates them.
 func (s *postgresStore) clean(context.Context) error { return nil }
 
-// clock has a connection before it looks at its own clock: waiting for one says nothing of the database's.
+// clock gets a connection before it reads the local clock, so that the wait for a connection does not count as an error.
 func (s *postgresStore) clock(ctx context.Context) (ahead, within time.Duration, err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -183,5 +183,5 @@ func (s *postgresStore) clock(ctx context.Context) (ahead, within time.Duration,
 	return time.UnixMicro(server).Sub(before.Add(within)), within, nil
 }
 
-// close leaves the pool to its owner.
+// close does not close the pool, which belongs to the caller of OpenPostgres.
 func (s *postgresStore) close() error { return s.db.Close() }

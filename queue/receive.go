@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// commitTimeout is how long a delivery waits for its commit until it is answered 503.
+// commitTimeout is how long a delivery waits for its commit before it is answered 503.
 const commitTimeout = 2 * time.Second
 
 // ErrFull is matched by the error of [Queue.Store] when a delivery's events would exceed [Options.MaxPending].
@@ -27,12 +27,12 @@ type row struct {
 	body    []byte
 }
 
-// receipt counts what became of the events of one delivery.
+// receipt counts the events of one delivery by what was done with them.
 type receipt struct {
 	stored, redriven, duplicates int
 }
 
-// newRows refuses events without JSON: nothing could run later, and all would have the same key.
+// newRows returns the rows of events. It refuses events without JSON, because they could not run later and would all have the same key.
 func newRows(events []webhook.Event) ([]row, error) {
 	for i, e := range events {
 		if e == nil || len(e.Raw()) == 0 {
@@ -52,7 +52,7 @@ func newRows(events []webhook.Event) ([]row, error) {
 	return rows, nil
 }
 
-// bringForward makes lines due that nobody holds: their first event is one to be tried now, whatever they waited for.
+// bringForward makes lines due now if no worker holds them, because they have an event that can be tried at once.
 func bringForward(t *tx, lines []int64, now int64) error {
 	if len(lines) == 0 {
 		return nil
@@ -62,11 +62,11 @@ func bringForward(t *tx, lines []int64, now int64) error {
 }
 
 // Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do not
-// come through [Queue.Handler]. Give it all that [webhook.Verifier.Events] returned at once, because equal events are
-// numbered. Events without JSON, made by hand, are refused.
+// come through [Queue.Handler]. Pass all events of a delivery in one call, as [webhook.Verifier.Events] returned them, because equal
+// events are numbered. Store refuses events without JSON.
 //
-// After an error the sender must deliver again: the events are not stored, or it is unknown whether they are. The error
-// matches [ErrFull], [ErrClosed] or the database's. Store waits at most 2 seconds.
+// After an error the sender must deliver again, because the events are not stored, or it is unknown whether they are. The error
+// matches [ErrFull], [ErrClosed] or an error of the database. Store waits at most 2 seconds.
 func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
 	_, err := q.store(ctx, events)
 	return err
@@ -105,17 +105,17 @@ var errSlow = errors.New("not committed within 2 seconds")
 
 // room keeps the number of pending events within Options.MaxPending, without counting them for each delivery.
 type room struct {
-	limit int // negative: none
+	limit int // negative: no limit
 	count func(context.Context) (int, error)
 	now   func() time.Time
 
 	mu      sync.Mutex
-	pending int // at the last count, and received since
+	pending int // pending events at the last count, plus those received since
 	counted time.Time
-	cost    time.Duration // of the last count
+	cost    time.Duration // how long the last count took
 }
 
-// countEvery is how old the count may be while there seems to be room; recountAfter, when there seems to be none.
+// countEvery is how old the count may be while there seems to be room. recountAfter is the same while there seems to be none.
 const (
 	countEvery   = time.Second
 	recountAfter = 50 * time.Millisecond
@@ -144,5 +144,5 @@ func (r *room) take(ctx context.Context, n int) error {
 	return nil
 }
 
-// lacks reports whether n events do not fit. An empty room takes any number: they would never fit otherwise.
+// lacks reports whether n events do not fit. Any number fits when no event is pending, because otherwise they would never fit.
 func (r *room) lacks(n int) bool { return r.pending > 0 && r.pending+n > r.limit }

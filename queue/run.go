@@ -16,18 +16,17 @@ const (
 	defaultPoll  = 500 * time.Millisecond
 	sweepEvery   = time.Minute
 	maxAbandoned = 100 // functions
-	yieldAfter   = 32  // events of one line, then another line gets the worker
+	yieldAfter   = 32  // events of one line, after which the worker takes another line
 )
 
-// ErrAbandoned is returned by [Queue.Run] when 100 functions have been abandoned that did not return. Only a restart of
-// the process ends them.
+// ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions have not returned. Only a restart of the process ends them.
 var ErrAbandoned = errors.New("queue: too many functions did not return after Options.Timeout: end the process, and make functions return when their ctx ends")
 
 // runner is one call of Run.
 type runner struct {
 	*Queue
 	on      webhook.Funcs
-	values  context.Context // of the functions: does not end with Run's
+	values  context.Context // the context of functions; does not end with Run's
 	cancel  context.CancelCauseFunc
 	stop    chan struct{} // closed when Run's ctx ends
 	ended   chan struct{} // has room for one per worker
@@ -97,7 +96,7 @@ func (r *runner) loop(ctx context.Context) error {
 	}
 }
 
-// start claims as many lines as there are workers free, and returns when to look again.
+// start claims as many lines as there are free workers, and returns when to look again.
 func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	free := r.Workers - r.active
 	if free == 0 {
@@ -123,13 +122,13 @@ func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	switch len(claims) {
 	case 0: // another process was faster
 		return 20 * time.Millisecond, nil
-	case free: // a worker that ends looks again
+	case free: // the end of a worker starts the next look
 		return r.poll, nil
 	}
 	return 0, nil
 }
 
-// drain waits for the workers: at first with Grace, then until they give up.
+// drain waits for the workers: first for Grace, then until they give up.
 func (r *runner) drain() {
 	idle := make(chan struct{})
 	go func() {
@@ -148,7 +147,7 @@ func (r *runner) drain() {
 	<-idle
 }
 
-// leave makes the line free for this process, unless a function of it was abandoned: then the function does, by its end.
+// leave makes the line free for this process. If a function of the line was abandoned, the line becomes free when the function returns.
 func (q *Queue) leave(c *claim) {
 	if c.abandoned == nil {
 		q.vacate(c)
@@ -185,7 +184,7 @@ func (r *runner) stopping() bool {
 	}
 }
 
-// stored logs an error of the store that keeps an outcome from being recorded. The event runs again.
+// stored logs an error because of which an outcome was not recorded. The event runs again.
 func (r *runner) stored(e *Entry, err error) {
 	if err != nil && !errors.Is(err, errStale) {
 		r.log(slog.LevelError, "queue: outcome not stored, the event will run again", e, slog.String("error", fmt.Sprint(err)))

@@ -1,20 +1,20 @@
 package queue
 
-// The schema has two tables. signforms_events has a row for each event. Its state is an index of the array states; its
-// line is what [Entry.Line] says, and line_id the row of its line.
+// The schema has two tables. signforms_events has a row for each event. state is an index of the array states. line is the value of
+// [Entry.Line], and line_id is the id of the line's row.
 //
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //
-//	id     lineID of the line: receipts, claims and settlements need no text as a key
+//	id     the lineID of the line, so that no statement needs a text as a key
 //	due    when the line's first pending event may be tried
-//	lease  until when nobody else may start the line; 0: anybody may
-//	token  of the worker that holds it; 0: nobody does, though an abandoned function may go on until lease
-//	head   the event that the worker processes, negative: it was stored that its function begins; 0: nobody holds the line
+//	lease  until when no other worker may start the line; 0: any worker may
+//	token  identifies the worker that holds the line; 0: no worker does, but an abandoned function may run until lease
+//	head   the id of the event that the worker processes, negative once the start of its function is stored; 0: no worker holds the line
 //
-// An event has attempts = -1 while the try of it is not to be counted that was going on when [Queue.Retry] was called.
+// If an event is being processed when [Queue.Retry] is called, its attempts becomes -1, so that the try under way does not count.
 //
-// Times are Unix milliseconds. There is no index by time of receipt: ids ascend with it, apart from what receives at the
-// same moment. A new step goes to the end of both lists; a step that was released never changes.
+// Times are Unix milliseconds. There is no index by time of receipt, because ids ascend with it, except for events that are received at
+// the same moment. Add new steps at the end of both lists. Never change a step that was released.
 
 var sqliteSchema = []string{`
 CREATE TABLE signforms_events (

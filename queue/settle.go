@@ -8,11 +8,11 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// errStale says that the lease of a claim had ended and someone else holds the line, or nobody.
+// errStale means that the lease of a claim had ended, and that another worker or none holds the line.
 var errStale = errors.New("queue: the lease had ended")
 
-// Each settlement first reads the line under its token. That is the fence: it locks the line, and when the token is not
-// there any more, nothing is changed.
+// Each settlement first selects and locks the line with its token. This is the fence: when the token has changed, the settlement
+// changes nothing.
 const (
 	fence = `SELECT 1 FROM signforms_lines WHERE id = $1 AND token = $2`
 	renew = `UPDATE signforms_lines SET lease = $2 WHERE id = $1`
@@ -29,8 +29,8 @@ const (
 	triesOf         = `SELECT attempts FROM signforms_events WHERE id = $1 AND state = 0`
 )
 
-// fenced runs do when the claim still holds its line; else it returns errStale. It repeats while the store is down, until
-// the lease ends, so do may run several times. Once Run has ended and Grace is over, it tries once more and no longer.
+// fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats until the lease
+// ends, so do may run several times. After the end of Run and Grace, it tries only once more.
 func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		last := r.values.Err() != nil
@@ -50,7 +50,7 @@ func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	}
 }
 
-// fencedTimeout bounds one try of fenced, and with it how long Run waits at its end for a store that does not answer.
+// fencedTimeout bounds one try of fenced. So it also bounds how long Run waits at its end for a store that does not answer.
 const fencedTimeout = 5 * time.Second
 
 func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) error {
@@ -80,13 +80,13 @@ func earlier(a, b time.Time) time.Time {
 
 // turn says what a worker does after a settlement.
 type turn struct {
-	next bool // goes on with the line's next event; else it gives the line up
-	more bool // takes another line that is due when it has none any more
+	next bool // continue with the line's next event; otherwise give the line up
+	more bool // claim another line that is due after this line was given up
 }
 
-// settle stores what became of the claim's event and returns what the worker processes next, nil when that is nothing. The
-// whole is one transaction, so that a worker commits once for each event. mark changes the event. It returns how long the
-// line has to wait when the event is to be tried again, which gives the line up; a negative time when it is not.
+// settle stores the outcome of the claim's event and returns what the worker processes next, or nil. It uses one transaction, so that a
+// worker commits once per event. mark changes the event. If the event is to be tried again, mark returns how long the line has to wait,
+// and the line is given up. Otherwise mark returns a negative time.
 func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
 	var taken []*claim
 	err = r.fenced(c, func(t *tx, at instant) error {
@@ -119,7 +119,7 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 	return nil, err
 }
 
-// advance moves on to the line's next event. It removes a line that has none. Unless goOn is set it gives the line up.
+// advance moves on to the line's next event. It removes a line without further events. Unless goOn is set it gives the line up.
 func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
 	next := &claim{line: c.line, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
@@ -136,7 +136,7 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	return next, err
 }
 
-// putOff gives the line up. It is due after wait, or at once when another event has come to stand in front of the claim's.
+// putOff gives the line up. The line is due after wait, or at once if another event is before the claim's now.
 func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	first := &claim{line: c.line}
 	found, err := first.load(t)
@@ -149,8 +149,8 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	return c.giveUp(t, at.now+wait.Milliseconds())
 }
 
-// giveUp gives the line up. Where the claim's function was abandoned, nobody may start the line before its lease ends: so
-// the lease stays, and with it a line that has no event left.
+// giveUp gives the line up. If the claim's function was abandoned, no worker may start the line before the lease ends. Then the row of
+// the line keeps its lease, even if the line has no event left.
 func (c *claim) giveUp(t *tx, due int64) error {
 	statement := yield
 	if c.abandoned != nil {
@@ -174,8 +174,8 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	})
 }
 
-// settleFailed records a try that failed by err, and sets the outcome in s. When it was not the last one, the line is given
-// up until the next. What counts are the tries in the store: the event may have been erased or retried while it ran.
+// settleFailed records a try that failed with err, and sets the outcome in s. Unless it was the last try, the line is given up until the
+// next one. It uses the number of tries in the store, because the event may have been erased or retried while it ran.
 func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
@@ -191,7 +191,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 			return settledForGood, stored
 		}
 		wait := time.Duration(0)
-		if tries > 0 { // else Retry has made it due now
+		if tries > 0 { // otherwise Retry was called, and the event is due now
 			wait = r.wait(err, tries)
 		}
 		s.Outcome, s.Retry = Retrying, time.Now().Add(wait)
@@ -203,7 +203,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 	})
 }
 
-// release gives the line up, due at once.
+// release gives the line up. It is due at once.
 func (r *runner) release(c *claim) error {
 	_, err := r.settle(c, turn{}, func(t *tx, _ instant) (time.Duration, error) {
 		_, err := t.exec(markFresh, c.entry.ID)
@@ -212,7 +212,7 @@ func (r *runner) release(c *claim) error {
 	return err
 }
 
-// hold renews the claim's lease, and changes its event by do.
+// hold renews the claim's lease and runs do in the same transaction.
 func (r *runner) hold(c *claim, do func(*tx) error) error {
 	var until time.Time
 	err := r.fenced(c, func(t *tx, at instant) error {
@@ -228,7 +228,8 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	return err
 }
 
-// settleInterrupted counts a try that left no outcome, or not, and keeps the line for the next one, whose start it records.
+// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps the line for the next try and records
+// the start of that.
 func (r *runner) settleInterrupted(c *claim, counts bool) error {
 	tries := 0
 	if counts {

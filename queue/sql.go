@@ -10,48 +10,48 @@ import (
 
 // store is a database with the tables of schema.go.
 type store interface {
-	// write runs do in a transaction and commits it. On SQLite several calls share a transaction, and do may run twice;
-	// the first time without effect.
+	// write runs do in a transaction and commits it. On SQLite several calls share a transaction. Then do may run twice, of which
+	// only the second run takes effect.
 	write(ctx context.Context, do func(*tx) error) error
 
-	// submit is write for a caller that must not wait longer than ctx. After an error it must not read what do has written:
-	// do may still be running.
+	// submit is write for a caller that must not wait longer than ctx. After an error the caller must not read the variables that
+	// do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
-	// note is write for claims and outcomes. What it has committed outlives the process, but a power cut may undo it: then
-	// the events run again. On SQLite that is what was noted in the last tenth of a second in which anything was written.
+	// note is write for claims and outcomes. Its commits survive the death of the process, but a power failure may undo them; then
+	// the events run again. On SQLite these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
 
-	// receive stores deliveries' rows within a transaction.
+	// receive stores the rows of a delivery in a transaction.
 	receive(t *tx, rows []row, now int64, lastTry int) (receipt, error)
 
-	// reader is for queries outside of transactions.
+	// reader returns a database for queries outside of transactions.
 	reader() *sql.DB
 
-	// text is the SQL that differs between databases.
+	// text returns the SQL that differs between the databases.
 	text() *dialect
 
-	// clean removes what erased data leaves behind in the files, as far as it is in the store's hands.
+	// clean removes the remains of erased data from the files, as far as the store can do this.
 	clean(ctx context.Context) error
 
-	// clock returns how far the database's clock is ahead of this process's, and how far that may be wrong.
+	// clock returns how far the database's clock is ahead of this process's, and the possible error of that.
 	clock(ctx context.Context) (ahead, within time.Duration, err error)
 
 	close() error
 }
 
-// dialect is what differs between the statements of the two databases. Both number their parameters $1, $2, ….
+// dialect holds the differences between the statements of the two databases. Both number their parameters $1, $2, ….
 type dialect struct {
-	latest   string // function that returns the greater of two values
-	position string // function that returns where a text is in a text, from 1, or 0
-	skip     string // ends a SELECT whose rows are to be changed, without those that others are changing
-	lock     string // ends a SELECT whose rows are to be changed, after waiting for others
+	latest   string // a function that returns the greater of two values
+	position string // a function that returns the position of a text in another, from 1, or 0
+	skip     string // ends a SELECT that locks its rows and skips rows that others have locked
+	lock     string // ends a SELECT that locks its rows and waits for others that have locked them
 
-	in   func(column, param string) string // condition that a column is one of a list
-	list func(values any) any              // the parameter for it: of []int64
+	in   func(column, param string) string // returns the condition that a column is in a list
+	list func(values any) any              // returns the parameter for that list, from an []int64
 }
 
-// statements runs statements, in a transaction or not.
+// statements runs statements, inside or outside of a transaction.
 type statements interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -104,7 +104,7 @@ func eachRow(ctx context.Context, on statements, scan func(*sql.Rows) error, que
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// migrate brings the schema from version to the newest one, step by step.
+// migrate brings the schema from version to the newest one, step by step. It calls record after each step.
 func migrate(t *tx, version int, steps []string, record func(version int) error) error {
 	if version > len(steps) {
 		return fmt.Errorf("the database has schema version %d, this program knows up to %d: use a newer version of the program", version, len(steps))

@@ -22,12 +22,12 @@ import (
 type sqliteStore struct {
 	readers *sql.DB
 	writers *sql.DB
-	conn    *sql.Conn // the only one of writers; used by the group's goroutine alone
+	conn    *sql.Conn // the only connection of writers; only the group's goroutine uses it
 	ready   map[string]*sql.Stmt
-	full    int // the setting synchronous of commits that must be on the disk
-	current int // the setting as it is
+	full    int // the value of synchronous for commits that must be on the disk
+	current int // the current value of synchronous
 	synced  time.Time
-	sync    func() // before each commit that must be on the disk; nil: nothing
+	sync    func() // called before each commit that must be on the disk; may be nil
 	group   *group
 }
 
@@ -38,7 +38,7 @@ var sqliteDialect = dialect{
 	latest: "max", position: "instr",
 	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
 	list: func(values any) any {
-		text, _ := json.Marshal(values) // of numbers
+		text, _ := json.Marshal(values) // cannot fail for numbers
 		return string(text)
 	},
 }
@@ -71,8 +71,8 @@ func openSQLite(path string, unsynced bool, sync func()) (*sqliteStore, error) {
 	return s, nil
 }
 
-// createFile makes the file readable for its owner only, and its name durable. It does not open a file that is there:
-// closing it would drop the locks that SQLite holds on it in this process.
+// createFile makes the file, readable only for its owner, and makes its name durable. It does not open an existing file, because
+// closing that would drop the locks that SQLite holds on it in this process.
 func createFile(path string) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return "", errors.New("want the path of a file: events in memory would not outlive the process")
@@ -96,12 +96,12 @@ func createFile(path string) (string, error) {
 		return "", err
 	}
 	defer dir.Close()
-	dir.Sync() // some systems cannot sync folders and keep names durable by themselves
+	dir.Sync() // fails on systems that cannot sync folders; these make names durable by themselves
 	return path, nil
 }
 
-// openFile prepares connections. fullfsync matters on macOS, where a plain sync stays in the drive's cache; secure_delete
-// overwrites what is erased; temp_store keeps copies of rows out of temporary files.
+// openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache. secure_delete
+// overwrites erased data. temp_store keeps copies of rows out of temporary files.
 func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) {
 	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)")
 	uri := url.URL{Path: filepath.ToSlash(path)}
@@ -112,7 +112,7 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 	return sql.OpenDB(connector), nil
 }
 
-// prepare checks the file, brings its schema up to date and reads back the settings that durability rests on.
+// prepare checks the file, brings its schema up to date, and checks the settings that durability depends on.
 func (s *sqliteStore) prepare() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -138,7 +138,8 @@ func (s *sqliteStore) prepare() (err error) {
 	if err := s.transaction(ctx, s.migrate, false); err != nil {
 		return err
 	}
-	// What a killed process had written and not synced is there now, and its repeat is a duplicate: sync it before that.
+	// A killed process may have written events without a sync. They are visible now, so a repeat would be answered as a duplicate.
+	// Sync them first.
 	_, err = s.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	return err
 }
@@ -209,7 +210,7 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// isShared reports whether an error is about the file, so that no other write would fare better.
+// isShared reports whether an error is about the file, so that other writes would fail too.
 func isShared(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY,

@@ -9,8 +9,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// One goroutine writes, so that no other delivery comes between these statements: the order of the ids is that of the
-// commits without a lock on lines.
+// Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of commits, without
+// a lock on lines.
 const (
 	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (dedupe) DO NOTHING`
@@ -41,7 +41,7 @@ func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got re
 			got.stored++
 		}
 		if i > 0 && rows[i-1].lineID == r.lineID && got.duplicates == 0 {
-			continue // the line is there: the row before made sure of it
+			continue // the row before has made sure that the line exists
 		}
 		if _, err := t.exec(sqliteInsertLine, r.lineID, now); err != nil {
 			return receipt{}, err
@@ -50,10 +50,10 @@ func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got re
 	return got, nil
 }
 
-// ErrNotTruncated is matched by the error of [Queue.Erase] when what was erased may still be in SQLite's log: somebody was
-// reading from it, the writer was busy for 2 seconds, ctx ended, or the disk failed, which the error says. Erased events
-// cannot be read through the queue any more, but their bytes are in the file until the next checkpoint that succeeds. Erase
-// again, or let [Queue.Run] do it, which tries once a minute.
+// ErrNotTruncated is matched by the error of [Queue.Erase] when erased bytes may still be in SQLite's log. The error says why: the
+// log was being read, the writer was busy for 2 seconds, ctx ended, or the disk failed. The queue no longer returns erased events,
+// but their bytes stay in the file until the next successful checkpoint. Call Erase again, or let [Queue.Run] do it, which tries once
+// a minute.
 var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, erased bytes may still be in it")
 
 var (
@@ -64,8 +64,8 @@ var (
 // truncateFor is how long clean waits for readers and writers to end.
 const truncateFor = 2 * time.Second
 
-// clean moves the log into the file and truncates it: until then the log holds what the pages looked like before. Its
-// errors match ErrNotTruncated.
+// clean moves the log into the file and truncates it, because the log holds earlier contents of pages. Its errors match
+// ErrNotTruncated.
 func (s *sqliteStore) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, truncateFor, errWriterBusy)
 	defer cancel()
@@ -89,7 +89,7 @@ func (s *sqliteStore) clean(ctx context.Context) error {
 	}
 }
 
-// checkpoint reports whether somebody reads from the log or another process is writing.
+// checkpoint moves and truncates the log. It reports whether that failed because the log is being read or another process writes.
 func (s *sqliteStore) checkpoint(ctx context.Context) (busy bool, err error) {
 	var blocked int
 	err = s.group.write(&operation{ctx: ctx, alone: func() error {

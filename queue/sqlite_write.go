@@ -23,25 +23,23 @@ func (s *sqliteStore) note(ctx context.Context, do func(*tx) error) error {
 	return s.group.write(&operation{ctx: ctx, do: do, lazy: true})
 }
 
-// commit runs one transaction on the group's goroutine. It waits for other processes' transactions for as long as a
-// delivery may wait.
+// commit runs one transaction on the group's goroutine. It waits for transactions of other processes as long as a delivery may wait.
 func (s *sqliteStore) commit(do func(*tx) error, lazy bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	return s.transaction(ctx, do, lazy)
 }
 
-// The values of the setting synchronous. In WAL mode FULL syncs the log at each commit, and with it what was committed
-// under NORMAL before.
+// The values of the setting synchronous. In WAL mode FULL syncs the log at each commit. This also syncs earlier commits under NORMAL.
 const (
 	synchronousNormal = 1
 	synchronousFull   = 2
 )
 
-// syncEvery is for how long lazy commits do without a sync.
+// syncEvery is how long lazy commits may go without a sync.
 const syncEvery = 100 * time.Millisecond
 
-// synchronous sets whether the next commit syncs the log, and reports it.
+// synchronous decides and reports whether the next commit syncs the log.
 func (s *sqliteStore) synchronous(lazy bool) (syncs bool, err error) {
 	level := s.full
 	if lazy && time.Since(s.synced) < syncEvery {
@@ -61,7 +59,7 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	if err != nil {
 		return err
 	}
-	background := context.Background() // one that ends would cost a goroutine for each statement
+	background := context.Background() // with a ctx that can end, each statement would need a goroutine
 	begin := func() error {
 		_, err := s.ExecContext(background, "BEGIN IMMEDIATE")
 		return err
@@ -84,8 +82,8 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	return err
 }
 
-// patiently repeats do while another process has the lock. SQLite's own way to wait polls at growing distances, and loses
-// against a process that commits without a pause.
+// patiently repeats do while another process has the lock. SQLite's own busy handler polls at growing intervals, so it may never get
+// the lock from a process that commits without a pause.
 func patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -123,7 +121,7 @@ func (s *sqliteStore) QueryContext(ctx context.Context, query string, args ...an
 	return stmt.QueryContext(ctx, args...)
 }
 
-// maxPrepared bounds the statements that are kept: those of a Filter vary.
+// maxPrepared bounds the number of prepared statements, because each Filter may have different ones.
 const maxPrepared = 100
 
 func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, error) {

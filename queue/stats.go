@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// Stats says how a queue is doing. The first part is read from the store and true for all processes, the second counts
-// what this process did since it opened the queue.
+// Stats is the state of a queue. The fields up to FailedLastMinute are read from the store and are about all processes. The fields from
+// Stored on count what this process did since it opened the queue.
 type Stats struct {
 	Pending  int           // events that are not settled
 	Failed   int           // events that failed and wait for a decision
 	Lines    int           // lines with pending events
-	DueLines int           // of them, those that no worker holds although they are due
-	Running  int           // of them, those that a worker holds
-	Lag      time.Duration // for how long the line that is due longest has been due: the figure to watch
+	DueLines int           // lines that are due and that no worker holds
+	Running  int           // lines that a worker holds
+	Lag      time.Duration // how long the line that is due longest has been due; the most important figure
 
-	ReceivedLastMinute  int // events that are new
+	ReceivedLastMinute  int // new events
 	ProcessedLastMinute int
-	FailedLastMinute    int // given up
+	FailedLastMinute    int // events that were given up
 
-	Stored     int64 // events that are new
+	Stored     int64 // new events
 	Duplicates int64 // events that were received before
 	Refused    int64 // deliveries answered 503
 	Processed  int64
 	Retried    int64 // failed tries that are repeated
 	GivenUp    int64 // events that failed
-	Abandoned  int64 // functions that have not returned after their time-out, now
+	Abandoned  int64 // functions that were abandoned and have not returned yet
 }
 
 // Stats reads the state of the queue. It counts rows: with a million pending events it takes tenths of a second.

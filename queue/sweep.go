@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sweepUntilStop erases what is not kept any longer, at the start and once a minute.
+// sweepUntilStop sweeps at the start and once a minute.
 func (r *runner) sweepUntilStop() {
 	ctx, cancel := context.WithCancel(r.values)
 	defer cancel()
@@ -34,18 +34,18 @@ func (r *runner) sweepUntilStop() {
 	}
 }
 
-// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates SQLite's
-// log: what was erased since the last time is in its older pages.
+// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates SQLite's log, whose
+// older pages hold what was erased since the last sweep.
 func (q *Queue) sweep(ctx context.Context) error {
-	unheard := func(int64, error) {} // claims tell of each that holds up its line
+	unheard := func(int64, error) {} // an event that holds up its line is logged when the line is claimed
 	err := errors.Join(q.setClock(ctx, unheard), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
 	return errors.Join(err, q.db.clean(ctx))
 }
 
 func (q *Queue) before(d time.Duration) int64 { return q.now() - d.Milliseconds() }
 
-// sweepEach sweeps rows in batches, without waiting for rows that others hold. It calls committed after each batch that was
-// committed, nil: nothing. change may run several times for a batch.
+// sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed, which may be nil,
+// after the commit of each batch. change may run several times for a batch.
 func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error, committed func()) error {
 	for {
 		var ids []int64
@@ -88,7 +88,7 @@ func (q *Queue) dropRows(ctx context.Context) error {
 	}, nil)
 }
 
-// dropFailed erases failed events, and says so for each when it is done: nothing ran for them.
+// dropFailed erases failed events. It logs each one after the commit, because the event was never processed.
 func (q *Queue) dropFailed(ctx context.Context) error {
 	var dropped []Entry
 	erase := func(t *tx, ids []int64) error {

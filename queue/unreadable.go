@@ -12,11 +12,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// unreadableWait is how long a line waits whose first event cannot be read, so that one damaged row stops no other line.
+// unreadableWait is how long a line waits if its first event cannot be read, so that a damaged row does not stop other lines.
 const unreadableWait = time.Minute
 
-// isDamage reports an error about the data that was read, such as a damaged page or a disk error, rather than about the
-// connection or other transactions.
+// isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of the connection
+// or other transactions.
 func isDamage(err error) bool {
 	if code := sqliteCode(err); code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_IOERR {
 		return true
@@ -25,8 +25,8 @@ func isDamage(err error) bool {
 	return ok && (strings.HasPrefix(e.Code, "XX") || strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "22"))
 }
 
-// unreadableError says that the first event of a line could not be read, and that the transaction is spoilt by that, as all
-// are in Postgres after an error of its own.
+// unreadableError means that the first event of a line could not be read, and that the transaction cannot continue because of it. In
+// Postgres no transaction can continue after an error.
 type unreadableError struct {
 	line int64
 	err  error
@@ -40,8 +40,8 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-// setAside gives up a line of this process, or one that it has locked, whose first event could not be read. Where that has
-// spoilt the transaction it returns an unreadableError.
+// setAside gives up a line whose first event could not be read. This process must hold or have locked the line. If the transaction
+// cannot continue, setAside returns an unreadableError.
 func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 	if err := c.giveUp(t, now+unreadableWait.Milliseconds()); err != nil {
 		if isDamage(unreadable) {
@@ -55,7 +55,7 @@ func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 
 const putOffFree = `UPDATE signforms_lines SET due = $2 WHERE id = $1 AND due <= $3 AND lease <= $3`
 
-// setAsideFree is setAside in a transaction of its own, for a line that nobody holds.
+// setAsideFree is setAside in a separate transaction, for a line that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
 	now := q.now()
 	changed, err := t.exec(putOffFree, u.line, now+unreadableWait.Milliseconds(), now)
@@ -70,7 +70,7 @@ func (q *Queue) logUnreadable(ctx context.Context, line int64, err error) {
 		slog.Int64("line_id", line), slog.String("error", err.Error()))
 }
 
-// settleUnread is settle without reading what comes next, of which u could not be read. It gives the line up.
+// settleUnread is settle without reading further events, after u could not be read. It gives the line up.
 func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, error), u *unreadableError) error {
 	return r.fenced(c, func(t *tx, at instant) error {
 		wait, err := mark(t, at)
@@ -84,8 +84,8 @@ func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, 
 	})
 }
 
-// newestReadable returns when the newest event was received whose row can be read, and 0 when none can. It goes down from the
-// newest event and calls damaged for each that it leaves out; of a damaged page, with many events, for the lowest id alone.
+// newestReadable returns when the newest readable event was received, or 0 when no event is readable. It goes down from the newest event,
+// and calls damaged for each event that it skips. For a damaged page with many events it calls damaged only with the lowest id.
 func newestReadable(t *tx, damaged func(id int64, err error)) (received int64, err error) {
 	below := int64(math.MaxInt64)
 	for {
@@ -113,7 +113,7 @@ func newestID(t *tx, below int64) (id int64, found bool, err error) {
 	return id, found, err
 }
 
-// readableBelow lowers below, which is too high for newestID, to where newestID just works. It returns false if that is nowhere.
+// readableBelow lowers below to the largest value with which newestID works. It returns false if there is no such value.
 func readableBelow(t *tx, below *int64) bool {
 	low, high := int64(0), *below
 	for high-low > 1 {
@@ -128,7 +128,7 @@ func readableBelow(t *tx, below *int64) bool {
 	return low > 0
 }
 
-// logDamaged is told of damaged events when the queue opens. From then on [Queue.logUnreadable] tells of those that hold up a line.
+// logDamaged logs damaged events when the queue is opened. Later [Queue.logUnreadable] logs those that hold up a line.
 func (q *Queue) logDamaged(id int64, err error) {
 	q.Logger.LogAttrs(context.Background(), slog.LevelError, "queue: an event cannot be read: is the database damaged?",
 		slog.Int64("id", id), slog.String("error", err.Error()))
