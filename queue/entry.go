@@ -22,7 +22,7 @@ const (
 // The states as they are stored. Statements name them literally, because partial indexes are chosen by literals.
 var states = [...]State{0: Pending, 1: Done, 2: Failed, 3: Erased}
 
-// Entry is what the queue knows of an event without its JSON.
+// Entry is what the queue knows about an event, without its JSON.
 type Entry struct {
 	ID       int64  // ascending in the order of receipt within a line
 	Key      string // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
@@ -34,7 +34,7 @@ type Entry struct {
 	Received time.Time
 	Due      time.Time // when the line is due; zero unless State is Pending
 	Settled  time.Time // when it was processed, failed or erased; zero when State is Pending
-	Error    string    // of the last failed try; at most 500 bytes
+	Error    string    // the error of the last failed try; at most 500 bytes
 }
 
 // Filter selects events. Conditions that are set must all hold; the zero value selects all events.
@@ -59,8 +59,8 @@ func (f *Filter) empty() bool {
 
 type entryKey struct{}
 
-// EntryFrom returns the entry of the event that the function with this ctx was called for, as it was before the call;
-// false in any other ctx. Its Key tells repeats apart, and its Line serves as a partition key.
+// EntryFrom returns the entry of the event for which the function with this ctx was called, as it was before the call. It returns false
+// for any other ctx. Use Key to recognise repeats, and Line as a partition key.
 func EntryFrom(ctx context.Context) (Entry, bool) {
 	e, ok := ctx.Value(entryKey{}).(Entry)
 	return e, ok

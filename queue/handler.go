@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// retryAfter is what a 503 asks the sender to wait, in seconds.
+// retryAfter is the Retry-After of a 503, in seconds.
 const retryAfter = "10"
 
 // Handler returns the handler that receives deliveries. It answers with a JSON object {"status": …}:
@@ -60,7 +60,7 @@ func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
 		answer(w, receipt{}, err, http.StatusBadRequest, "invalid_payload")
 		return
 	}
-	// What has arrived whole is stored even when the sender hangs up: it saves the next delivery.
+	// A complete delivery is stored even if the sender closes the connection, which saves a repeat.
 	got, err := q.store(context.WithoutCancel(r.Context()), events)
 	switch {
 	case err != nil:

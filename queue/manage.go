@@ -17,7 +17,7 @@ import (
 // batch is how many events one transaction of List, Retry, Erase and the sweep handles.
 const batch = 500
 
-// where returns f as a condition on signforms_events AS e. Its parameters go behind those in args.
+// where returns f as a condition on signforms_events AS e. It appends its parameters to args.
 func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	var all []string
 	param := func(v any) string {
@@ -108,14 +108,14 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 	return page, err
 }
 
-// chosen are events that one transaction changes.
+// chosen holds the events that one transaction changes.
 type chosen struct {
 	ids   []int64
-	lines []int64 // of the pending and failed ones, sorted, each once
+	lines []int64 // the lines of the pending and failed events, sorted and without repeats
 	last  int64
 }
 
-// choose reads up to a batch of events behind after, which f selects and whose state is one of those listed.
+// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states.
 func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
 	where, args := f.where(t.dialect, []any{after})
 	c.last = after
@@ -131,13 +131,13 @@ func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) 
 	return c, err
 }
 
-// lockLines locks the lines that are there, in the order of their ids.
+// lockLines locks those of the lines that exist, in the order of their ids.
 func lockLines(t *tx, lines []int64) error {
 	return t.each(func(*sql.Rows) error { return nil },
 		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
 }
 
-// inBatches changes what f selects, a batch for each transaction, and returns how many events do says that it changed.
+// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns.
 func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
 	for after := int64(0); ; {
 		var c chosen
@@ -206,7 +206,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 		running = append(running, found...)
 		return changed, err
 	})
-	q.wakeUp() // what was behind an erased event may be due
+	q.wakeUp() // events after an erased one may be due now
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}
@@ -216,7 +216,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', body = NULL
 	WHERE state < 3 AND `
 
-// eraseChosen erases events and returns those of them that run.
+// eraseChosen erases events and returns the runs of those that are being processed.
 func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err error) {
 	if err := lockLines(t, c.lines); err != nil {
 		return 0, nil, err
@@ -235,7 +235,7 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 	if err != nil {
 		return 0, nil, err
 	}
-	// What is behind an erased event need not wait for its next try.
+	// Events after an erased one no longer wait for its next try.
 	if err := bringForward(t, c.lines, now); err != nil {
 		return 0, nil, err
 	}
@@ -249,7 +249,7 @@ type run struct {
 	line, token, head int64
 }
 
-// awaitRuns returns when none of these runs is going on any more, or its lease has ended.
+// awaitRuns returns when each of these runs has ended, or its lease has.
 func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 	own, _ := EntryFrom(ctx)
 	for _, r := range running {

@@ -85,34 +85,34 @@ type Options struct {
 	unsynced bool             // tests show that a power cut loses events without a sync
 }
 
-// Received says what became of one request to [Queue.Handler].
+// Received is the result of one request to [Queue.Handler].
 type Received struct {
 	Status     int // the status that it is answered with
-	Stored     int // events that are new
+	Stored     int // new events
 	Duplicates int // events that were received before
 	Redriven   int // events that had failed and get another try
 	Duration   time.Duration
 	Err        error // why a genuine delivery was answered 400 or 503; nil for other refusals, which the Verifier logs
 }
 
-// Settled says what became of one run of a function.
+// Settled is the result of one run of a function.
 type Settled struct {
 	Entry    Entry // as it was when the function began, or when an interrupted run was found
 	Outcome  Outcome
-	Err      error         // of the function; nil when it was processed
-	Duration time.Duration // of the function
+	Err      error         // the function's error; nil when the event was processed
+	Duration time.Duration // how long the function ran
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is what became of one run of a function. GivenUp is final. In package webhook an event that failed may be delivered
-// again.
+// Outcome is the outcome of one run of a function. GivenUp is final. This is different in package webhook, where an event that failed
+// may be delivered again.
 type Outcome string
 
 // The outcomes of a run.
 const (
-	Processed Outcome = "processed" // done, or no function is there for the event
+	Processed Outcome = "processed" // done, or the event has no function
 	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
-	GivenUp   Outcome = "failed"    // failed finally, and listed until it is retried or erased; or erased while it ran
+	GivenUp   Outcome = "failed"    // failed for good, and listed until it is retried or erased; or erased while it ran
 	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
 	Stale     Outcome = "stale"     // the lease had ended, so nothing was stored
 )
@@ -174,8 +174,8 @@ func setDefault[T int | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// lease is for how long a line is claimed for one event.
+// lease returns how long a line is claimed for one event.
 func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
 
-// waitLimit is how long a function is waited for, so that its outcome can still be stored within the lease.
+// waitLimit returns how long Run waits for a function, so that the outcome can still be stored within the lease.
 func (s *settings) waitLimit() time.Duration { return s.Timeout + s.margin/2 }

@@ -10,12 +10,11 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// maxKeyPart bounds what an order key holds of an id: an index entry of Postgres has at most 2,700 bytes.
+// maxKeyPart bounds the part of an id in an order key, because an index entry of Postgres has at most 2,700 bytes.
 const maxKeyPart = 100
 
-// orderKey returns the line of an event. Events of a template carry the template's id, so that a line by this id alone
-// would hold all sends of the template; the signers' ids tell the sends apart (neither is documented by the service). An
-// event without an id has a line of its own.
+// orderKey returns the line of an event. Events of a template carry the template's id, so a line by this id alone would hold all sends of
+// the template. The signers' ids tell the sends apart. (The service documents neither.) An event without an id has its own line.
 func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
@@ -36,7 +35,7 @@ func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	return keyOf("template", e.SubjectID(), key) + ":" + hex.EncodeToString(sum[:16])
 }
 
-// lineID is the number of a line in the store. Two lines with the same number would wait for each other, nothing else.
+// lineID returns the number of a line in the store. Two lines with the same number would wait for each other, without other harm.
 func lineID(line string) int64 {
 	sum := sha256.Sum256([]byte(line))
 	return int64(binary.BigEndian.Uint64(sum[:]))
@@ -96,7 +95,7 @@ func idsOf(signers []webhook.Signer) []string {
 	return ids
 }
 
-// signerList returns ids as the column signers holds them: each between two newlines, to be found by position.
+// signerList returns ids in the format of the column signers: each is between two newlines, so that a search for text finds it.
 func signerList(ids []string) string {
 	if len(ids) == 0 {
 		return ""
@@ -104,7 +103,7 @@ func signerList(ids []string) string {
 	return "\n" + storable(strings.Join(ids, "\n")) + "\n"
 }
 
-// storable returns s as every store can hold it: Postgres has no text with a NUL in it.
+// storable returns s without NUL characters, which Postgres cannot store in a text.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -27,7 +27,7 @@ type Queue struct {
 	closeErr error
 }
 
-// counters count since the queue was opened in this process.
+// counters count events since the queue was opened in this process.
 type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
@@ -80,8 +80,8 @@ func newQueue(ctx context.Context, s settings, db store) (*Queue, error) {
 	return q, nil
 }
 
-// Close ends the queue: writes that wait are refused, and the file is closed. Call it after Shutdown of the server and
-// after Run has returned. A second call returns the same.
+// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned. A second call
+// returns the same.
 func (q *Queue) Close() error {
 	q.closing.Do(func() {
 		q.closed.Store(true)
@@ -90,7 +90,7 @@ func (q *Queue) Close() error {
 	return q.closeErr
 }
 
-// orClosed returns ErrClosed for what a closed database says.
+// orClosed returns ErrClosed in place of the errors of a closed database.
 func (q *Queue) orClosed(err error) error {
 	if err != nil && q.closed.Load() {
 		return ErrClosed

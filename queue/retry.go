@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says: for a
-// service that says when it will be back. The try counts as any other. Wrap it in [webhook.Permanent] and nothing is tried
-// again. RetryAfter(nil, d) is nil; a negative d counts as 0.
+// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says. It is for a service
+// that says when it will be back. The try counts as any other. An error that is also wrapped in [webhook.Permanent] is not tried again.
+// RetryAfter(nil, d) is nil; a negative d counts as 0.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -34,13 +34,13 @@ func (s *settings) wait(err error, failed int) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// maxErrorText bounds what is stored of an error, in bytes.
+// maxErrorText bounds the stored text of an error, in bytes.
 const maxErrorText = 500
 
 func errorText(err error) string {
 	text := err.Error()
 	if len(text) > maxErrorText {
-		text = strings.ToValidUTF8(text[:maxErrorText], "") // without half a character at the end
+		text = strings.ToValidUTF8(text[:maxErrorText], "") // drops an incomplete character at the end
 	}
 	return strings.TrimSpace(storable(text))
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-// modernc.org/libc is made for one version of modernc.org/sqlite and the other way round: any other pair may corrupt data.
+// Each version of modernc.org/sqlite needs one version of modernc.org/libc. Any other pair may corrupt data.
 func TestDriverHasItsOwnLibc(t *testing.T) {
 	list := func(format string, args ...string) string {
 		out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", format}, args...)...).Output()
@@ -124,7 +124,7 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// Outcomes need not be on the disk at once: those of a tenth of a second share a sync, and wait for none.
+// Outcomes need not be on the disk at once. Those within a tenth of a second share a sync, and none waits for it.
 func TestOutcomesShareSyncs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(2 * 365 * 24 * time.Hour)
@@ -217,11 +217,11 @@ func TestOddTexts(t *testing.T) {
 	})
 }
 
-// A process that is stopped in the middle of a write holds the file's lock. Run ends all the same.
+// Run ends even if another process that was stopped in the middle of a write holds the file's lock.
 func TestEndOfRunWithALockedFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		after time.Duration // the function returns this long after the end of Run's ctx
-		wait  time.Duration // until Run has returned at the latest
+		wait  time.Duration // Run must return within this time
 	}{
 		"function returns at once":           {0, 15 * time.Second},
 		"function returns after Grace":       {time.Minute, 65 * time.Second},
@@ -260,7 +260,7 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 	}
 }
 
-// An outcome waits for the store until Run has ended and Grace is over.
+// An outcome waits for the store until the ctx of Run has ended and Grace is over.
 func TestOutcomeWaitsForTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(2 * 365 * 24 * time.Hour)
@@ -279,7 +279,7 @@ func TestOutcomeWaitsForTheStore(t *testing.T) {
 	})
 }
 
-// lock locks the file for writers, as a process does that is stopped in a transaction.
+// lock locks the file for writers, like a process that is stopped in a transaction.
 func (s stage) lock() (unlock func()) {
 	s.Helper()
 	db, err := sql.Open("sqlite", "file:"+string(s.where)+"?_pragma=busy_timeout(10000)")
@@ -297,7 +297,7 @@ func (s stage) lock() (unlock func()) {
 	return unlock
 }
 
-// A damaged row stops its own line only, and is reported once a minute.
+// A damaged row stops only its own line, and is reported once a minute.
 func TestUnreadableEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var log logged

@@ -39,7 +39,7 @@ func (r *runner) process(c *claim) (next *claim) {
 		}
 		return nil
 	}
-	if time.Until(c.until) < r.lease()-r.margin/4 { // storing the claim took long
+	if time.Until(c.until) < r.lease()-r.margin/4 { // storing the claim took long, so renew the lease
 		if err := r.hold(c, func(*tx) error { return nil }); err != nil {
 			r.stored(&c.entry, err)
 			return nil
@@ -62,7 +62,7 @@ func (r *runner) call(c *claim) (context.Context, error) {
 		return ctx, err
 	}
 	if u, ok := event.(*webhook.UnknownEvent); ok && u.Err != nil && r.on.Unknown == nil {
-		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, event), c)) // its error says which function would take it
+		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, event), c)) // the error names the function that is missing
 	}
 	returned := make(chan error, 1)
 	go func() { returned <- r.on.Dispatch(ctx, event) }()
@@ -84,7 +84,7 @@ func (r *runner) call(c *claim) (context.Context, error) {
 	return ctx, errNotReturning
 }
 
-// without lets events pass that no function is there for.
+// without returns err, or nil when the event has no function.
 func (r *runner) without(err error, c *claim) error {
 	if errors.Is(err, webhook.ErrNoFunction) {
 		r.log(slog.LevelInfo, "queue: event done, no function for it", &c.entry)
@@ -93,14 +93,14 @@ func (r *runner) without(err error, c *claim) error {
 	return err
 }
 
-// turn says how the worker goes on after the claim's event. Another line gets the worker after yieldAfter events, and all
-// of them when Run ends. A worker whose function was abandoned ends, so that Run counts it.
+// turn says how the worker continues after the claim's event. After yieldAfter events of one line it takes another line. It ends when
+// Run ends, and when its function was abandoned, so that Run counts that.
 func (r *runner) turn(c *claim) turn {
 	goOn := c.abandoned == nil && !r.stopping()
 	return turn{next: goOn && c.row+1 < yieldAfter, more: goOn}
 }
 
-// record stores what became of the event, which s tells afterwards, and returns what to process next.
+// record stores the outcome of the event, also in s, and returns what to process next.
 func (r *runner) record(c *claim, s *Settled) (next *claim) {
 	ending := context.Cause(r.values) != nil
 	var stored error
@@ -155,8 +155,8 @@ func (r *runner) note(c *claim, s *Settled) {
 	}
 }
 
-// interrupted counts the try that an earlier lease ended without an outcome. It reports whether the claim's event is tried
-// now; if not, it returns what to process next. It gives no event up whose last try may not have begun.
+// interrupted records a try whose lease ended without an outcome. It reports whether the claim's event is to be tried now. If not, it
+// returns what to process next. It does not give an event up if the last try may not have begun.
 func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	ctx, cancel := context.WithCancel(entryContext(r.values, c.entry))
 	cancel()

@@ -80,7 +80,7 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	flags.Func("before", "", instant(&f.Before))
 }
 
-// filled refuses an empty text: -document "$ID" with no ID would be no condition, and take other documents' events too.
+// filled refuses an empty text. Otherwise -document "$ID" with an empty ID would be no condition, and select all events.
 func filled(set func(string)) func(string) error {
 	return func(text string) error {
 		if text == "" {
@@ -91,7 +91,7 @@ func filled(set func(string)) func(string) error {
 	}
 }
 
-// instant reads RFC 3339, or how long ago.
+// instant reads a time in RFC 3339, or a duration that means so long ago.
 func instant(t *time.Time) func(string) error {
 	return func(text string) (err error) {
 		if ago, err := time.ParseDuration(text); err == nil {
@@ -103,7 +103,7 @@ func instant(t *time.Time) func(string) error {
 	}
 }
 
-// run opens the queue for the command. It makes no new file: a path with a mistake in it would be an empty queue.
+// run opens the queue for the command. It does not make a new file, because a mistyped path would become an empty queue.
 func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
 	var q *queue.Queue
 	if c.file != "" {
@@ -126,7 +126,7 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 	return do(c, ctx, q)
 }
 
-// event is how list prints an event as JSON. Times that are not known are left out.
+// event is an event as list prints it in JSON. Unknown times are left out.
 type event struct {
 	ID       int64     `json:"id"`
 	State    string    `json:"state"`

@@ -1,5 +1,4 @@
-// Command signforms-queue looks after the events of package queue: it lists them, gives failed ones another try, erases
-// them and tells how a queue is doing.
+// Command signforms-queue manages the events of package queue: it lists, retries and erases events, and shows the state of a queue.
 //
 // Run signforms-queue help for its commands and flags.
 package main
@@ -15,10 +14,10 @@ import (
 	"syscall"
 )
 
-// The exit codes of the program, those of the program signforms.
+// The exit codes of the program. They are the same as those of the program signforms.
 const (
 	exitOK      = 0
-	exitFailure = 1 // it failed, or was done in part
+	exitFailure = 1 // the command failed, or was done only in part
 	exitUsage   = 2 // the command line is wrong
 )
 
@@ -71,7 +70,7 @@ func usage(format string, args ...any) error {
 	return fmt.Errorf("%s; %w", fmt.Sprintf(format, args...), errUsage)
 }
 
-// run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
+// run runs one command line and returns the exit code. Data goes to stdout, everything else to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	err := dispatch(ctx, args, getenv, stdout)
 	switch {
