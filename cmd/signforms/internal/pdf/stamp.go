@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"sort"
 
 	"codeberg.org/go-pdf/fpdf"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -95,19 +96,30 @@ func (c *canvas) tick(x, y, w, h float64) {
 	c.DrawPath("D")
 }
 
+// leading is the line height, as a multiple of the font size.
+const leading = 1.2
+
 // fit draws text in a box, wrapped, in the largest size from 2 to 14 points that fits.
 func (c *canvas) fit(x, y, w, h float64, text, font string) {
-	const leading = 1.2
-	size := min(14, h/leading)
+	size := c.sizeFor(text, font, w, h)
 	lines := c.wrap(text, font, size, w)
-	for size > 2 && (float64(len(lines))*size*leading > h+0.01 || c.widest(lines, font, size) > w) {
-		size *= 0.94
-		lines = c.wrap(text, font, size, w)
-	}
 	top := y + (h-float64(len(lines))*size*leading)/2
 	for i, line := range lines {
 		c.text(x, top+size*(float64(i)*leading+0.95), line, font, size)
 	}
+}
+
+// sizeFor returns the largest size, of at most 14 points, in which a text fits into a box, or about 2 points where none does. It
+// looks for it by halving: each try of a long text takes a while.
+func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
+	sizes := []float64{min(14, h/leading)}
+	for last := sizes[0]; last > 2; last = sizes[len(sizes)-1] {
+		sizes = append(sizes, last*0.94)
+	}
+	return sizes[sort.Search(len(sizes)-1, func(i int) bool {
+		lines := c.wrap(text, font, sizes[i], w)
+		return float64(len(lines))*sizes[i]*leading <= h+0.01 && c.widest(lines, font, sizes[i]) <= w
+	})]
 }
 
 func (c *canvas) widest(lines []string, font string, size float64) float64 {

@@ -20,3 +20,21 @@ func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 	none := draw(0)
 	require.Less(t, (draw(8000)-none)/(draw(1000)-none), 11.0)
 }
+
+// TestLongValuesAreFittedInFewSteps, as far as allocations tell: where a text fits in no size, finding that out takes hardly more
+// than where it fits in the first.
+func TestLongValuesAreFittedInFewSteps(t *testing.T) {
+	original, sealer := readFile(t, "testdata/cairo.pdf"), newSealer(t)
+	finish := func(height float64, text string) float64 {
+		mark := pdf.Mark{Page: 1, Width: 1, Height: height, Text: text}
+		return testing.AllocsPerRun(1, func() {
+			_, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), sealer)
+			require.NoError(t, err)
+		})
+	}
+	long := strings.Repeat("漢", 1500)
+	none := finish(1, "漢")
+	fits, doesNot := finish(1, long)-none, finish(0.03, long)-none
+	t.Logf("%.0f and %.0f allocations", fits, doesNot)
+	require.Less(t, doesNot/fits, 3.0)
+}
