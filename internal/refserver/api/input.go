@@ -57,8 +57,11 @@ func jsonProblem(err error) string {
 	return "The body is not JSON: it ends too early"
 }
 
+// maxProblems bounds how many mistakes an answer names, and a record notes.
+const maxProblems = 100
+
 func (in *input) problem(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(in.problems, text) {
+	if text := fmt.Sprintf(format, args...); len(in.problems) < maxProblems && !slices.Contains(in.problems, text) {
 		in.problems = append(in.problems, text)
 	}
 }
@@ -137,7 +140,9 @@ func (in *input) only(name string, values []string) string {
 func (in *input) require(name string) string { return in.given(name, in.text(name)) }
 
 func (in *input) absent(name string) {
-	in.missing = append(in.missing, name)
+	if len(in.missing) < maxProblems {
+		in.missing = append(in.missing, name)
+	}
 	in.problem("%s is required", name)
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -199,4 +200,20 @@ func TestUUIDsHaveNoCase(t *testing.T) {
 	require.Equal(t, inProgress, parse(t, w.Body.Bytes()).(map[string]any)["documentId"])
 	mixed := load(t, "void_document").with(func(r *request) { r.Query["documentId"] = upper(inProgress) })
 	require.Equal(t, http.StatusOK, mixed.send(newServer(t, nil)).Code, "the same id in both places")
+}
+
+// An answer names the first mistakes, and a record notes the first: the cost of each grew with the square of their number.
+func TestMistakesAreBounded(t *testing.T) {
+	srv := newServer(t, nil)
+	w := load(t, "send_template").with(body("receiversList", make([]struct{}, 2000))).send(srv)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.Equal(t, 99, strings.Count(w.Body.String(), "; "))
+	require.Len(t, srv.last().Missing, 100)
+	w = load(t, "send_template").with(func(r *request) {
+		for i := range 200 {
+			r.Body = replaceIn(r.Body, fmt.Sprint("x", i), 1)
+		}
+	}).send(srv)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Len(t, srv.last().Notes, 100)
 }

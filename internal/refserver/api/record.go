@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
 // Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
@@ -66,7 +68,6 @@ func firstSegment(path string) string {
 // Cut returns the record without what takes the most room: Header, Query and Body.
 func (r Record) Cut() Record {
 	r.Header, r.Query, r.Body, r.IsCut = nil, nil, nil, true
-	r.Path = strings.Clone(r.Path) // which holds on to the whole request line
 	return r
 }
 
@@ -87,6 +88,11 @@ func (r Record) Weight() int {
 	return n
 }
 
+// beginning bounds what a record keeps of a text, even when it is cut. The copy does not hold on to the whole request line.
+func beginning(s string) string {
+	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
+}
+
 // newRecord begins the record of a request.
 func newRecord(r *http.Request, at time.Time) *Record {
 	header := r.Header.Clone()
@@ -96,7 +102,7 @@ func newRecord(r *http.Request, at time.Time) *Record {
 	header.Del("Authorization")
 	header.Del("Cookie")
 	return &Record{
-		At: at, Method: r.Method, Path: r.URL.Path, Header: header, RequestID: r.Header.Get("x-request-id"),
+		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: header, RequestID: beginning(r.Header.Get("x-request-id")),
 	}
 }
 
@@ -104,7 +110,7 @@ func newRecord(r *http.Request, at time.Time) *Record {
 func (r *Record) noteUnknown(where string, names []string, known []string) {
 	slices.Sort(names)
 	for _, name := range names {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && len(r.Notes) < maxProblems {
 			r.Notes = append(r.Notes, fmt.Sprintf("ignored %s %.32q%s", where, name, meant(name, known)))
 		}
 	}
