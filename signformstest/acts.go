@@ -66,7 +66,7 @@ func (a Actor) Sign(fields ...FieldValue) error {
 	})
 }
 
-// Decline refuses to sign, which ends the document. The reason may be empty.
+// Decline refuses to sign, which ends the document. The reason may be empty, and has at most [MaxReason] characters.
 func (a Actor) Decline(reason string) error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Decline(a.signer, reason, signing.Origin(a.from), at)
@@ -88,7 +88,7 @@ func (s *Server) Archive(documentID string) error { return s.act(documentID, sig
 // Submission is what a respondent enters into a form.
 type Submission struct {
 	RespondentEmail string            // may be empty
-	Answers         map[string]string // by question
+	Answers         map[string]string // by question; each at most MaxText characters
 	From            Origin            // default IP 192.0.2.1
 }
 
@@ -139,7 +139,7 @@ func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer
 	}
 	for _, q := range slices.Sorted(maps.Keys(answers)) {
 		if !slices.ContainsFunc(form.Fields, func(f signing.FormField) bool { return f.Question == q }) {
-			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %q; it asks %s", q, strings.Join(known, ", "))}
+			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, strings.Join(known, ", "))}
 		}
 	}
 	return out, nil
@@ -177,5 +177,5 @@ func (s *Server) explain(err error) error {
 
 // refuse keeps an act that was refused for the history of a failed test.
 func (s *Server) refuse(id string, err error) {
-	s.refused.add(fmt.Sprintf("%s %s: %v", s.Now().Format(time.RFC3339Nano), id, err))
+	s.refused.add(fmt.Sprintf("%s %.64s: %.2000s", s.Now().Format(time.RFC3339Nano), id, err))
 }

@@ -142,12 +142,15 @@ var sources = map[signing.EventFamily]string{
 // CreateWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
 // Event covers.
 func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
+	if err := signing.CheckLength("URL", w.URL, MaxURL); err != nil {
+		return "", s.publicError(err)
+	}
 	if !deliverable(w.URL) {
 		return "", invalidf("URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
 	}
 	record := internalWebhook(w)
 	if sources[record.Family] == "" {
-		return "", invalidf("Event: must be %s, %s or %s, not %q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
+		return "", invalidf("Event: must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
 	}
 	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
 	err = s.store.Update(func(tx *store.Tx) error {

@@ -96,6 +96,9 @@ func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 
 // CreateFault is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
 func (s *Server) CreateFault(f Fault) (id string, err error) {
+	if err := f.checkTexts(); err != nil {
+		return "", s.publicError(err)
+	}
 	switch {
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
 		return "", invalidf("Operation %.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
@@ -116,6 +119,9 @@ const maxPad = 16 << 20
 
 // CreateWebhookFault is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
 func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
+	if err := f.checkTexts(); err != nil {
+		return "", s.publicError(err)
+	}
 	switch {
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
 		return "", invalidf("EventType %.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
@@ -169,7 +175,7 @@ func (s *Server) Faults() []ActiveFault { return s.faults.active() }
 // RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
 func (s *Server) RemoveFault(id string) error {
 	if !s.faults.remove(id) {
-		return &failure{fmt.Errorf("no fault with id %q", id), ErrNotFound}
+		return &failure{fmt.Errorf("no fault with id %.64q", id), ErrNotFound}
 	}
 	s.tellFault(id)
 	return nil

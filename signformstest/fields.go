@@ -35,7 +35,7 @@ type FieldValue struct {
 	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
 	Page  int    // from 1
 	Label string // usually the role's title
-	Value string // at most 10,000 bytes
+	Value string // at most MaxText characters
 	Image []byte // a PNG of at most 1 MiB, for a signature or initials
 }
 
@@ -53,6 +53,6 @@ const (
 
 // Origin is where an act came from, for the audit trail.
 type Origin struct {
-	IP        string
+	IP        string // at most MaxName characters
 	UserAgent string // at most 512 bytes are kept
 }

@@ -17,7 +17,7 @@ type Request struct {
 	At          time.Time           // when it arrived, by the service's clock
 	Operation   signforms.Operation // empty: the path is not one of the service's
 	Method      string
-	Path        string
+	Path        string      // at most 1,000 bytes of it, as of RequestID
 	WorkspaceID string      // that the API key acts for; empty: not authenticated
 	RequestID   string      // x-request-id as sent
 	Header      http.Header // without the API key

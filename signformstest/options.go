@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
@@ -134,6 +135,9 @@ func (o *Options) check() (api.Limit, error) {
 
 // checkTexts looks at what ends up in headers and links.
 func (o *Options) checkTexts() error {
+	if err := signing.CheckLength("Options.PublicURL", o.PublicURL, MaxURL); err != nil {
+		return err
+	}
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
@@ -143,6 +147,9 @@ func (o *Options) checkTexts() error {
 	for _, field := range [...]struct{ name, value string }{
 		{"APIKey", o.APIKey}, {"WorkspaceID", o.WorkspaceID}, {"WebhookSecret", o.WebhookSecret},
 	} {
+		if err := signing.CheckLength("Options."+field.name, field.value, MaxName); err != nil {
+			return err
+		}
 		if strings.ContainsFunc(field.value, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return fmt.Errorf("%s must hold visible ASCII characters and no spaces", "Options."+field.name)
 		}

@@ -3,6 +3,7 @@ package signformstest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -170,10 +171,14 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 func TestABodyOfOneMegabyteArrives(t *testing.T) {
 	r := newReceiver(t)
 	srv := signformstest.NewServer(t, nil)
-	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Story?"}}})
+	story, form, answers := strings.Repeat("é", signformstest.MaxText), signformstest.Form{Title: "Intake"}, map[string]string{}
+	for i := range 53 {
+		question := fmt.Sprintf("Story %d?", i)
+		form.Fields = append(form.Fields, signformstest.Field{Question: question})
+		answers[question] = story
+	}
 	srv.AddWebhook(signformstest.Webhook{URL: r.URL, Event: signformstest.FormResponse})
-	story := strings.Repeat("é", 1<<19)
-	_, err := srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Story?": story}})
+	_, err := srv.SubmitForm(srv.AddForm(form), signformstest.Submission{Answers: answers})
 	require.NoError(t, err)
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Greater(t, len(r.all()[0].body), 1<<20)

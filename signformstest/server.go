@@ -122,6 +122,9 @@ func start(t reporter, opts *Options) (*Server, error) {
 // connection may never carry a request; Node's server.close waits for such a one without end, http.Server.Shutdown for 5 s.
 const receiverIdle = time.Second
 
+// maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The log of deliveries stores the header.
+const maxReceiverHeader = 64 << 10
+
 func newServer(t reporter, opts Options, url string) *Server {
 	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
 	keep := opts.Keep.withDefaults()
@@ -138,7 +141,9 @@ func newServer(t reporter, opts Options, url string) *Server {
 		requests:  requestLog{most: keep.Requests},
 		refused:   recent[string]{most: keep.Requests},
 		advancing: make(chan struct{}, 1),
-		outgoing:  &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: receiverIdle, DisableCompression: true},
+		outgoing: &http.Transport{
+			MaxIdleConnsPerHost: 16, IdleConnTimeout: receiverIdle, DisableCompression: true, MaxResponseHeaderBytes: maxReceiverHeader,
+		},
 		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle},
 	}
 	if s.logger == nil {

@@ -20,7 +20,7 @@ const (
 
 // Webhook is an endpoint that gets one family of events of some documents.
 type Webhook struct {
-	URL       string      // absolute, http or https; where deliveries are posted to
+	URL       string      // absolute, http or https, at most MaxURL characters; where deliveries are posted to
 	Event     EventFamily // one of the three families; its deliveries about a template's document have the template's id as documentId
 	Documents []string    // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
 	Object    bool        // deliver one JSON object instead of an array of one

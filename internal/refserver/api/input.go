@@ -57,7 +57,7 @@ func jsonProblem(err error) string {
 	return "The body is not JSON: it ends too early"
 }
 
-// maxProblems bounds how many mistakes an answer names, and a record notes.
+// maxProblems is how many mistakes an answer and a record list at most.
 const maxProblems = 100
 
 func (in *input) problem(format string, args ...any) {

@@ -202,7 +202,7 @@ func TestUUIDsHaveNoCase(t *testing.T) {
 	require.Equal(t, http.StatusOK, mixed.send(newServer(t, nil)).Code, "the same id in both places")
 }
 
-// An answer names the first mistakes, and a record notes the first: the cost of each grew with the square of their number.
+// Answers and records list the first mistakes only: the time grew with the square of their number.
 func TestMistakesAreBounded(t *testing.T) {
 	srv := newServer(t, nil)
 	w := load(t, "send_template").with(body("receiversList", make([]struct{}, 2000))).send(srv)

@@ -88,7 +88,7 @@ func (r Record) Weight() int {
 	return n
 }
 
-// beginning bounds what a record keeps of a text, even when it is cut. The copy does not hold on to the whole request line.
+// beginning returns the part of a text that a record keeps. It is a copy, so that the rest of the request line can be freed.
 func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }

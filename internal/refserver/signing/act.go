@@ -34,7 +34,7 @@ type SignParams struct {
 
 // View records that a signer opened the document. Viewing again, or after signing, changes nothing and causes no event.
 func (d Document) View(signer string, from Origin, at time.Time) (Change, error) {
-	i, err := d.actor(ActionView, signer)
+	i, err := d.actor(ActionView, signer, from)
 	if err != nil {
 		return Change{}, err
 	}
@@ -56,7 +56,7 @@ func (d Document) View(signer string, from Origin, at time.Time) (Change, error)
 // completed event, and no other Change ever holds that completed event. What the signer filled in is checked against the
 // document's fields: an unknown one, one that is missing and one of another kind are an [*Invalid].
 func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
-	i, err := d.actor(ActionSign, signer)
+	i, err := d.actor(ActionSign, signer, p.From)
 	if err != nil {
 		return Change{}, err
 	}
@@ -95,8 +95,11 @@ func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error
 // Decline records that a signer refuses to sign, which ends the document. The interface has no event for it; the author
 // is told by mail.
 func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Change, error) {
-	i, err := d.actor(ActionDecline, signer)
+	i, err := d.actor(ActionDecline, signer, from)
 	if err != nil {
+		return Change{}, err
+	}
+	if err := CheckLength("Reason", reason, MaxReason); err != nil {
 		return Change{}, err
 	}
 	if !d.Signers[i].SignedAt.IsZero() {
@@ -115,8 +118,11 @@ func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Cha
 
 // actor finds the signer and checks that action is allowed now: by the status first, so that a finished document says that
 // it is finished and not whose turn it was.
-func (d Document) actor(action Action, signer string) (int, error) {
+func (d Document) actor(action Action, signer string, from Origin) (int, error) {
 	if _, err := Next(d.Status, action); err != nil {
+		return 0, err
+	}
+	if err := checkName("IP", from.IP); err != nil {
 		return 0, err
 	}
 	i := d.SignerIndex(signer)

@@ -38,11 +38,8 @@ var FieldKinds = [...]FieldKind{FieldSignature, FieldInitials, FieldText, FieldD
 // drawn reports whether the field may hold a picture.
 func (k FieldKind) drawn() bool { return k == FieldSignature || k == FieldInitials }
 
-// Bounds of what a signer may enter into one field.
-const (
-	maxText  = 10_000  // bytes
-	maxImage = 1 << 20 // bytes
-)
+// maxImage bounds the picture in a value, in bytes.
+const maxImage = 1 << 20
 
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
 // without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
@@ -139,6 +136,9 @@ func (d Document) fill(i int, entered []FieldValue) ([]FieldValue, error) {
 			return nil, invalidValue(v.Name, "is filled in twice")
 		}
 		if len(d.Fields) == 0 && v.Name == "" {
+			if err := v.check(fmt.Sprintf("Fields[%d].", j)); err != nil {
+				return nil, err
+			}
 			v.Signer = d.Signers[i].ID
 			values = append(values, v)
 		} else if !slices.ContainsFunc(own, func(f Field) bool { return f.Name == v.Name }) {
@@ -175,15 +175,29 @@ func (d Document) noField(i int, name string) error {
 	return invalidValue(name, "is not a field of the document; this signer fills in %s", Quoted(own))
 }
 
+// check checks the lengths of a value in a document without fields. at is the path of the value in the request.
+func (v FieldValue) check(at string) error {
+	if err := checkNames(named{at + "Kind", v.Kind}, named{at + "Label", v.Label}); err != nil {
+		return err
+	}
+	if n := len(v.Image.Data); n > maxImage {
+		return &Invalid{Field: at + "Image", Message: fmt.Sprintf("has %d bytes, and may have %d at most: make the picture smaller", n, maxImage)}
+	}
+	return CheckLength(at+"Value", v.Value, MaxText)
+}
+
 // check compares what was entered with the field's kind. Nothing entered is a zero value.
 func (f Field) check(v FieldValue) error {
 	empty := strings.TrimSpace(v.Value) == "" && len(v.Image.Data) == 0
 	_, noDate := time.Parse(time.DateOnly, v.Value)
+	long := tooLong(v.Value, MaxText)
 	switch {
 	case f.Required && (empty || f.Kind == FieldCheckbox && v.Value == "false"):
 		return invalidValue(f.Name, "must be filled in")
-	case len(v.Value) > maxText || !utf8.ValidString(v.Value):
-		return invalidValue(f.Name, "must be UTF-8 text of at most %d bytes", maxText)
+	case long != "":
+		return invalidValue(f.Name, "%s", long)
+	case !utf8.ValidString(v.Value):
+		return invalidValue(f.Name, "must be UTF-8 text")
 	case len(v.Image.Data) > 0 && (!f.Kind.drawn() || len(v.Image.Data) > maxImage || !bytes.HasPrefix(v.Image.Data, []byte("\x89PNG\r\n\x1a\n"))):
 		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes, and only as a signature or initials", maxImage)
 	case empty:

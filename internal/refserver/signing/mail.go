@@ -67,6 +67,14 @@ func (c *Change) notifyAll(what, body string) {
 	c.noticeInvited(what, body)
 }
 
+// check checks the lengths. at is the path of the mail in the request.
+func (m Mail) check(at string) error {
+	if err := checkName(at+"subject", m.Subject); err != nil {
+		return err
+	}
+	return CheckLength(at+"message", m.Message, MaxText)
+}
+
 // checkEmail accepts one bare address.
 func checkEmail(field, email string) error {
 	if err := checkName(field, email); err != nil {

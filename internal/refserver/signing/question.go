@@ -64,9 +64,12 @@ func (q FormField) check(answer string) error {
 		return &Invalid{Field: "answers", Message: fmt.Sprintf("the question %q (field %s) ", q.Question, q.ID) + fmt.Sprintf(format, args...)}
 	}
 	_, noDate := time.Parse(time.DateOnly, answer)
+	long := tooLong(answer, MaxText)
 	switch {
 	case q.Required && (strings.TrimSpace(answer) == "" || q.Kind == QuestionCheckbox && answer == "false"):
 		return wrong("needs an answer")
+	case long != "":
+		return wrong("is answered by a text that %s", long)
 	case !utf8.ValidString(answer):
 		return wrong("takes UTF-8 text")
 	case answer == "":

@@ -93,7 +93,7 @@ func (p SendParams) check() error {
 	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
 		return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
 	}
-	if err := checkName("mailData.subject", p.Mail.Subject); err != nil {
+	if err := p.Mail.check("mailData."); err != nil {
 		return err
 	}
 	for i, r := range p.Receivers {
@@ -103,6 +103,9 @@ func (p SendParams) check() error {
 	}
 	for i, v := range p.Variables {
 		if err := checkName(fmt.Sprintf("customVariables[%d].varName", i), v.Name); err != nil {
+			return err
+		}
+		if err := CheckLength(fmt.Sprintf("customVariables[%d].varValue", i), v.Value, MaxText); err != nil {
 			return err
 		}
 		if len(v.Name) < 3 || v.Name[0] != '[' || v.Name[len(v.Name)-1] != ']' {
@@ -120,7 +123,10 @@ func (r Receiver) check(at string) error {
 	if err := checkEmail(at+"email", r.Email); err != nil {
 		return err
 	}
-	return checkNames(named{at + "name", r.Name}, named{at + "roleTitle", r.RoleTitle}, named{at + "roleColour", r.RoleColour}, named{at + "subject", r.Subject})
+	if err := checkNames(named{at + "name", r.Name}, named{at + "roleTitle", r.RoleTitle}, named{at + "roleColour", r.RoleColour}); err != nil {
+		return err
+	}
+	return Mail{Subject: r.Subject, Message: r.Message}.check(at)
 }
 
 // Send writes to the receivers with a link to the form; anyone of them can then submit it. Each message has a token of its
@@ -152,10 +158,10 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {
-			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the form has no field %q", a.FieldID)}
+			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the form has no field %.64q", a.FieldID)}
 		}
 	}
-	if err := checkName("RespondentEmail", p.RespondentEmail); err != nil {
+	if err := checkNames(named{"RespondentEmail", p.RespondentEmail}, named{"IP", p.From.IP}); err != nil {
 		return Change{}, err
 	}
 	at = instant(at)

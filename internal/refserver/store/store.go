@@ -267,7 +267,7 @@ type Missing struct {
 	ID   string
 }
 
-func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %q", m.What, m.ID) }
+func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %.64q", m.What, m.ID) }
 
 // KindOf says what has the id in the workspace, in words: "PDF document", "document from a template", "template", "form", "form
 // response", or "" for nothing.

@@ -68,9 +68,15 @@ func (c *console) faults(*http.Request) (page, error) {
 	return page{Title: "Faults", name: "faults", Live: "fault", Data: view}, nil
 }
 
+// shownFault is how many bytes of a fault's Body the page shows.
+const shownFault = 200
+
 func rowOf(f signformstest.ActiveFault) faultRow {
 	row := faultRow{ID: f.ID, Matched: f.Matched, Happened: f.Happened}
 	if f.Fault != nil {
+		if more := len(f.Fault.Body) - shownFault; more > 0 {
+			f.Fault.Body = strings.ToValidUTF8(f.Fault.Body[:shownFault], "") + fmt.Sprintf("…(%d bytes more)", more)
+		}
 		row.On, row.What = "requests "+string(f.Fault.Operation), set(fmt.Sprintf("%+v", *f.Fault))
 	} else {
 		row.On, row.What = "deliveries "+f.WebhookFault.EventType, set(fmt.Sprintf("%+v", *f.WebhookFault))

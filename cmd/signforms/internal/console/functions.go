@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
 // functions are the functions that templates can call.
@@ -24,6 +26,7 @@ var functions = template.FuncMap{
 	"lower":  func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	"add":    func(a, b int) int { return a + b },
 	"dict":   dict,
+	"limit":  look.Limit,
 }
 
 // dict makes a map from alternating names and values, for a template that needs more than one value.

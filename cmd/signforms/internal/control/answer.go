@@ -34,7 +34,7 @@ func inputError(format string, args ...any) *Error {
 }
 
 func notFound(what, id string) *Error {
-	return failure(http.StatusNotFound, "not_found", "there is no %s %q", what, id)
+	return failure(http.StatusNotFound, "not_found", "there is no %s %.64q", what, id)
 }
 
 // asError converts an error of the server to one of this interface.

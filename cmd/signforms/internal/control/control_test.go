@@ -138,6 +138,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		code, says         string
 	}{
 		{"GET", "/nowhere", "", 404, "not_found", "docs/control.yaml"},
+		{"GET", "/templates/" + strings.Repeat("x", 1000), "", 404, "not_found", `there is no template "` + strings.Repeat("x", 64) + `"`},
 		{"PUT", "/templates", "", 405, "method", "GET, POST"},
 		{"GET", "/templates/x", "", 404, "not_found", "x"},
 		{"GET", "/webhooks/x", "", 404, "not_found", "x"},
@@ -173,6 +174,7 @@ func TestRequestsThatCannotBe(t *testing.T) {
 		{"POST", "/documents", `{"name":"x","signers":[{"email":"a@b.c"}],"authorEmail":"olga"}`, 422, "input", "authorEmail: must be an e-mail address"},
 		{"POST", "/seed", `{"documents":[{"name":"x","signers":[{"email":"a@b.c"}],"authorEmail":"olga"}]}`, 422, "input", "authorEmail: must be an e-mail address"},
 		{"POST", "/documents", `{"name":"` + strings.Repeat("x", 1001) + `","signers":[{"email":"a@b.c"}]}`, 422, "input", "name: has 1001 characters"},
+		{"POST", "/relays/" + strings.Repeat("x", 1001), "", 422, "input", "letters and digits, and 1000 at most"},
 		{"POST", "/seed", "", 400, "input", "the body is empty: send a JSON object"},
 		{"POST", "/seed", "[]", 400, "input", "must be a JSON object"},
 		{"POST", "/seed", "null", 400, "input", "must be a JSON object"},

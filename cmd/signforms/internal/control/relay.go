@@ -97,8 +97,8 @@ func (rs *relays) get(id string, open bool) *relay {
 const leastRelayID = 20
 
 func checkRelayID(id string) error {
-	if len(id) < leastRelayID || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return inputError("the id of a relay must be at least %d random lower-case letters and digits", leastRelayID)
+	if len(id) < leastRelayID || len(id) > signformstest.MaxName || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return inputError("the id of a relay must be at least %d random lower-case letters and digits, and %d at most", leastRelayID, signformstest.MaxName)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -76,6 +77,11 @@ func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // add calls make for one record and notes its id.
 func (out *Seeded) add(ids *[]string, key, path string, make func() (string, error)) error {
+	if n := utf8.RuneCountInString(key); n > signformstest.MaxName {
+		e := inputError("key: has %d characters, and may have %d at most: shorten it", n, signformstest.MaxName)
+		e.Path = path
+		return e
+	}
 	if _, taken := out.Keys[key]; taken && key != "" {
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "input", Message: fmt.Sprintf("the key %q is used twice", key), Path: path}
 	}

@@ -109,8 +109,8 @@ func (c *canvas) fit(x, y, w, h float64, text, font string) {
 	}
 }
 
-// sizeFor returns the largest size, of at most 14 points, in which a text fits into a box, or about 2 points where none does. It
-// looks for it by halving: each try of a long text takes a while.
+// sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no size, sizeFor
+// returns the smallest. A binary search, because wrapping a long text takes tens of milliseconds.
 func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
 	sizes := []float64{min(14, h/leading)}
 	for last := sizes[0]; last > 2; last = sizes[len(sizes)-1] {

@@ -21,8 +21,7 @@ func TestLongWordsTakeTimeByTheirLength(t *testing.T) {
 	require.Less(t, (draw(8000)-none)/(draw(1000)-none), 11.0)
 }
 
-// TestLongValuesAreFittedInFewSteps, as far as allocations tell: where a text fits in no size, finding that out takes hardly more
-// than where it fits in the first.
+// Counts allocations: a text that fits in no size takes hardly more than one that fits in the largest.
 func TestLongValuesAreFittedInFewSteps(t *testing.T) {
 	original, sealer := readFile(t, "testdata/cairo.pdf"), newSealer(t)
 	finish := func(height float64, text string) float64 {

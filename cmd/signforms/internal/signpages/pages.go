@@ -48,7 +48,7 @@ var signJS string
 //go:embed static/embed.js
 var embedJS string
 
-var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"limit": look.Limit}).ParseFS(templateFiles, "templates/*.html"))
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
 var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, signCSS, signJS)
@@ -126,9 +126,17 @@ func origin(r *http.Request) signformstest.Origin {
 	return signformstest.Origin{IP: ip, UserAgent: r.UserAgent()}
 }
 
+// inputs are names of inputs with which errors begin, and what signers and respondents call them.
+var inputs = map[string]string{"RespondentEmail: ": "your e-mail address ", "Reason: ": "the reason ", "answers: ": ""}
+
 // sentence turns the text of an error into a sentence.
 func sentence(err error) string {
 	text := strings.TrimSuffix(err.Error(), ".")
+	for name, words := range inputs {
+		if rest, found := strings.CutPrefix(text, name); found {
+			text = words + rest
+		}
+	}
 	if text == "" {
 		return ""
 	}

@@ -1,0 +1,65 @@
+package signpages_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Inputs have a maxlength. A longer text that is posted anyway is answered with a message.
+func TestTooLongIsSaid(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	signing, form := links["ann@example.com"], formLink(t, service)
+	exchange := func(resp *http.Response, err error) (int, string) {
+		t.Helper()
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		page, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(page)
+	}
+	text := func(n int) string { return strings.Repeat("é", n) }
+	values := func(name, value string) url.Values {
+		all := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "q0": {"Ann"}, "q2": {"green"}, "q4": {"true"}}
+		all.Set(name, value)
+		return all
+	}
+	for _, c := range []struct {
+		page, action, input string
+		most                int
+		says                string
+	}{
+		{signing, "/sign", "f0", signformstest.MaxText, "Signature&#34; has"},
+		{signing, "/sign", "f2", signformstest.MaxText, "City&#34; has"},
+		{signing, "/decline", "reason", signformstest.MaxReason, "The reason has"},
+		{form, "", "q0", signformstest.MaxText, "The question &#34;Name?&#34; (field q1) is answered by a text that has"},
+		{form, "", "q1", signformstest.MaxText, "The question &#34;Tell us more&#34; (field q2) is answered by a text that has"},
+		{form, "", "email", signformstest.MaxName, "Your e-mail address has"},
+	} {
+		_, page := exchange(service.HTTPClient().Get(c.page))
+		input := regexp.MustCompile(`<(input|textarea)[^>]* name="` + c.input + `"[^>]*>`).FindString(page)
+		require.Contains(t, input, fmt.Sprintf(`maxlength="%d"`, c.most), c.input)
+		status, page := exchange(service.HTTPClient().PostForm(c.page+c.action, values(c.input, text(c.most+1))))
+		require.Equal(t, http.StatusUnprocessableEntity, status, c.input)
+		require.Contains(t, page, fmt.Sprintf("%s %d characters, and may have %d at most: shorten it.</p>", c.says, c.most+1, c.most))
+	}
+	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+
+	// A browser sends two characters for the end of a line, and counts one.
+	lines := strings.Repeat("\r\n", signformstest.MaxText)
+	status, _ := exchange(service.HTTPClient().PostForm(form, values("q1", lines)))
+	require.Equal(t, http.StatusOK, status)
+	f, _, ok := service.FormLink(path.Base(form))
+	require.True(t, ok)
+	require.Equal(t, lines, service.Responses(f.ID)[0].Answers[1].Answer)
+}

@@ -1,0 +1,65 @@
+package signing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The maximum lengths of texts that are stored, in characters. The service documents none. These keep lists, certificates and
+// finished files readable and fast to make, and are far above what people write. Uploaded files have their own limits.
+const (
+	// MaxName is for names of documents, templates, forms, roles, colours, fields, questions, choices, variables and people, for the
+	// kind and label of a value, for e-mail addresses, IP addresses and subjects of mails.
+	MaxName = 1000
+	// MaxReason is for the reason of a signer who declines.
+	MaxReason = 1000
+	// MaxText is for what signers and respondents enter, for values of variables and messages of mails.
+	MaxText = 10_000
+	// MaxURL is for the URL of a webhook.
+	MaxURL = 4096
+)
+
+// CheckLength returns an [*Invalid] if the text has more than most characters. field is the name of the input.
+func CheckLength(field, text string, most int) error {
+	if problem := tooLong(text, most); problem != "" {
+		return &Invalid{Field: field, Message: problem}
+	}
+	return nil
+}
+
+// tooLong returns an error text if the text has more than most characters, else "". It counts a line break as one character, like
+// maxlength in a browser, which sends two.
+func tooLong(text string, most int) string {
+	if n := utf8.RuneCountInString(text) - strings.Count(text, "\r\n"); n > most {
+		return fmt.Sprintf("has %d characters, and may have %d at most: shorten it", n, most)
+	}
+	return ""
+}
+
+func checkName(field, name string) error { return CheckLength(field, name, MaxName) }
+
+// named is a name and the input that it comes from.
+type named struct{ field, name string }
+
+func checkNames(names ...named) error {
+	for _, n := range names {
+		if err := checkName(n.field, n.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Quoted is a list of names as a sentence has it.
+func Quoted[T ~string](names []T) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(string(name))
+	}
+	return strings.Join(quoted, ", ")
+}

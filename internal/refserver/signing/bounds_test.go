@@ -1,0 +1,198 @@
+package signing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+// TestNamesHaveABound tries each input that is a name with as many characters as it may have, and with one more.
+func TestNamesHaveABound(t *testing.T) {
+	template := func(edit func(*signing.Template)) error {
+		v := signing.Template{
+			Name: "Offer", AuthorEmail: "olga@example.com", Roles: []signing.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"},
+			Fields: []signing.Field{{Name: "City", Role: "Buyer", Kind: signing.FieldText, Page: 1, Width: 0.1, Height: 0.1}},
+		}
+		edit(&v)
+		return v.Check()
+	}
+	form := func(edit func(*signing.Form)) error {
+		v := signing.Form{Title: "Survey", Fields: []signing.FormField{{ID: "q1", Question: "Colour?", Kind: signing.QuestionChoice, Choices: []string{"red"}}}}
+		edit(&v)
+		return v.Check()
+	}
+	document := func(edit func(*signing.Document)) error {
+		v := signing.Document{Kind: signing.KindPDF, Name: "Lease", Signers: []signing.Signer{{Name: "Ann", Email: "ann@example.com"}}}
+		edit(&v)
+		_, err := signing.Create(v, signing.NewIDs(1), noon)
+		return err
+	}
+	send := func(edit func(*signing.SendParams)) error {
+		v := signing.SendParams{
+			Receivers: []signing.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}}, Variables: []signing.Variable{{Name: "[fee]"}},
+		}
+		edit(&v)
+		_, err := signing.Form{}.Send(v, signing.NewIDs(1), noon)
+		return err
+	}
+	for field, try := range map[string]func(name string) error{
+		"Name":            func(s string) error { return template(func(v *signing.Template) { v.Name = s }) },
+		"Roles[0].Colour": func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Colour = s }) },
+		"Roles[0].Title": func(s string) error {
+			return template(func(v *signing.Template) { v.Roles[0].Title, v.Fields = s, nil })
+		},
+		"Variables[0]":          func(s string) error { return template(func(v *signing.Template) { v.Variables[0] = s }) },
+		"Fields[0].Name":        func(s string) error { return template(func(v *signing.Template) { v.Fields[0].Name = s }) },
+		"Title":                 func(s string) error { return form(func(v *signing.Form) { v.Title = s }) },
+		"Fields[0].Question":    func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Question = s }) },
+		"Fields[0].Choices[0]":  func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Choices[0] = s }) },
+		"Name ":                 func(s string) error { return document(func(v *signing.Document) { v.Name = s }) },
+		"Signers[0].Name":       func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Name = s }) },
+		"Signers[0].Email":      func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Email = s }) },
+		"mailData.subject":      func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Subject = s }) },
+		"receiversList[0].name": func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Name = s }) },
+		"receiversList[0].email": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].Email = "a" + s[3:] + "@b" })
+		},
+		"receiversList[0].roleTitle": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].RoleTitle = s })
+		},
+		"receiversList[0].roleColour": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].RoleColour = s })
+		},
+		"receiversList[0].subject": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].Subject = s })
+		},
+		"customVariables[0].varName": func(s string) error {
+			return send(func(v *signing.SendParams) { v.Variables[0].Name = "[" + s[2:] + "]" })
+		},
+		"RespondentEmail": func(s string) error {
+			_, err := signing.Form{}.Submit(signing.SubmitParams{RespondentEmail: s}, signing.NewIDs(1), noon)
+			return err
+		},
+	} {
+		t.Run(field, func(t *testing.T) {
+			letter := "é" // counts once
+			if strings.Contains(field, "email") || strings.Contains(field, "customVariables") {
+				letter = "e"
+			}
+			require.NoError(t, try(strings.Repeat(letter, signing.MaxName)))
+			err := try(strings.Repeat(letter, signing.MaxName+1))
+			require.EqualError(t, err, strings.TrimSpace(field)+": has 1001 characters, and may have 1000 at most: shorten it")
+			require.IsType(t, &signing.Invalid{}, err)
+		})
+	}
+}
+
+// sentAlone is a document that Ann alone has to sign.
+func sentAlone(t *testing.T, fields ...signing.Field) signing.Document {
+	t.Helper()
+	d := signing.Document{Kind: signing.KindPDF, Name: "Lease", Signers: []signing.Signer{{Email: "ann@example.com"}}, Fields: fields}
+	created, err := signing.Create(d, signing.NewIDs(1), noon)
+	require.NoError(t, err)
+	c, err := created.Document.Send(noon)
+	require.NoError(t, err)
+	return *c.Document
+}
+
+// Tries each text that people enter with its maximum length, in characters, and with one more.
+func TestTextsHaveABound(t *testing.T) {
+	sign := func(kind signing.FieldKind, v signing.FieldValue, from signing.Origin) error {
+		var fields []signing.Field
+		values := []signing.FieldValue{{Value: "first"}, v}
+		if kind != "" {
+			fields = []signing.Field{{Name: "City", Role: "ann@example.com", Kind: kind, Page: 1, Width: 0.1, Height: 0.1}}
+			values = []signing.FieldValue{{Name: "City", Value: v.Value}}
+		}
+		_, err := sentAlone(t, fields...).Sign("ann@example.com", signing.SignParams{Values: values, From: from}, noon)
+		return err
+	}
+	pdf := func(act func(d signing.Document) (signing.Change, error)) error {
+		_, err := act(sentAlone(t))
+		return err
+	}
+	send := func(edit func(*signing.SendParams)) error {
+		v := signing.SendParams{Receivers: []signing.Receiver{{Name: "Ann", Email: "ann@example.com"}}, Variables: []signing.Variable{{Name: "[fee]"}}}
+		edit(&v)
+		_, err := signing.Form{}.Send(v, signing.NewIDs(1), noon)
+		return err
+	}
+	submit := func(kind signing.QuestionKind, p signing.SubmitParams) error {
+		form := signing.Form{ID: "f", Title: "Survey", Fields: []signing.FormField{{ID: "q1", Question: "Why?", Kind: kind}}}
+		_, err := form.Submit(p, signing.NewIDs(1), noon)
+		return err
+	}
+	answer := func(s string) signing.SubmitParams {
+		return signing.SubmitParams{Answers: []signing.FormAnswer{{FieldID: "q1", Answer: s}}}
+	}
+	for _, c := range []struct {
+		says string // before the bound
+		most int
+		try  func(s string) error
+	}{
+		{"Fields[1].Value: ", 10_000, func(s string) error { return sign("", signing.FieldValue{Value: s}, signing.Origin{}) }},
+		{"Fields[1].Kind: ", 1000, func(s string) error { return sign("", signing.FieldValue{Kind: s}, signing.Origin{}) }},
+		{"Fields[1].Label: ", 1000, func(s string) error { return sign("", signing.FieldValue{Label: s}, signing.Origin{}) }},
+		{`fields: "City" `, 10_000, func(s string) error { return sign(signing.FieldText, signing.FieldValue{Value: s}, signing.Origin{}) }},
+		{`fields: "City" `, 10_000, func(s string) error {
+			return sign(signing.FieldSignature, signing.FieldValue{Value: s}, signing.Origin{})
+		}},
+		{"Reason: ", 1000, func(s string) error {
+			return pdf(func(d signing.Document) (signing.Change, error) {
+				return d.Decline("ann@example.com", s, signing.Origin{}, noon)
+			})
+		}},
+		{"IP: ", 1000, func(s string) error {
+			return pdf(func(d signing.Document) (signing.Change, error) {
+				return d.Decline("ann@example.com", "", signing.Origin{IP: s}, noon)
+			})
+		}},
+		{"IP: ", 1000, func(s string) error {
+			return pdf(func(d signing.Document) (signing.Change, error) {
+				return d.View("ann@example.com", signing.Origin{IP: s}, noon)
+			})
+		}},
+		{"IP: ", 1000, func(s string) error { return sign("", signing.FieldValue{}, signing.Origin{IP: s}) }},
+		{"IP: ", 1000, func(s string) error { return submit("", signing.SubmitParams{From: signing.Origin{IP: s}}) }},
+		{`answers: the question "Why?" (field q1) is answered by a text that `, 10_000, func(s string) error { return submit("", answer(s)) }},
+		{`answers: the question "Why?" (field q1) is answered by a text that `, 10_000, func(s string) error {
+			return submit(signing.QuestionLongText, answer(s))
+		}},
+		{"mailData.message: ", 10_000, func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Message = s }) }},
+		{"receiversList[0].message: ", 10_000, func(s string) error {
+			return send(func(v *signing.SendParams) { v.Receivers[0].Message = s })
+		}},
+		{"customVariables[0].varValue: ", 10_000, func(s string) error {
+			return send(func(v *signing.SendParams) { v.Variables[0].Value = s })
+		}},
+	} {
+		require.NoError(t, c.try(strings.Repeat("é", c.most)), c.says)
+		err := c.try(strings.Repeat("é", c.most+1))
+		require.EqualError(t, err, fmt.Sprintf("%shas %d characters, and may have %d at most: shorten it", c.says, c.most+1, c.most))
+		require.IsType(t, &signing.Invalid{}, err)
+	}
+}
+
+// Pictures in documents without fields have the same limit as those in fields.
+func TestPicturesHaveABound(t *testing.T) {
+	sign := func(size int) error {
+		d := sentAlone(t)
+		v := signing.FieldValue{Image: signing.NewFile(make([]byte, size))}
+		_, err := d.Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{v}}, noon)
+		return err
+	}
+	require.NoError(t, sign(1<<20))
+	require.EqualError(t, sign(1<<20+1), "Fields[0].Image: has 1048577 bytes, and may have 1048576 at most: make the picture smaller")
+}
+
+func TestAuthorsHaveAnAddress(t *testing.T) {
+	const want = `AuthorEmail: must be an e-mail address alone, as in ann@example.com, not "olga.example.com"`
+	template := signing.Template{Name: "Offer", AuthorEmail: "olga.example.com", Roles: []signing.Role{{Title: "Buyer"}}}
+	require.EqualError(t, template.Check(), want)
+	_, err := signing.Create(signing.Document{Kind: signing.KindPDF, Name: "Lease", AuthorEmail: "olga.example.com"}, signing.NewIDs(1), noon)
+	require.EqualError(t, err, want)
+}

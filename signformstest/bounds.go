@@ -1,0 +1,41 @@
+package signformstest
+
+import "github.com/signforms/signforms-go/internal/refserver/signing"
+
+// The maximum lengths of texts that a server stores, in characters. The API answers a longer text with 400, and methods return an
+// error that matches [ErrInvalid]. The service documents no lengths; these are far above what people write. Other long texts are
+// cut: user agents, paths of requests, answers to deliveries.
+const (
+	MaxName   = signing.MaxName   // names and titles of all kinds, questions and choices, addresses of e-mail and IP, subjects, keys and secrets
+	MaxReason = signing.MaxReason // the reason of a signer who declines
+	MaxText   = signing.MaxText   // values and answers that people enter, values of variables, messages of mails
+	MaxURL    = signing.MaxURL    // URLs
+)
+
+// maxFaultBody is the maximum length of Fault.Body, in characters. It is twice what the client of this module reads of an answer.
+const maxFaultBody = 64 << 20
+
+// text is a text and the name of its field.
+type text struct{ field, value string }
+
+// checkNames returns an error if a text is longer than MaxName.
+func checkNames(texts ...text) error {
+	for _, t := range texts {
+		if err := signing.CheckLength(t.field, t.value, MaxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTexts returns an error if a text is too long.
+func (f Fault) checkTexts() error {
+	if err := checkNames(text{"DocumentID", f.DocumentID}, text{"ContentType", f.ContentType}, text{"RetryAfter", f.RetryAfter}); err != nil {
+		return err
+	}
+	return signing.CheckLength("Body", f.Body, maxFaultBody)
+}
+
+func (f WebhookFault) checkTexts() error {
+	return checkNames(text{"Secret", f.Secret}, text{"OmitHeader", f.OmitHeader}, text{"Type", f.Type})
+}
