@@ -127,7 +127,7 @@ func slotError(err error, method string) error {
 	switch {
 	case errors.As(err, &storeErr):
 		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, storeErr.Err)
-		e.Message = "the limit store did not answer, so nothing was sent: " + cleanText(storeErr.Err.Error(), "")
+		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+storeErr.Err.Error(), "")
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -233,6 +234,9 @@ func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
 		require.ErrorContains(t, err, "the limit store did not answer, so nothing was sent")
+		store.BeforeTake = func(context.Context) error { return errors.New(strings.Repeat("long ", 100)) }
+		_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
+		require.LessOrEqual(t, len(clienttest.AsError(t, err).Message), 200)
 
 		store.BeforeTake, store.BeforePeek = clienttest.Hangs, clienttest.Hangs
 		start := time.Now()
