@@ -17,7 +17,7 @@ import (
 	"github.com/signforms/signforms-go/limitstoretest"
 )
 
-// openClient returns the documents of a client on the default store.
+// defaultStoreClient returns the documents of a client on the default store.
 func defaultStoreClient(t *testing.T, baseURL, key string, transport http.RoundTripper) *signforms.DocumentsService {
 	t.Helper()
 	client, err := signforms.New(baseURL, key, &signforms.Options{HTTPClient: &http.Client{Transport: transport}})
@@ -128,5 +128,39 @@ func TestMemoryLimitStore(t *testing.T) {
 		var passed time.Duration
 		store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(passed) })
 		return store, func(d time.Duration) { passed += d }
+	})
+}
+
+// lowerLimit is a store for a service that accepts two reminders in 15 minutes.
+type lowerLimit struct{ *signforms.MemoryLimitStore }
+
+func (s lowerLimit) Take(ctx context.Context, key string, _ int, hold time.Duration) (string, time.Duration, error) {
+	return s.MemoryLimitStore.Take(ctx, key, 2, hold)
+}
+
+func (s lowerLimit) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	waits, err := s.MemoryLimitStore.Peek(ctx, key, 2)
+	for i := 0; err == nil && len(waits) < limit; i++ {
+		waits = append(waits, waits[i]+clienttest.Cycle)
+	}
+	return waits, err
+}
+
+func TestStoreWithALowerLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &lowerLimit{signforms.NewMemoryLimitStore(nil)}
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 2})
+		start := time.Now()
+		var calls sync.WaitGroup
+		for range 6 {
+			calls.Go(func() {
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+				require.NoError(t, err)
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 2*clienttest.Cycle, time.Since(start))
+		clienttest.RequireBudget(t, documents, signforms.Budget{NextIn: clienttest.Cycle})
 	})
 }
