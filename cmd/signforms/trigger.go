@@ -342,10 +342,6 @@ func answerTo(f control.Field) string {
 		return "2026-01-01"
 	case f.Kind == "checkbox":
 		return "true"
-	case f.Kind == "email":
-		return "respondent@example.com"
-	case f.Kind == "number":
-		return "1"
 	}
 	return "an answer"
 }
