@@ -31,7 +31,8 @@ func (r *run) judge() ([]byte, error) {
 }
 
 // mayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
-// answers its own time-out with a 5xx while the work goes on, so only a 4xx other than 408 rules it out.
+// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408.
+// Without an answer, only the proof that nothing was written does.
 func (o outcome) mayBeDone() bool {
 	refused := o.status/100 == 4 && o.status != http.StatusRequestTimeout
 	return !refused && !o.unwritten
@@ -55,7 +56,8 @@ func (c call) refusal(problem string) *Error {
 	return &Error{Method: c.name, Operation: c.op, Local: true, kinds: []error{ErrInvalid}, Message: problem}
 }
 
-// newError describes the last attempt. open is true when a send or reminder may have been carried out.
+// newError describes the last attempt. open is true when its request may have been carried out, which only matters for a
+// send or reminder.
 func (r *run) newError(open bool, code, message string) *Error {
 	e := &Error{
 		Method: r.call.name, Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),

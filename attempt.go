@@ -32,7 +32,8 @@ type Attempt struct {
 	Err error
 	// SlotWait is how long a reminder waited for a slot of the reminder budget.
 	SlotWait time.Duration
-	// Duration runs from the start of the attempt, after SlotWait, to the end of its answer.
+	// Duration runs from the start of the attempt, after SlotWait, to the call of OnAttempt, right after the end of the answer.
+	// For a reminder it includes the time that the LimitStore takes to give the slot and to hear of the outcome.
 	Duration time.Duration
 }
 
@@ -49,7 +50,8 @@ type outcome struct {
 
 func (o outcome) success() bool { return o.status/100 == 2 && o.err == nil }
 
-// withoutAdvice takes the reset or GOAWAY out of HTTP/2's advice to set Request.GetBody, which would let it repeat requests.
+// withoutAdvice cuts an error of HTTP/2 down to the reset or GOAWAY that it reports. The rest of its text advises to set
+// Request.GetBody, which would let net/http repeat requests.
 func withoutAdvice(err error) error {
 	text := strings.TrimPrefix(err.Error(), "http2: Transport: cannot retry err [")
 	if text, _, found := strings.Cut(text, "] after Request.Body was written"); found {

@@ -19,8 +19,8 @@ import (
 	"github.com/signforms/signforms-go/internal/budget"
 )
 
-// This file is the one path of every request, from top to bottom: build it, send it until the result is final, take a slot for
-// each attempt of a reminder, and exchange bytes with the transport.
+// This file is the path of every request, from top to bottom: build it, send it until the result is final, take a slot for
+// each attempt of a reminder, and exchange bytes with the transport. Client.Do builds its own requests and begins at send.
 
 // caller is what all calls of a client have in common.
 type caller struct {

@@ -93,7 +93,7 @@ func (r *run) failure() error {
 	return e
 }
 
-// keysOf lists the first keys of an object, for an error's text.
+// keysOf lists the first keys of an object: at most maxKeys, each cut to maxKey bytes.
 func keysOf(answer []byte) (keys []string) {
 	s := jsonscan.New(answer)
 	s.Next()

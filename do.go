@@ -35,8 +35,8 @@ type Request struct {
 // [OpRequest]. A GET is repeated like a list. Anything else is repeated like a send, so an unclear end is ErrOutcomeUnknown.
 //
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
-// leaves out as it is. ErrInvalid: nothing was sent, because the request is malformed, its path leaves the base URL, or it
-// is that of reminders, which need a slot of the budget: use [DocumentsService.Remind].
+// leaves out as it is. ErrInvalid with Error.Local: nothing was sent, because the request is malformed, its path leaves the
+// base URL, or its path is that of reminders, which need a slot of the budget: use [DocumentsService.Remind].
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
 	run, err := c.caller.requestRun(r, out)
 	if err != nil {
@@ -137,7 +137,8 @@ var (
 	parameters = regexp.MustCompile(`;[^/\\]*`)
 )
 
-// plainPath removes what servers and proxies may ignore: escapes, case, doubled and trailing slashes, parameters.
+// plainPath removes what servers and proxies may ignore: escapes, case, doubled slashes, parameters, and slashes, blanks and
+// dots at the end.
 func plainPath(path string) string {
 	path = parameters.ReplaceAllString(strings.ToLower(unescapeAll(path)), "")
 	return strings.TrimRight(slashes.ReplaceAllString(path, "/"), "/ .")

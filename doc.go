@@ -24,8 +24,8 @@
 // The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
 // [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Each matches at least one of these,
 // or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong with them is in one
-// error. Texts of errors hold no API key of 8 bytes or more, signing link, mail address, query string or body, so they can be
-// logged.
+// error. Texts of errors hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer at most 200
+// bytes of its message. So they can be logged.
 //
 // A fake that stands in for this package returns what the service would have caused: &Error{StatusCode: 404} matches
 // ErrNotFound, &Error{Operation: OpSend, StatusCode: 503} matches ErrOutcomeUnknown, as does one of OpSendReminder, and
@@ -47,7 +47,7 @@
 // If the request may have been written and no answer settles its outcome, the call returns [ErrOutcomeUnknown]. That is so
 //   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
 //   - after a 408, a redirect, a time-out, a lost connection or the end of the context;
-//   - after a 2xx that cannot be read or reports a failure.
+//   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
 // The package example OutcomeUnknown shows how to find out what happened.
 //
@@ -57,9 +57,9 @@
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
 // Each attempt is one request on the wire: net/http's own repetition is off. The wait before the n-th repetition is random
 // between 250 ms and 500 ms·2ⁿ⁻¹, and at most 30 s. A Retry-After is obeyed instead, but the wait is never less than 250 ms.
-// If the wait would exceed [Options.RetryWaitMax] or the time that ctx has left, the call returns at once with Error.RetryAfter
-// set. A reminder that was answered 429 waits for a slot of the reminder budget instead. A certificate that does not verify and
-// an answer over 32 MiB are not tried again. Redirects are never followed.
+// If the wait would exceed [Options.RetryWaitMax] or the time that ctx has left, the call returns at once. Error.RetryAfter is
+// then the answer's Retry-After, or 0 if it had none. A reminder that was answered 429 waits for a slot of the reminder budget
+// instead. A certificate that does not verify and an answer over 32 MiB are not tried again. Redirects are never followed.
 //
 // # Reminders
 //
@@ -107,9 +107,9 @@
 // [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses are kept as they came. Unknown fields
 // are in the Raw bytes of pages and results.
 //
-// Values of an unexpected JSON type do not fail a call. A text, number, boolean or time is converted if possible, and otherwise
-// zero. A single record where a list is expected is read as a list of one. Any other unexpected value within a record is left
-// empty.
+// Within a record, values of an unexpected JSON type do not fail a call. A text, number, boolean or time is converted if
+// possible, and otherwise zero. Any other unexpected value is left empty. A single record where a list is expected is read as
+// a list of one.
 //
 // An answer that is not what was asked for is an error and never an empty result. A list may be missing from its answer only
 // where the answer proves that it is empty: by a total of 0, or on a page past the last.

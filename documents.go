@@ -148,8 +148,8 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 }
 
 // All yields every PDF document that matches. It fetches pages of p.Limit documents, by default 100, and fetches the next page
-// while the caller works on this one. A list of several pages costs one request more than it has pages. At the first error
-// All yields that error and stops.
+// while the caller works on this one. A list of several pages that is newest first costs one request more than it has pages,
+// unless you set DateTo. At the first error All yields that error and stops.
 //
 // The package documentation says how All copes with a list that changes meanwhile. Where the service reports no total, All
 // cannot notice that documents left the filter, so collect a filtered list before you change its documents.

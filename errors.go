@@ -19,28 +19,31 @@ var (
 	// ErrInvalid: an input or a setting is missing or malformed. Either the SDK found it before sending (Error.Local,
 	// Error.Fields, and every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403). Correct the settings given to New.
+	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the settings
+	// given to New.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: no such document, template, form or response (404, 410, or a list without the record asked for).
+	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or a list without the
+	// record asked for).
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx that
 	// is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or reminder matches
 	// ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
-	// ErrRateLimited: a limit was reached. Either the service said so (429), or the SDK kept the reminder limit before sending
-	// (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when the service did not say.
+	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the reminder
+	// limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when the service
+	// did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 5xx, or a 2xx that reports a failure without a
-	// known code. The call is safe to repeat.
+	// known code. With Error.Local, the LimitStore did not answer. The call is safe to repeat.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a redirect, or a 2xx that
-	// cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see the package
-	// example OutcomeUnknown.
+	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a redirect, or a
+	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see
+	// the package example OutcomeUnknown.
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
-// Its text has the method, the status, and the service's code and message. It never has the API key, a query string or a body.
+// Its text has the method, the status, Code, Message and the first Fields, and never more of the answer.
 //
 // An Error that you build yourself, in a fake, matches the same sentinels as that answer of the service: see the package
 // documentation.
@@ -53,16 +56,17 @@ type Error struct {
 	StatusCode int
 	// Code is the service's error code, such as invalid_status. It is empty when the answer had none. Not documented by the service.
 	Code string
-	// Message is the service's message, or the SDK's own when there was no answer. It has at most 200 bytes and no control
-	// characters. URLs, mail addresses and an API key of 8 bytes or more are replaced.
+	// Message is the service's message, or the SDK's own when there was no answer. The message of an answer that is not JSON
+	// is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail addresses and an API key
+	// of 8 bytes or more are replaced.
 	Message string
 	// RequestID is the x-request-id of the call, the same for its retries. It is empty when nothing was sent.
 	RequestID string
-	// RetryAfter is how long to wait, as the service says or, when Local, the reminder budget. It is 0 when neither says.
+	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does.
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were tried; 0 when nothing was sent.
 	Attempts int
-	// Local is true when the SDK refused the call and sent nothing.
+	// Local is true when the SDK made no attempt: an input is wrong, the context had ended, or the reminder budget gave no slot.
 	Local bool
 	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError

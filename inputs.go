@@ -114,7 +114,7 @@ func (c *checks) text(field, v string) {
 	}
 }
 
-// email refuses a text without an @ between other characters. Anything else is left to the service.
+// email refuses a text without an @. Anything else is left to the service.
 func (c *checks) email(field, v string) {
 	c.required(field, v)
 	if strings.TrimSpace(v) != "" && !strings.Contains(v, "@") {

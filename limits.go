@@ -149,8 +149,8 @@ func (s *MemoryLimitStore) key(key string, now time.Time) *heldKey {
 	return k
 }
 
-// forgetSome looks at a few keys, of which map iteration makes a random choice, and forgets the free ones. As it runs
-// once per new key, about a quarter of the keys are free ones at most, and no call takes long.
+// forgetSome looks at four keys, which map iteration chooses at random, and forgets those that are free. It runs once per
+// new key. So about a quarter of the keys are free at most, and no call takes long.
 func (s *MemoryLimitStore) forgetSome(now time.Time) {
 	looked := 0
 	for key, k := range s.keys {

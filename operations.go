@@ -138,7 +138,7 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	switch {
 	case e.Inputs > InputsQuery|InputsBody:
 		problems = append(problems, fmt.Sprintf("Inputs %d is not InputsQuery, InputsBody or both", e.Inputs))
-	case op == OpSend && o.Inputs != InputsBody: // which they are not with a GET either
+	case op == OpSend && o.Inputs != InputsBody: // as with a GET, whose inputs are in the query
 		problems = append(problems, "its inputs are nested and need a body: leave Inputs empty and the Method other than GET")
 	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
 		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// allLimit is the page size of the All methods. It is the largest that the service allows for documents.
+// allLimit is the default page size of the All methods. It is the largest that the service allows for documents.
 const allLimit = 100
 
 // Page is one page of a list.
@@ -186,7 +186,8 @@ type fetched[T any] struct {
 	panicked any
 }
 
-// wait returns when the fetch has ended. Its first call passes a panic of Options.OnAttempt on to the caller's goroutine.
+// wait returns when the fetch has ended. Its first call passes a panic of a hook or the Transport
+// on to the caller's goroutine.
 func (f *fetched[T]) wait() {
 	if <-f.done; f.returned {
 		return

@@ -28,7 +28,7 @@ func (s DocumentStatus) CanVoid() bool {
 }
 
 // CanRemind reports whether the service's description allows reminding in this status. It is true for PAID, where nobody is
-// pending and so nobody is reminded, and for unknown statuses, where the service decides.
+// pending and so nobody is reminded, and for DRAFT and unknown statuses, where the service decides.
 func (s DocumentStatus) CanRemind() bool {
 	switch s {
 	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
@@ -66,7 +66,8 @@ const (
 	typeForm SigningType = "FORM_TEMPLATE" // of a send
 )
 
-// SortOrder is the order of a list by time of creation. Documents created at the same time are ordered by id.
+// SortOrder is the order of a list by time of creation. Documents created at the same time are assumed to be ordered by id (not
+// documented by the service).
 type SortOrder string
 
 // The sort orders. The service's default is NewestFirst.

@@ -19,7 +19,7 @@ type TemplateListParams struct {
 	SortOrder        SortOrder // default: NewestFirst
 	// Page is 1-based; 0 means 1. All ignores it.
 	Page int
-	// Limit is the page size, 1 to 100. Default: 100 for All, 10 for List.
+	// Limit is the page size, 1 to 100. Default: 100 for All; for List as in [DocumentListParams].
 	Limit int
 	// Query is text that the template's name must contain.
 	Query string
@@ -196,7 +196,7 @@ type RespondentListParams struct {
 	TemplateID           string // UUID
 	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
 	Page                 int    // 1-based; 0 means 1; AllRespondents ignores it
-	Limit                int    // page size; default 10 for Respondents, 100 for AllRespondents; no maximum is documented
+	Limit                int    // page size; default 100 for AllRespondents, assumed to be 10 for Respondents; no maximum is documented
 }
 
 func (p RespondentListParams) inputs(m method) (inputs, error) {
