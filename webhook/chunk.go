@@ -1,7 +1,7 @@
 package webhook
 
-// chunk builds lists that share allocations, because most events have a few signers and a payload has many events. Against
-// one append per list it makes 23 allocations of 78 for a batch of 20 KB and takes two thirds of the time.
+// chunk builds lists that share allocations, because most events have a few signers and a payload has many events. For a batch
+// of 20 KB it makes 23 allocations instead of the 78 of one append per list, and takes two thirds of the time.
 type chunk[T any] struct {
 	buf   []T
 	start int // of the list under construction

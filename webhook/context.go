@@ -98,9 +98,9 @@ func (c *deliveryContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
-// function of [Funcs], a hook, or a request that passed [Verifier.Middleware]. In functions and hooks Payload is nil; the
-// event's Raw returns its part.
+// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a function
+// that a [Handler] calls, of a hook that is told of an event, or of a request that passed [Verifier.Middleware]. In functions
+// and hooks Payload is nil; the event's Raw returns its part.
 func VerifiedFrom(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
 	if !ok {

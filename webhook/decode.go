@@ -27,8 +27,8 @@ func (e *FieldError) Error() string {
 // Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
 // Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
-// The error matches [ErrPayload] and names the byte, never the text. An element that cannot be decoded is not an error: it
-// becomes an [UnknownEvent] among the others.
+// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. An element that cannot be decoded
+// is not an error: it becomes an [UnknownEvent] among the others.
 func Parse(payload []byte) ([]Event, error) {
 	text := string(payload)
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}

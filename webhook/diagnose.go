@@ -117,7 +117,7 @@ func (d *diagnosis) timestamp(text string) {
 	}
 }
 
-// roughly is a length of time in days where there are many.
+// roughly prints a length of time, from three days on in days.
 func roughly(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d < 3*day {

@@ -147,8 +147,8 @@ func (d *delivery) settle(key ReplayKey, outcome Outcome, begun time.Time) error
 		return d.store.Done(ctx, key, d.keep)
 	}
 	if time.Since(begun) >= d.lease-2*storeTimeout {
-		// The claim may have expired when the store handles the call, and Abort would release someone else's. Begin may have
-		// taken its time before begun, as Abort may now.
+		// The claim may have expired when the store handles the call, and Abort would release someone else's. The store may
+		// have claimed up to storeTimeout before begun, and may take as long to handle Abort.
 		return nil
 	}
 	return d.store.Abort(ctx, key)

@@ -39,7 +39,8 @@
 //	413 too_large                the body is larger than the Verifier's MaxBody
 //	415 unsupported_media_type   not application/json, or with a Content-Encoding
 //	500 failed                   a function failed, an event could not be decoded, or the Handler is a zero value
-//	503 unavailable              an event is being processed elsewhere, or the replay store failed; with Retry-After
+//	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
+//	                             deadline passed; with Retry-After
 //
 // After a 500 or 503 the service may deliver again. Then only those events run that did not succeed. An event that no
 // function is set for is acknowledged and logged, even if it could not be decoded.
@@ -63,11 +64,11 @@
 // # Cost of unauthenticated requests
 //
 //   - Memory: 2 KiB before any of the body arrives, then about as much as has arrived, at most [VerifierOptions.MaxBody].
-//     While a body is put into JavaScript's form it takes about a dozen times its size. At most eight bodies of
-//     up to 64 KiB for each processor (GOMAXPROCS), and one larger one, are at it at a time.
+//     While a body is put into JavaScript's form it takes about a dozen times its size. A Verifier does that with at most
+//     eight bodies of up to 64 KiB and one larger one at a time for each processor (GOMAXPROCS).
 //   - Time: one hash of the body for each secret. A body that is JSON in another form than JavaScript's costs a second
 //     hash and the work of printing it, at worst a tenth of a second for a megabyte. [VerifierOptions.RawOnly] avoids it.
-//   - Log lines: five a minute at warn level.
+//   - Log lines: five a minute at warn level, and with [HandlerOptions.Diagnose] up to one a second.
 //
 // # What is not guaranteed
 //

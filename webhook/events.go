@@ -24,7 +24,7 @@ const (
 // *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch,
 // or let a [Handler] call a function for each. No other package can implement it.
 //
-// All strings of the events of one payload refer to one copy of it. To keep a few of them for long, use [strings.Clone].
+// The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use [strings.Clone].
 // Events contain personal data; do not log them whole.
 type Event interface {
 	// EventType returns the type that the payload names, or else the inferred one. It is empty for an UnknownEvent without
@@ -85,8 +85,8 @@ type SignatureCompleted struct {
 }
 
 // TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template. Its
-// DocumentID is that of the template: which document it is, its Signers tell, whose SignerIDs are those in the answer of the
-// send (neither is documented by the service).
+// DocumentID is the template's. Its Signers tell which document it is: their SignerIDs are those in the answer to the send.
+// Neither is documented by the service.
 type TemplateViewed struct {
 	meta
 	Document

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// Funcs are the functions of a [Handler]. Each may be nil, but not all. Exactly one runs for each event: the one for its
+// Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for its
 // type, else Other. They run concurrently for different deliveries and should be idempotent.
 //
 // The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline, not
@@ -25,7 +25,7 @@ type Funcs struct {
 	// the former go to Other; the latter are answered 500, unless no function is set for their type.
 	Unknown func(context.Context, *UnknownEvent) error
 
-	// Other gets every event that no function above is set for.
+	// Other gets every event that no function above is set for, except those that could not be decoded.
 	Other func(context.Context, Event) error
 }
 

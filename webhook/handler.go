@@ -48,8 +48,8 @@ type HandlerOptions struct {
 	OnEvent func(context.Context, EventResult)
 
 	// Logger gets a line for each event that was not processed, at debug level also for each that was. It gets a line for
-	// each refused delivery: five in a minute at warn level, further ones at debug level; the next line at warn level has
-	// their number.
+	// each refused delivery: in a minute five at warn level for genuine ones and five for others, further ones at debug level;
+	// the next line at warn level has their number. A line with a diagnosis is always at warn level.
 	//
 	// Lines contain types, ids, error texts and the stack of a panic. They contain personal data only when the errors or
 	// panics of functions do. Default [slog.Default] as it is when NewHandler is called.

@@ -88,7 +88,7 @@ func (d *decoder) misfitOf(bad properties, known []property) {
 	}
 }
 
-// The properties of a signer, and the one more of a viewedBy or signedBy.
+// The properties of a signer. A viewedBy or signedBy has actorTime too.
 const (
 	signerEmail = iota
 	signerName

@@ -20,8 +20,9 @@ const (
 // X-Signature over exactly these bytes. It is meant for tests and for your own senders; package webhooktest builds
 // whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
 //
-// No [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In a bubble of testing/synctest
-// it is the year 2000: sign with a later time there, and give the Verifier a clock that shows it ([VerifierOptions.Now]).
+// Without ParseTimestamp, no [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In a bubble
+// of testing/synctest it is the year 2000: sign with a later time there, and give the Verifier a clock that shows it
+// ([VerifierOptions.Now]).
 func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	text := strconv.FormatInt(timestamp.Unix(), 10)
 	m := newMAC([]byte(secret))

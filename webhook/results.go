@@ -53,7 +53,8 @@ type EventResult struct {
 	SignedAt time.Time     // when the service signed the delivery
 }
 
-// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503.
+// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503, or
+// 500 if another event failed.
 var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
 
 // EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed. Its

@@ -72,8 +72,8 @@ type Verified struct {
 	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
-	// Secret is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When all recent deliveries
-	// match the new secret, the old one can be removed.
+	// Secret is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When all
+	// recent deliveries match the new secret, the old one can be removed.
 	Secret int
 
 	// Reserialized reports that the body matched only in JavaScript's form: something between the service and this process
@@ -132,7 +132,8 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 }
 
 // Verify checks that the service sent body with this header, within the tolerance. The error matches one of the errors
-// listed with [ErrSignature]; ErrTimestamp means that the delivery is genuine, but late.
+// listed with [ErrSignature] or, if ParseTimestamp is set, [ErrPayload]. ErrTimestamp means that the delivery is genuine, but
+// not recent.
 //
 // Build the header with [http.Header.Add]: Verify looks under the keys that it and net/http use. The body need not be
 // JSON, unless ParseTimestamp is set; [Parse] checks that.
