@@ -12,7 +12,7 @@ type AuditEntry struct {
 	ID       int64  // from 1, ascending over all records
 	RecordID string // the document or the form
 	At       time.Time
-	Action   string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "submit" (of a form)
+	Action   string // "create", "send", "view", "sign", "complete" (the last signature), "decline", "pay", "void", "remind", "expire", "delete", "archive", "finish" (of the finished file), "submit" (of a form)
 	Actor    string // the signer's e-mail address, or "author", "service" or "respondent"
 	From     string // status of the document before, as in "PENDING"; empty for its first entry, and for forms
 	To       string // status after it
@@ -34,7 +34,8 @@ func (e AuditEntry) String() string {
 	return line
 }
 
-// Audit returns what was done to a document or form, oldest first. It is empty when no record has the id.
+// Audit returns what was done to a document or form, oldest first, as far as [Options].Keep goes back. It is empty when no record
+// has the id.
 func (s *Server) Audit(documentID string) []AuditEntry {
 	var trail []AuditEntry
 	s.store.View(func(tx *store.Tx) error {

@@ -18,7 +18,7 @@ func newClockedBudget(s *Server) *clockedBudget {
 	return &clockedBudget{MemoryLimitStore: signforms.NewMemoryLimitStore(s.Now), moved: make(chan struct{})}
 }
 
-// Changed is what signforms.LimitStore says.
+// Changed is the method that the documentation of package signforms describes for a store whose clock can be moved.
 func (b *clockedBudget) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

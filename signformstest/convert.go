@@ -182,7 +182,7 @@ func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
 	}
 }
 
-// publicValue leaves out Image, which is read from the Storage.
+// publicValue leaves out Image: see Server.images.
 func publicValue(v signing.FieldValue) SignedValue {
 	return SignedValue{
 		SignerID:   v.Signer,

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The methods in this file are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
+// The Create methods are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
 // [ErrStorage].
 
 // CreateTemplate adds a template and returns its id.

@@ -19,8 +19,9 @@ import (
 //	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
-// A request without a valid key or a readable body matches no fault. If several faults would happen to a request, only the one
-// that was set first does. What happens can be combined; with nothing, or Latency alone, the request is answered as usual.
+// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. If several faults
+// would happen to a request, only the one that was set first does. What happens can be combined; with nothing, or Latency alone,
+// the request is answered as usual.
 type Fault struct {
 	Operation   signforms.Operation // as in signforms.OpSend; empty: any
 	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any

@@ -119,7 +119,7 @@ func (f Fault) editJSON(a *answer) {
 	}
 }
 
-// addUnknown gives every object a field that no client knows, and every status, type and message of an enum a new value.
+// addUnknown gives every object a field that no client knows, and every status and signingType a new value.
 func addUnknown(v any) {
 	switch v := v.(type) {
 	case []any:

@@ -22,11 +22,11 @@ type Request struct {
 	RequestID   string      // x-request-id as sent
 	Header      http.Header // without the API key
 	Query       url.Values
-	Body        []byte   // the first 64 KiB; nil when it was refused before its body was read
+	Body        []byte   // the first 64 KiB; nil when no body was read
 	Cut         bool     // Header, Query and Body were dropped since, to bound the log
 	Missing     []string // required inputs that were not there
 	Notes       []string // what was ignored and why, and other hints
-	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists" or "status"; empty: none
+	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
 	StatusCode  int      // of the answer; 0: none was written
 	Code        string   // of an error answer
 	Message     string   // of an error answer
@@ -63,7 +63,7 @@ func (m Message) String() string {
 	return fmt.Sprintf("%s %s about %s", m.At.Format(time.RFC3339), m.Kind, m.DocumentID)
 }
 
-// Messages returns all mail, oldest first.
+// Messages returns the newest mail, as much as [Options].Keep says, oldest first.
 func (s *Server) Messages() []Message {
 	var all []Message
 	s.store.View(func(tx *store.Tx) error {
@@ -100,8 +100,8 @@ const (
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
-// Delivery is one body for one webhook, with every attempt to deliver it. There are at most 8 attempts, with waits of 5 s,
-// 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
+// Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8 attempts,
+// with waits of 5 s, 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
 type Delivery struct {
 	ID            string
 	WebhookID     string
@@ -143,8 +143,8 @@ type Attempt struct {
 	Duplicate    bool   // a [WebhookFault] sent the request before it once more; does not count as one of the 8
 }
 
-// Deliveries returns every delivery, those of [Server.TestWebhook] too, in the order of the events. Do not change what they
-// refer to: it is shared with the log.
+// Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order of the
+// events. Do not change what they refer to: it is shared with the log.
 func (s *Server) Deliveries() []Delivery {
 	var all []store.Delivery
 	s.store.View(func(tx *store.Tx) error {

@@ -84,7 +84,7 @@ type Options struct {
 	// its own with it.
 	Middleware func(http.Handler) http.Handler
 
-	// Logger, unless nil, gets a line for each save and each finished file that failed. Lines contain no secret and no personal
+	// Logger, unless nil, gets a line for each failure of the Storage and of Finish. Lines contain no secret and no personal
 	// data.
 	Logger *slog.Logger
 }

@@ -195,7 +195,7 @@ func (fs *faults) unused() (unused []string) {
 	return unused
 }
 
-// settings are the fields of a fault that are set, each cut to 60 bytes, without the secret of a webhook.
+// settings are the fields of a fault that are set, texts cut to 60 characters, without the secret of a webhook.
 func settings(fault any) string {
 	var set []string
 	v := reflect.ValueOf(fault)

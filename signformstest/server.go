@@ -28,7 +28,7 @@ type Server struct {
 	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL
 	APIKey        string // for x-api-key
 	WorkspaceID   string // for the workspaceid header
-	WebhookSecret string // signs the deliveries of every webhook
+	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
 
 	options   Options
 	t         reporter
@@ -221,8 +221,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.sender.Quiesce(ctx)
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no goroutine and no port behind. It
-// may be called more than once.
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind, except for a
+// call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save

@@ -161,7 +161,7 @@ func (s *Server) FindDocument(id string) (d DocumentState, ok bool) {
 	return d, ok
 }
 
-// find looks up one record of the server's workspace.
+// find looks up one record.
 func find[From, To any](s *Server, get func(*store.Tx, string) (From, error), id string, convert func(From) To) (out To, ok bool) {
 	err := s.store.View(func(tx *store.Tx) error {
 		found, err := get(tx, id)

@@ -16,9 +16,9 @@ type Storage interface {
 	Load(ctx context.Context, yield func(Record) error) error
 
 	// Save adds, replaces and deletes all of these records or none, and returns when that is durable. They belong to one change or
-	// to several. No two of them have the same Kind and ID. An error means that nothing was changed, unless it matches
-	// [ErrSaveUnknown]. With an ended context Save changes nothing; when the context ends later, it may go on, for seconds at
-	// most, or end with an error.
+	// to several. No two of them have the same Kind and ID. Their Data may be changed once Save has returned. An error means that
+	// nothing was changed, unless it matches [ErrSaveUnknown]. With an ended context Save changes nothing; when the context ends
+	// later, it may go on, for seconds at most, or end with an error.
 	Save(ctx context.Context, records []Record) error
 
 	// Blob returns the content of the blob with this hash, which was saved as a record of the kind [BlobKind].

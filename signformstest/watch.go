@@ -30,7 +30,7 @@ const (
 // look that up.
 type Happening struct {
 	Kind   HappeningKind
-	ID     string    // of the record; for messages and audit entries that of their document or form; empty for other kinds
+	ID     string    // of the record or fault; for messages and audit entries that of their document or form; else empty
 	At     time.Time // by the service's clock
 	Missed int       // how many happenings before this one were dropped because they were not received in time
 }
