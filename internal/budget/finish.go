@@ -14,8 +14,8 @@ type ended[T any] struct {
 }
 
 // finish runs fn to its end in a goroutine, with a context that does not end with ctx. It returns fn's result, or repeats fn's
-// panic. When ctx ends, finish waits for endGrace and then returns ctx's error; late gets the result that comes after that, or
-// the zero value.
+// panic. When ctx ends, finish waits for endGrace and then returns ctx's error. If fn ends after that, late gets its result, or
+// the zero value if fn did not return.
 func finish[T any](ctx context.Context, fn func(context.Context) T, late func(context.Context, T)) (value T, err error) {
 	ends, gone := make(chan ended[T]), make(chan struct{})
 	own := context.WithoutCancel(ctx)

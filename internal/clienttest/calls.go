@@ -53,7 +53,7 @@ const AnyAnswer = `{"message":"ok","documents":[],"respondents":[],"responses":[
 // OneReceiver is the shortest list of receivers.
 var OneReceiver = []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Client"}}
 
-// Calls has a call of every method that sends one request.
+// Calls has a call of every method of Documents, Templates and Forms that sends one request.
 var Calls = []Call{
 	{Name: "Documents.List", Says: "list documents", Op: signforms.OpListDocuments, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Documents.List(ctx, signforms.DocumentListParams{}))

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Sentinels are all that an error of package signforms can match.
+// Sentinels are those of package signforms.
 var Sentinels = []error{
 	signforms.ErrInvalid, signforms.ErrForbidden, signforms.ErrNotFound, signforms.ErrRefused, signforms.ErrRateLimited,
 	signforms.ErrUnavailable, signforms.ErrOutcomeUnknown,

@@ -11,8 +11,8 @@ import (
 )
 
 // Normalize appends to dst what JSON.stringify(JSON.parse(body)) prints in JavaScript, where body is UTF-8 as Node.js reads
-// it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are open, and
-// when more than maxCostly numbers are costly to read.
+// it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are open, when
+// more than maxCostly numbers are costly to read, and when the body has more than 2 GiB.
 //
 // The time is linear in the body's length, except for sorting keys that are array indices. The output is at most five times
 // as long as the body, plus one byte (1e20 prints 21 digits).

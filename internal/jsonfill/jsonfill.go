@@ -4,11 +4,12 @@
 // its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it would exceed
 // the caller's bound.
 //
-// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is read, with options divided by commas:
+// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is read,
+// with options separated by commas:
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is no string is kept as its JSON
-//	list       for a slice of structs: a value that is not a list of objects makes Object fail
+//	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail
 package jsonfill
 
 import (
@@ -28,8 +29,8 @@ var ErrNotObject = errors.New("it is not a JSON object")
 var ErrTooMuch = errors.New("it would take too much memory: its records are many and nearly empty")
 
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
-// repeated key fills it again; null, false, 0 and an empty text never replace another value. Keys match in any case, as
-// with encoding/json.
+// repeated key fills it again. null never replaces another value, nor do false, 0 and an empty text in a field that is no
+// pointer. Keys match in any case, as with encoding/json.
 //
 // It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other targets
 // are filled when Object returns that error. Bytes that are not UTF-8 become U+FFFD.

@@ -60,7 +60,8 @@ func setTime(v *time.Time, text []byte) bool {
 	return err == nil
 }
 
-// short cuts a huge text where a number is expected: strconv would copy it into an error that nobody reads.
+// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
+// nobody reads.
 func short(text []byte) string {
 	if len(text) > 64 {
 		return ""

@@ -211,7 +211,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// decodeBody accepts no body at all where the inputs may be in the query too.
+// decodeBody accepts an empty body where the inputs may be in the query too.
 func (c *Call) decodeBody(body []byte, contentType string) error {
 	if len(body) == 0 && c.route.Inputs&InQuery != 0 {
 		return nil

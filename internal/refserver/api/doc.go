@@ -10,6 +10,8 @@
 //	Intercept   faults, if there are any
 //	work        400, 404, 409, 200
 //
+// The limit and the work answer 503 when the store cannot save.
+//
 // An input that a request has in its query and in its body must be the same in both; otherwise the request is refused. Unknown
 // parameters are ignored, and noted in the request's [Record].
 package api

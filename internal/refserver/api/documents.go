@@ -177,7 +177,7 @@ func (a *API) encodeDocument(d *signing.Document) ([]byte, error) {
 	})
 }
 
-// finishedURL is empty until the document is completed, and the finished file made if one is.
+// finishedURL is empty until the document is completed and, where finished files are made, until its file is there.
 func (a *API) finishedURL(d *signing.Document) string {
 	if !d.HasFinishedURL() {
 		return ""

@@ -38,8 +38,8 @@ const (
 	DefaultReminderWindow = 15 * time.Minute
 )
 
-// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request that comes one
-// whole window after an earlier one no longer meets it.
+// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request stops counting one
+// whole window later.
 func SlidingWindow(n int, window time.Duration) Limit {
 	return &slidingWindow{n: n, window: window, arrivals: map[string][]time.Time{}}
 }

@@ -106,7 +106,7 @@ func newRecord(r *http.Request, at time.Time) *Record {
 	}
 }
 
-// noteUnknown notes the inputs that no operation of this name has.
+// noteUnknown notes the names that are not known ones.
 func (r *Record) noteUnknown(where string, names []string, known []string) {
 	slices.Sort(names)
 	for _, name := range names {

@@ -56,7 +56,7 @@ type documentBody struct {
 
 	Signers []signerBody `json:"signers,omitempty"` // of a PDF
 
-	Roles                  []roleBody            `json:"roles,omitempty"` // of a template, as is all that follows
+	Roles                  []roleBody            `json:"roles,omitempty"` // of a template, as are the next three
 	TemplateRespondents    *[]respondentOverview `json:"templateRespondents,omitempty"`
 	TotalRespondants       *int                  `json:"totalRespondants,omitempty"`
 	TotalSignedRespondants *int                  `json:"totalSignedRespondants,omitempty"`

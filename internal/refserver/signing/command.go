@@ -15,8 +15,8 @@ const (
 
 // Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
 // from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's signers may
-// still lack their address, and then have no fields. A name that is too long, or a malformed address of the author, is an
-// [*Invalid].
+// still lack their address, and then have no fields. A name that is too long, a malformed address of the author, and a PDF's
+// fields that cannot stand in it are an [*Invalid].
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {

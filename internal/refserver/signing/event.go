@@ -47,8 +47,8 @@ func (t EventType) Family() EventFamily {
 	return FamilySignature
 }
 
-// Event is what happened, with all that its delivery will show as it was at that moment. It is never changed: each
-// delivery and each retry of it encodes the same Event.
+// Event is what happened, with all that its deliveries show of it. The body of a delivery is made from it once, when that is
+// enqueued or gets the finished file that it waited for, and each attempt sends this body.
 type Event struct {
 	Type        EventType     `json:",omitzero"`
 	At          time.Time     `json:",omitzero"`
@@ -90,7 +90,7 @@ type Change struct {
 // Changed reports whether there is anything to commit. Voiding a void document, for one, changes nothing.
 func (c Change) Changed() bool { return len(c.Audit) > 0 }
 
-// Clone returns a copy whose signers and field values may be changed without touching d's.
+// Clone returns a copy whose signers may be changed, and to which field values may be appended, without touching d's.
 func (d Document) Clone() Document {
 	d.Signers = slices.Clone(d.Signers)
 	d.Values = slices.Clip(d.Values)

@@ -129,7 +129,7 @@ func (r Receiver) check(at string) error {
 	return Mail{Subject: r.Subject, Message: r.Message}.check(at)
 }
 
-// Send writes to the receivers with a link to the form; anyone of them can then submit it. Each message has a token of its
+// Send writes to the receivers with a link to the form; any of them can then submit it. Each message has a token of its
 // own, so that a link tells who answers.
 func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	if err := p.check(); err != nil {
@@ -154,7 +154,7 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 }
 
 // Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field, one of another
-// kind and a required field without an answer are an [*Invalid]; a field without an answer is an empty one.
+// kind and a required field without an answer are an [*Invalid]; any other field without an answer gets an empty one.
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {

@@ -1,6 +1,6 @@
 package store
 
-// Clear deletes every record except blobs and the service's own. It keeps in the latter the numbers that must not be used again.
+// Clear deletes every record but the service's own. There it keeps the numbers that must not be used again.
 func (tx *Tx) Clear() {
 	s := tx.s
 	old := s.tables

@@ -164,7 +164,7 @@ func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok 
 	return d, 0, false
 }
 
-// Query selects PDF documents or templates of one workspace. Zero fields select everything.
+// Query selects documents, templates or forms of one workspace. Zero fields select everything.
 type Query struct {
 	WorkspaceID string
 	Status      signing.Status // documents only
@@ -275,7 +275,7 @@ func (q Query) Matches(workspaceID, name string, status signing.Status, archived
 		containsFold(name, strings.ToLower(q.Text))
 }
 
-// containsFold reports whether s in lower case contains lower. It copies s only if it has other than ASCII letters: a search
+// containsFold reports whether s in lower case contains lower. It copies s only if that has bytes that are not ASCII: a search
 // looks at every name.
 func containsFold(s, lower string) bool {
 	for i := range len(s) {

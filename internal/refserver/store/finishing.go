@@ -55,7 +55,7 @@ func (tx *Tx) EndFinishing() {
 	}
 }
 
-// Release makes a delivery due now. One without a body, which was cancelled while it waited, waits again or gets its body.
+// Release makes a delivery due now. One without a body, which waited for the finished file, gets its body or waits again.
 func (tx *Tx) Release(d Delivery) {
 	d.Status, d.NextAttemptAt = DeliveryPending, tx.Now
 	if d.Body == nil {

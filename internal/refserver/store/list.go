@@ -165,7 +165,7 @@ type Page struct {
 }
 
 // log holds entries that are only ever added at the end and dropped at the beginning, numbered over all and grouped by record.
-// What one transaction adds is kept as one record, a batch.
+// What one change adds is kept as one record, a batch.
 type log[T any] struct {
 	kind     Kind
 	recordOf func(*T) string

@@ -36,7 +36,7 @@ func (ts *tables) load(w Write) {
 	case *Webhook:
 		ts.outbox.webhooks = append(ts.outbox.webhooks, v)
 	case *Delivery:
-		if v.Status == DeliverySending { // as files of before had it: claims are not saved
+		if v.Status == DeliverySending { // older records have it; claims are no longer saved
 			v.Status = DeliveryPending
 		}
 		ts.outbox.all = append(ts.outbox.all, v.ID)

@@ -67,7 +67,7 @@ type Attempt struct {
 	StatusCode     int           `json:",omitzero"` // 0: no answer
 	ResponseHeader http.Header   `json:",omitzero"`
 	ResponseBody   []byte        `json:",omitzero"` // the first part of it
-	Error          string        `json:",omitzero"` // why there was no answer; empty with one
+	Error          string        `json:",omitzero"` // why there was no answer, or not all of it; may be empty
 	Duplicate      bool          `json:",omitzero"` // the request before it once more, which the schedule knows nothing of
 }
 

@@ -217,9 +217,9 @@ func (s *Store) Completed() <-chan struct{} { return s.completed }
 // sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
-// Apply stores all that a command changed: the record, its audit entries, its messages, and a pending delivery for each
-// event and each webhook that tracks it. The Change must come from a record read in this transaction. A Change that changed
-// nothing stores nothing.
+// Apply stores all that a command changed: the record, its audit entries, its messages, and a delivery, pending or waiting for
+// the finished file, for each event and each webhook that tracks it. The Change must come from a record read in this transaction.
+// A Change that changed nothing stores nothing.
 func (tx *Tx) Apply(c signing.Change) {
 	if !c.Changed() {
 		return
@@ -263,7 +263,7 @@ func (s *Store) Act(documentID string, command signing.Command) (signing.Change,
 
 // Missing is the error for a record that does not exist.
 type Missing struct {
-	What string // document, template, form, response, webhook, delivery or workspace
+	What string // document, template, form, response, webhook, delivery, workspace, file or link
 	ID   string
 }
 
