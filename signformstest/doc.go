@@ -57,5 +57,6 @@
 //   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].
 //   - Keep or end it: [Server.CheckStorage], [Server.Reset], [Server.Shutdown], [Server.Close].
 //
-// Texts have bounds: see [MaxName]. [Options] and [Profile] are its settings from the start. All methods of a [Server] are safe for concurrent use.
+// Texts have bounds: see [MaxName]. [Options] and [Profile] are its settings from the start. All methods of a [Server] are safe for
+// concurrent use.
 package signformstest

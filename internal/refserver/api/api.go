@@ -32,8 +32,8 @@ type Options struct {
 
 	// Intercept, if it is set, is called for every authenticated request whose body could be read. It calls work at most once,
 	// or answers itself. To do the work and drop the answer, it calls work with a writer of its own and then panics with
-	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429. Intercept is
-	// called concurrently.
+	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429, or any 4xx with
+	// Profile.FreeRefusedReminders. Intercept is called concurrently.
 	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
 
 	// Log, if it is set, gets the record of every request once it is answered, concurrently.
