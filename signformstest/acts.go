@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -125,21 +124,16 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 // byField turns answers by question into answers by field, in the form's order.
 func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer, error) {
 	var out []signing.FormAnswer
+	var asked []string
 	for _, f := range form.Fields {
+		asked = append(asked, f.Question)
 		if a, ok := answers[f.Question]; ok {
 			out = append(out, signing.FormAnswer{FieldID: f.ID, Answer: a})
 		}
 	}
-	if len(out) == len(answers) {
-		return out, nil
-	}
-	known := make([]string, len(form.Fields))
-	for i, f := range form.Fields {
-		known[i] = strconv.Quote(f.Question)
-	}
 	for _, q := range slices.Sorted(maps.Keys(answers)) {
-		if !slices.ContainsFunc(form.Fields, func(f signing.FormField) bool { return f.Question == q }) {
-			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, strings.Join(known, ", "))}
+		if !slices.Contains(asked, q) {
+			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, signing.Quoted(asked))}
 		}
 	}
 	return out, nil
