@@ -29,7 +29,7 @@ func (s *Server) SendSample(webhookID string) (deliveryID string, err error) {
 			return err
 		}
 		events := samples(tx, w)
-		body := delivery.Bodies(events, s.links, delivery.Form{OmitType: s.options.Profile.UntypedSamples})
+		body := delivery.Edit(delivery.Bodies(events, s.links), delivery.Changes{OmitType: s.options.Profile.UntypedSamples})
 		deliveryID = tx.Enqueue(store.Delivery{
 			WebhookID: w.ID, Events: convertAll(events, signing.Event.Stub), Test: true, Body: body, NextAttemptAt: tx.Now, CreatedAt: tx.Now,
 		}).ID

@@ -34,7 +34,7 @@ func (s *Server) tamper(a *delivery.Request) {
 		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
 	}
 	if f.OmitType || f.Type != "" || f.Pad > 0 {
-		a.Body = delivery.Edit(a.Body, delivery.Form{OmitType: f.OmitType, Type: f.Type, Pad: f.Pad})
+		a.Body = delivery.Edit(a.Body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: f.Pad})
 	}
 	a.Seal()
 	if f.OmitHeader != "" {

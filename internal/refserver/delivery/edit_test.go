@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,18 +10,28 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// TestEditIsAsIfMadeSo compares an edited body with one that was made in that form.
-func TestEditIsAsIfMadeSo(t *testing.T) {
+func TestEdit(t *testing.T) {
 	form := &signing.Form{ID: "f", Title: `Intake "1"`}
 	e := signing.Event{Type: signing.EventFormResponse, Form: form, Response: &signing.FormResponse{ID: "r"}}
-	events := []signing.Event{e, e}
-	for _, object := range []bool{false, true} {
-		plain := delivery.Bodies(events, links, delivery.Form{Object: object})
-		for _, form := range []delivery.Form{{}, {OmitType: true}, {Type: `a "type"`}, {Pad: 3}, {OmitType: true, Pad: 2}, {Type: "x", Pad: 1}} {
-			form.Object = object
-			require.Equal(t, string(delivery.Bodies(events, links, form)), string(delivery.Edit(plain, form)), "%+v", form)
-		}
-		untyped := delivery.Bodies(events, links, delivery.Form{Object: object, OmitType: true})
-		require.Equal(t, string(delivery.Bodies(events, links, delivery.Form{Object: object, Type: "x"})), string(delivery.Edit(untyped, delivery.Form{Type: "x"})))
+	one := string(delivery.Body(e, links, true))
+	const typed = `"webhookEvent":"new_form_response",`
+	require.True(t, strings.HasPrefix(one, "{"+typed))
+	rest := strings.TrimSuffix(strings.TrimPrefix(one, "{"+typed), "}")
+	for _, c := range []struct {
+		changes delivery.Changes
+		want    string
+	}{
+		{changes: delivery.Changes{}, want: `{` + typed + rest + `}`},
+		{changes: delivery.Changes{OmitType: true}, want: `{` + rest + `}`},
+		{changes: delivery.Changes{Type: `a "type"`}, want: `{"webhookEvent":"a \"type\"",` + rest + `}`},
+		{changes: delivery.Changes{Pad: 3}, want: `{` + typed + rest + `,"padding":"xxx"}`},
+		{changes: delivery.Changes{OmitType: true, Pad: 2}, want: `{` + rest + `,"padding":"xx"}`},
+		{changes: delivery.Changes{Type: "x", Pad: 1}, want: `{"webhookEvent":"x",` + rest + `,"padding":"x"}`},
+	} {
+		require.Equal(t, c.want, string(delivery.Edit([]byte(one), c.changes)), "%+v", c.changes)
+		several := delivery.Bodies([]signing.Event{e, e}, links)
+		require.Equal(t, "["+c.want+","+c.want+"]", string(delivery.Edit(several, c.changes)), "%+v", c.changes)
 	}
+	untyped := delivery.Edit([]byte(one), delivery.Changes{OmitType: true})
+	require.Equal(t, `{"webhookEvent":"x",`+rest+`}`, string(delivery.Edit(untyped, delivery.Changes{Type: "x"})))
 }

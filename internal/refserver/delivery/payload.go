@@ -2,43 +2,25 @@ package delivery
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Form is how a webhook wants its bodies. The zero Form is the service's usual one.
-type Form struct {
-	Object   bool   // one object instead of an array of one
-	OmitType bool   // without webhookEvent, as in some of the interface's own samples
-	Type     string // this webhookEvent instead of the event's own; empty: its own
-	Pad      int    // one more field, of so many bytes
+// Body returns the body of a delivery of one event: an array of one, or with object the event alone. Equal inputs give equal
+// bytes.
+func Body(e signing.Event, links signing.Links, object bool) []byte {
+	if object {
+		return AppendJSON(nil, payload(e, links))
+	}
+	return Bodies([]signing.Event{e}, links)
 }
 
-// Body returns the body of a delivery of one event. Equal inputs give equal bytes.
-func Body(e signing.Event, links signing.Links, form Form) []byte {
-	return Bodies([]signing.Event{e}, links, form)
-}
-
-// Bodies returns one body that carries several events: an array of them, or with Form.Object the first alone.
-func Bodies(events []signing.Event, links signing.Links, form Form) []byte {
+// Bodies returns one body that carries several events in an array.
+func Bodies(events []signing.Event, links signing.Links) []byte {
 	var all Array
 	for _, e := range events {
-		o := payload(e, links)
-		if form.Type != "" {
-			o[0].Value = form.Type
-		}
-		if form.OmitType {
-			o = o[1:]
-		}
-		if form.Pad > 0 {
-			o = append(o, Member{"padding", strings.Repeat("x", form.Pad)})
-		}
-		if form.Object {
-			return AppendJSON(nil, o)
-		}
-		all = append(all, o)
+		all = append(all, payload(e, links))
 	}
 	return AppendJSON(nil, all)
 }

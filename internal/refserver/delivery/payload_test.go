@@ -62,9 +62,8 @@ func TestBodyOfEachEvent(t *testing.T) {
 		t.Run(string(c.event), func(t *testing.T) {
 			e := signing.Event{Type: c.event, Document: document(c.kind), Signer: 0}
 			typed := `"webhookEvent":"` + string(c.event) + `",`
-			require.Equal(t, `[{`+typed+c.want+`}]`, string(delivery.Body(e, links, delivery.Form{})))
-			require.Equal(t, `{`+typed+c.want+`}`, string(delivery.Body(e, links, delivery.Form{Object: true})))
-			require.Equal(t, `[{`+c.want+`}]`, string(delivery.Body(e, links, delivery.Form{OmitType: true})))
+			require.Equal(t, `[{`+typed+c.want+`}]`, string(delivery.Body(e, links, false)))
+			require.Equal(t, `{`+typed+c.want+`}`, string(delivery.Body(e, links, true)))
 		})
 	}
 }
@@ -74,19 +73,19 @@ func TestBodyOfAFormResponse(t *testing.T) {
 	e := signing.Event{Type: signing.EventFormResponse, Signer: -1, Form: form, Response: &signing.FormResponse{ID: "r1", RespondentEmail: "ann@example.com"}}
 	require.Equal(t, `[{"webhookEvent":"new_form_response","formId":"f1","formResponseId":"r1","formTitle":"Intake",`+
 		`"finishedPdfUrl":"https://service.test/finished/r1.pdf","respondentEmail":"ann@example.com","response":[]}]`,
-		string(delivery.Body(e, links, delivery.Form{})))
+		string(delivery.Body(e, links, false)))
 
 	e.Response.Answers = []signing.FormAnswer{{FieldID: "q1", Question: "Why?", Answer: "a\nb"}, {FieldID: "q2"}}
-	require.Contains(t, string(delivery.Body(e, links, delivery.Form{})),
+	require.Contains(t, string(delivery.Body(e, links, false)),
 		`"response":[{"id":"q1","question":"Why?","answer":"a\nb"},{"id":"q2","question":"","answer":""}]`)
 }
 
 func TestBodiesCarrySeveralEvents(t *testing.T) {
 	form := &signing.Form{ID: "f1"}
 	e := signing.Event{Type: signing.EventFormResponse, Form: form, Response: &signing.FormResponse{ID: "r1"}}
-	one := string(delivery.Body(e, links, delivery.Form{Object: true}))
-	require.Equal(t, "["+one+","+one+"]", string(delivery.Bodies([]signing.Event{e, e}, links, delivery.Form{})))
-	require.Equal(t, "[]", string(delivery.Bodies(nil, links, delivery.Form{})))
+	one := string(delivery.Body(e, links, true))
+	require.Equal(t, "["+one+","+one+"]", string(delivery.Bodies([]signing.Event{e, e}, links)))
+	require.Equal(t, "[]", string(delivery.Bodies(nil, links)))
 }
 
 // TestSignaturesStayOutOfEvents: what a signer drew or typed as a signature is in the finished PDF, and in no event.
@@ -98,7 +97,7 @@ func TestSignaturesStayOutOfEvents(t *testing.T) {
 		{Name: "Company", Kind: "text", Page: 2, Label: "Company", Value: "A & B"},
 		{Kind: "signature", Page: 3, Label: "free", Value: "kept"},
 	}
-	body := string(delivery.Body(signing.Event{Type: signing.EventTemplateResponse, Signer: -1, Document: d}, links, delivery.Form{}))
+	body := string(delivery.Body(signing.Event{Type: signing.EventTemplateResponse, Signer: -1, Document: d}, links, false))
 	require.Contains(t, body, `,"text(page2)[Company]":"A & B","signature(page3)[free]":"kept"}`)
 	require.NotContains(t, body, "page1")
 }

@@ -54,7 +54,7 @@ const retryAfter = time.Second
 
 // NewSender returns a sender that does nothing until [Sender.Run]. The store's deliveries get their bodies from it.
 func NewSender(c Config) *Sender {
-	c.Store.SetRender(func(e signing.Event, w store.Webhook) []byte { return Body(e, c.Links, Form{Object: w.Bare}) })
+	c.Store.SetRender(func(e signing.Event, w store.Webhook) []byte { return Body(e, c.Links, w.Bare) })
 	return &Sender{
 		Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), claimed: make(map[string]bool), idle: make(chan struct{}),
 	}

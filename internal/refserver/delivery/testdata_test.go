@@ -50,7 +50,7 @@ func TestBodiesEqualTestdata(t *testing.T) {
 			require.NoError(t, json.Unmarshal(raw, &wire))
 			e := wire[0].event(t, raw)
 			base := signing.Links{Base: "https://files.example.com"}
-			require.Equal(t, strings.TrimSpace(string(raw)), string(delivery.Body(e, base, delivery.Form{})))
+			require.Equal(t, strings.TrimSpace(string(raw)), string(delivery.Body(e, base, false)))
 		})
 	}
 }
