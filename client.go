@@ -42,8 +42,8 @@ type Options struct {
 	// says after what an operation is repeated.
 	MaxAttempts int
 	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin and
-	// RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to RetryWaitMax is obeyed instead, and
-	// never less than half of RetryWaitMin; after a longer one the call returns at once.
+	// RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to RetryWaitMax is
+	// obeyed instead, but the wait is never less than half of RetryWaitMin. After a longer one the call returns at once.
 	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0, the
