@@ -25,7 +25,7 @@ import (
 type Fault struct {
 	Operation   signforms.Operation // as in signforms.OpSend; empty: any
 	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
-	Nth         int                 // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
+	Nth         int                 // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
 	Times       int                 // happens this often at most; 0: no limit
 	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
@@ -56,7 +56,7 @@ type WebhookFault struct {
 	WebhookID   string  // as AddWebhook returned it, of a webhook that there is; empty: any
 	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
 	EventType   string  // a webhookEvent, as in "new_template_response"; empty: any
-	Nth         int     // happens from this match on, counted from 1, or with Times 0 on this one alone; 0: from the first on
+	Nth         int     // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
 	Times       int     // happens this often at most; 0: no limit
 	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
 
