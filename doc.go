@@ -24,8 +24,8 @@
 // The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
 // [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Each matches at least one of these,
 // or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong with them is in one
-// error. Texts of errors hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer at most 200
-// bytes of its message. So they can be logged.
+// error. Texts of errors hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer only a code
+// and at most 200 bytes. So they can be logged.
 //
 // A fake that stands in for this package returns what the service would have caused: &Error{StatusCode: 404} matches
 // ErrNotFound, &Error{Operation: OpSend, StatusCode: 503} matches ErrOutcomeUnknown, as does one of OpSendReminder, and

@@ -56,15 +56,15 @@ type Error struct {
 	StatusCode int
 	// Code is the service's error code, such as invalid_status. It is empty when the answer had none. Not documented by the service.
 	Code string
-	// Message is the service's message, or the SDK's own when there was no answer. The message of an answer that is not JSON
-	// is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail addresses and an API key
-	// of 8 bytes or more are replaced.
+	// Message is the service's message, or the SDK's own where there was no answer or none that it can use. The message of an
+	// answer that is not JSON is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail
+	// addresses and an API key of 8 bytes or more are replaced.
 	Message string
-	// RequestID is the x-request-id of the call, the same for its retries. It is empty when nothing was sent.
+	// RequestID is the x-request-id of the call, the same for its retries. It is empty when no attempt was made.
 	RequestID string
 	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does.
 	RetryAfter time.Duration
-	// Attempts is the number of requests that were tried; 0 when nothing was sent.
+	// Attempts is the number of attempts, which includes those that could not connect; 0 when none was made.
 	Attempts int
 	// Local is true when the SDK made no attempt: an input is wrong, the context had ended, or the reminder budget gave no slot.
 	Local bool

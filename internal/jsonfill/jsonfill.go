@@ -29,8 +29,8 @@ var ErrNotObject = errors.New("it is not a JSON object")
 var ErrTooMuch = errors.New("it would take too much memory: its records are many and nearly empty")
 
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
-// repeated key fills it again. null never replaces another value, nor do false, 0 and an empty text in a field that is no
-// pointer. Keys match in any case, as with encoding/json.
+// repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer or time
+// field. Keys match in any case, as with encoding/json.
 //
 // It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other targets
 // are filled when Object returns that error. Bytes that are not UTF-8 become U+FFFD.
