@@ -31,11 +31,11 @@ func (c *clock) advance() int64 {
 		wall = c.wall()
 	}
 	passed := real.Sub(c.at)
-	if told := c.last + passed.Milliseconds(); !c.at.IsZero() && told > wall.UnixMilli() {
+	if steady := c.last + passed.Milliseconds(); !c.at.IsZero() && steady > wall.UnixMilli() {
 		if passed >= time.Millisecond { // otherwise fractions of milliseconds would be lost each time
-			c.last, c.at = told, c.at.Add(passed.Truncate(time.Millisecond))
+			c.last, c.at = steady, c.at.Add(passed.Truncate(time.Millisecond))
 		}
-		return told
+		return steady
 	}
 	c.last, c.at = wall.UnixMilli(), real
 	return c.last

@@ -110,7 +110,7 @@ func (f *finisher) finish(ctx context.Context, d signing.Document) {
 	f.mu.Lock()
 	delete(f.underWay, d.ID)
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
 func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
@@ -209,10 +209,11 @@ func (f *finisher) wakeUp() {
 	close(f.retry)
 	f.retry = make(chan struct{})
 	f.mu.Unlock()
-	f.poke()
+	f.signal()
 }
 
-func (f *finisher) poke() {
+// signal makes run look for documents that wait for a file.
+func (f *finisher) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:

@@ -261,9 +261,9 @@ const maxUnanswered = 3
 
 func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
 	tell := newProgress(stderr, b.verb, len(b.todo))
-	told := tell.interrupts(ctx)
+	stop := tell.interrupts(ctx)
 	defer func() {
-		told()
+		stop()
 		tell.end()
 		if err := p.end(); err != nil && b.stopped == nil {
 			b.stopped = err

@@ -90,8 +90,8 @@ func confirm(cmd *cobra.Command, question string) error {
 
 // askFor asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
 func askFor(cmd *cobra.Command, question, flag string) (string, error) {
-	_, asks := terminal(cmd.ErrOrStderr())
-	if _, answers := terminal(cmd.InOrStdin()); !asks || !answers {
+	_, shown := terminal(cmd.ErrOrStderr())
+	if _, typed := terminal(cmd.InOrStdin()); !shown || !typed {
 		return "", usageError("there is no terminal to ask on: set %s", flag)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), question)

@@ -90,8 +90,8 @@ func ifGet(method string) string {
 	return "changes"
 }
 
-// told returns the facts with this outcome.
-func told(rep *probe.Report, o probe.Outcome) (ids []string) {
+// factsWith returns the facts with this outcome.
+func factsWith(rep *probe.Report, o probe.Outcome) (ids []string) {
 	for _, r := range rep.Results {
 		if r.Outcome == o {
 			ids = append(ids, r.ID)
@@ -111,21 +111,21 @@ func show(rep *probe.Report) string {
 // On a service as the wire format assumes it, no fact differs. Facts that only changes can show cannot be told.
 func TestAssumedReading(t *testing.T) {
 	rep, _ := asked(t, account(t, signformstest.Profile{}), false)
-	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Empty(t, factsWith(rep, probe.Differs), show(rep))
 	var untold []string
 	for _, f := range probe.Facts {
 		if f.Mutating || f.Never != "" {
 			untold = append(untold, f.ID)
 		}
 	}
-	require.Equal(t, untold, told(rep, probe.CannotTell), show(rep))
+	require.Equal(t, untold, factsWith(rep, probe.CannotTell), show(rep))
 	require.Empty(t, probe.ProfileLiteral(rep.Profile))
 	require.Empty(t, rep.Endpoints)
 
 	rep, _ = asked(t, account(t, signformstest.Profile{}), true)
-	require.Empty(t, told(rep, probe.Differs), show(rep))
-	require.Contains(t, told(rep, probe.Holds), "void document")
-	require.Contains(t, told(rep, probe.Holds), "send reminder")
+	require.Empty(t, factsWith(rep, probe.Differs), show(rep))
+	require.Contains(t, factsWith(rep, probe.Holds), "void document")
+	require.Contains(t, factsWith(rep, probe.Holds), "send reminder")
 }
 
 // reading is a Profile with one field set, and the facts that differ because of it. Without such facts the field cannot be seen.
@@ -193,8 +193,8 @@ func TestEveryReading(t *testing.T) {
 			s := account(t, r.profile)
 			before := len(s.Requests())
 			rep, _ := asked(t, s, false)
-			require.Equal(t, sorted(r.differ), sorted(told(rep, probe.Differs)), show(rep))
-			require.Equal(t, sorted(append(told(usual, probe.CannotTell), r.untold...)), sorted(told(rep, probe.CannotTell)), show(rep))
+			require.Equal(t, sorted(r.differ), sorted(factsWith(rep, probe.Differs)), show(rep))
+			require.Equal(t, sorted(append(factsWith(usual, probe.CannotTell), r.untold...)), sorted(factsWith(rep, probe.CannotTell)), show(rep))
 			want := r.profile
 			if len(r.differ) == 0 {
 				want = signformstest.Profile{}
@@ -253,8 +253,8 @@ func TestEveryEndpoint(t *testing.T) {
 					want = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Method: "GET"}}
 				}
 				require.Equal(t, want, rep.Endpoints, show(rep))
-				require.Equal(t, len(want) > 0, slices.Contains(told(rep, probe.Differs), "void document"), show(rep))
-				require.LessOrEqual(t, len(told(rep, probe.Differs)), 1, show(rep))
+				require.Equal(t, len(want) > 0, slices.Contains(factsWith(rep, probe.Differs), "void document"), show(rep))
+				require.LessOrEqual(t, len(factsWith(rep, probe.Differs)), 1, show(rep))
 			})
 		}
 	}
@@ -262,12 +262,12 @@ func TestEveryEndpoint(t *testing.T) {
 		t.Run(fmt.Sprint("remind ", e), func(t *testing.T) {
 			s := account(t, signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}})
 			rep, _ := asked(t, s, true)
-			require.LessOrEqual(t, len(told(rep, probe.Differs)), 1, show(rep))
+			require.LessOrEqual(t, len(factsWith(rep, probe.Differs)), 1, show(rep))
 			switch {
 			case e.Method == "POST" && e.Inputs == both:
-				require.Contains(t, told(rep, probe.Holds), "send reminder")
+				require.Contains(t, factsWith(rep, probe.Holds), "send reminder")
 			case e.Method == "PATCH": // probe tries two methods, but not this one
-				require.Contains(t, told(rep, probe.Differs), "send reminder", show(rep))
+				require.Contains(t, factsWith(rep, probe.Differs), "send reminder", show(rep))
 				require.Empty(t, rep.Endpoints)
 			default:
 				require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: seen(e)}, rep.Endpoints, show(rep))
@@ -305,7 +305,7 @@ func TestOperationsElsewhere(t *testing.T) {
 				t.Run(fmt.Sprint(op, e, mutating), func(t *testing.T) {
 					s := account(t, signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{op: e}})
 					rep, _ := asked(t, s, mutating)
-					require.Equal(t, facts, told(rep, probe.Differs), show(rep))
+					require.Equal(t, facts, factsWith(rep, probe.Differs), show(rep))
 				})
 			}
 		}
@@ -319,7 +319,7 @@ func TestKnownEndpoints(t *testing.T) {
 	rep, err := probe.Run(t.Context(), probe.Options{BaseURL: s.URL, APIKey: s.APIKey, Endpoints: endpoints, Transport: s.HTTPClient().Transport,
 		Timeout: time.Second * 10, Sleep: func(context.Context, time.Duration) error { return nil }})
 	require.NoError(t, err)
-	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Empty(t, factsWith(rep, probe.Differs), show(rep))
 	require.Equal(t, endpoints, rep.Endpoints)
 }
 
@@ -359,7 +359,7 @@ func TestServiceThatIgnoresIDs(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, rep.Accepted, show(rep))
 	require.Len(t, s.Requests()[before:], 1, "the first that is carried out is the last")
-	require.Contains(t, told(rep, probe.Differs), "void document")
+	require.Contains(t, factsWith(rep, probe.Differs), "void document")
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -369,9 +369,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestEmptyAccountClaimsLittle(t *testing.T) {
 	s := signformstest.NewServer(t, nil)
 	rep, _ := asked(t, s, false)
-	require.Empty(t, told(rep, probe.Differs), show(rep))
+	require.Empty(t, factsWith(rep, probe.Differs), show(rep))
 	for _, id := range []string{"page size", "default order", "sort orders", "archive", "documents count", "dateFrom included", "spellings", "one respondent"} {
-		require.Contains(t, told(rep, probe.CannotTell), id)
+		require.Contains(t, factsWith(rep, probe.CannotTell), id)
 	}
 }
 
@@ -385,7 +385,7 @@ func TestFailedAnswersClaimNothing(t *testing.T) {
 		heal := s.Fail(signformstest.Fault{Nth: n + 1, Status: 500})
 		rep, _ := asked(t, s, false)
 		heal()
-		require.Empty(t, told(rep, probe.Differs), "request %d: %s", n+1, show(rep))
+		require.Empty(t, factsWith(rep, probe.Differs), "request %d: %s", n+1, show(rep))
 	}
 }
 
@@ -394,8 +394,8 @@ func TestUnavailableIsAskedAgain(t *testing.T) {
 	s := account(t, signformstest.Profile{})
 	s.Fail(signformstest.Fault{Nth: 5, Times: 1, Status: 503, RetryAfter: "30"})
 	rep, _ := asked(t, s, false)
-	require.Empty(t, told(rep, probe.Differs), show(rep))
-	require.Contains(t, told(rep, probe.Holds), "sort orders")
+	require.Empty(t, factsWith(rep, probe.Differs), show(rep))
+	require.Contains(t, factsWith(rep, probe.Holds), "sort orders")
 }
 
 // When the service stops answering, probe reports what it has found so far.
@@ -411,8 +411,8 @@ func TestPartialReport(t *testing.T) {
 		})}
 	rep, err := probe.Run(t.Context(), o)
 	require.EqualError(t, err, "the service does not answer: connection refused")
-	require.Contains(t, told(rep, probe.Holds), "page size")
-	require.Contains(t, told(rep, probe.CannotTell), "dateFrom included")
+	require.Contains(t, factsWith(rep, probe.Holds), "page size")
+	require.Contains(t, factsWith(rep, probe.CannotTell), "dateFrom included")
 	require.Len(t, rep.Results, len(probe.Facts))
 }
 
