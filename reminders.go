@@ -24,10 +24,10 @@ type RemindResult struct {
 
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is.
 //
-// Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for it at most
-// [Options.ReminderMaxWait]. When that is too short, it fails at once with ErrRateLimited, Error.Local and Error.RetryAfter,
-// and nothing was sent. ErrRefused: the status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers
-// may have been reminded.
+// Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
+// [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
+// sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees. ErrRefused: the status forbids it,
+// see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been reminded.
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
 	return s.remind(ctx, ref, s.c.options.ReminderMaxWait)
 }

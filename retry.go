@@ -51,7 +51,7 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 }
 
 // wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin.
-// It is 0 for a reminder whose 429 has closed the budget for longer: that call waits for its next slot.
+// It is 0 for a reminder whose 429 has closed the budget for at least that half: the wait for the next slot is longer.
 func (r *run) wait() time.Duration {
 	least, most := r.c.options.RetryWaitMin/2, r.c.options.RetryWaitMax
 	if r.call.op == OpSendReminder && r.last.status == http.StatusTooManyRequests {

@@ -70,7 +70,7 @@ func New(s Settings) *Budget {
 // Slot is a slot that was taken.
 type Slot struct {
 	id string
-	// At is just before the slot was taken: its hold ends at least Settings.Attempt and Unanswered later.
+	// At is just before the slot was taken. The hold ends no earlier than Settings.Attempt plus Unanswered after At.
 	At time.Time
 	// Waited is how long it took to get it.
 	Waited time.Duration
@@ -154,7 +154,8 @@ func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 	return answer, err
 }
 
-// forecast estimates the wait of a caller that is not first. Until the first is known to have no slot, it is a lower bound.
+// forecast estimates the wait of a caller that is not first. The estimate is a lower bound while the first caller may
+// already have its slot.
 func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error) {
 	frees, err := b.Peek(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}} }
 // line is the callers in their order. Only the first takes a slot from the store.
 type line struct {
 	waiters []*waiter
-	// firstWaits becomes true when the store tells the first to wait, and false when the first asks again. Only while it is true
-	// is it known that nobody in line has a slot.
+	// firstWaits is true from when the store tells the first caller to wait until that caller asks again. While it is false, the
+	// first caller may have got a slot and not left the line yet.
 	firstWaits bool
 }
 
