@@ -218,6 +218,27 @@ func TestListenForwards(t *testing.T) {
 	require.Empty(t, webhooksOf(t, c), "it takes its webhooks with it")
 }
 
+// A target that shuts down may wait for idle connections, so listen closes them soon.
+func TestListenClosesIdleConnections(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	closed := make(chan struct{}, 10)
+	target := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	target.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	target.Start()
+	defer target.Close()
+	listen(t, "--url", s.BaseURL, "--forward-to", target.URL+"/hook")
+	signs(t, c, lease(t, c), "ann@example.com")
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "a connection stays open without a request")
+	}
+}
+
 func TestListenJSONAndFamilies(t *testing.T) {
 	s, c, _ := sandboxWith(t)
 	l := listen(t, "--url", s.BaseURL, "--json", "--events", "new_signature_completed")
