@@ -62,16 +62,6 @@ type ClientMeasurement struct {
 	CPU  float64 // CPU time
 }
 
-// MeasureGet compares getting 100 documents. Each round makes this many calls.
-func MeasureGet(ctx context.Context, rounds, calls int) (ClientMeasurement, error) {
-	f, err := NewFixture(pageSize)
-	if err != nil {
-		return ClientMeasurement{}, err
-	}
-	defer f.Close()
-	return compare("GET of 100 documents", rounds, repeat(ctx, calls, f.GetSDK), repeat(ctx, calls, f.GetByHand))
-}
-
 func repeat(ctx context.Context, times int, call func(context.Context) error) func() error {
 	return func() error {
 		for range times {
@@ -156,40 +146,28 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// ClientCost is the cost of the calls of a row.
-type ClientCost struct {
-	Row       ClientRow
-	One, List CallCost
-}
-
 // CallCost is the cost of a call: its allocations, including those of the server, and its time as a ratio to the same by hand.
 type CallCost struct {
 	Allocs, HandAllocs float64
 	ClientMeasurement
 }
 
-// MeasureClients compares the clients of [ClientRows] with the same calls by hand.
-func MeasureClients(ctx context.Context, rounds int) ([]ClientCost, error) {
-	rows, stop, err := ClientRows()
+// MeasureCalls compares getting one document and a page of 100 with the same by hand. The server answers with fixed bytes.
+func MeasureCalls(ctx context.Context, rounds int) (one, list CallCost, err error) {
+	calls, stop, err := newCalls()
 	if err != nil {
-		return nil, err
+		return one, list, err
 	}
 	defer stop()
-	costs := make([]ClientCost, len(rows))
-	for i, row := range rows {
-		costs[i].Row = row
-		if costs[i].One, err = row.One.measure(ctx, row.Name+", one record", rounds, 500); err != nil {
-			return nil, err
-		}
-		if costs[i].List, err = row.List.measure(ctx, row.Name+", a list of 100", rounds, 50); err != nil {
-			return nil, err
-		}
+	if one, err = calls.one.measure(ctx, "one record", rounds, 500); err != nil {
+		return one, list, err
 	}
-	return costs, nil
+	list, err = calls.list.measure(ctx, "a list of 100", rounds, 50)
+	return one, list, err
 }
 
-func (c Calls) measure(ctx context.Context, name string, rounds, calls int) (cost CallCost, err error) {
-	client, hand := repeat(ctx, calls, c.Client), repeat(ctx, calls, c.Hand)
+func (p pair) measure(ctx context.Context, name string, rounds, calls int) (cost CallCost, err error) {
+	client, hand := repeat(ctx, calls, p.sdk), repeat(ctx, calls, p.hand)
 	if cost.ClientMeasurement, err = compare(name, rounds, client, hand); err != nil {
 		return CallCost{}, err
 	}

@@ -45,29 +45,31 @@ type handPage struct {
 
 // List returns one page of 100 documents, and how many pages there are.
 func (c HandClient) List(ctx context.Context, page int) (documents []HandDocument, pages int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.BaseURL+"/get-documents?documentType=PDF&limit=100&page="+strconv.Itoa(page), nil)
+	answer, err := getByHand(ctx, c.BaseURL+"/get-documents?documentType=PDF&limit=100&page="+strconv.Itoa(page))
+	return answer.Documents, answer.Pagination.TotalPages, err
+}
+
+func getByHand(ctx context.Context, url string) (answer handPage, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, 0, err
+		return answer, err
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Api-Key", APIKey)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, 0, err
+		return answer, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, 0, err
+		return answer, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, 0, fmt.Errorf("listing documents: status %d", resp.StatusCode)
+		return answer, fmt.Errorf("listing documents: status %d", resp.StatusCode)
 	}
-	var answer handPage
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, 0, err
-	}
-	return answer.Documents, answer.Pagination.TotalPages, nil
+	err = json.Unmarshal(body, &answer)
+	return answer, err
 }
 
 // All returns all documents, and gets them page by page.

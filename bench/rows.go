@@ -27,14 +27,12 @@ func Kinds() []Kind { return []Kind{KindVerify, KindDecode, KindMiddleware, Kind
 // Decoding says how far a row decodes the payload.
 type Decoding string
 
-// How far rows decode. signforms and the code written by hand know the fields of the payload. Other libraries get the payload in an
-// envelope of their own service. They decode the envelope, and the payload as far as they decode unknown content.
+// How far rows decode. signforms and the code written by hand know the fields of the payload. stripe-go gets the payload in an
+// envelope of its own service, and decodes it as it decodes unknown content.
 const (
-	DecodesNot      Decoding = "–"
-	DecodesTyped    Decoding = "typed"         // every field into a struct
-	DecodesGeneric  Decoding = "maps"          // every field into map[string]any
-	DecodesShallow  Decoding = "fields raw"    // each event into a map of raw fields
-	DecodesEnvelope Decoding = "envelope only" // the payload stays raw JSON
+	DecodesNot     Decoding = "–"
+	DecodesTyped   Decoding = "typed" // every field into a struct
+	DecodesGeneric Decoding = "maps"  // every field into map[string]any
 )
 
 // Work says what work a row does.
@@ -68,7 +66,7 @@ type Row struct {
 
 // Rows returns all rows, sorted by kind, with ours first in each kind.
 func Rows() []Row {
-	rows := slices.Concat(signformsRows(), handRows(), stripeRows(), standardRows(), githubRows(), chatRows(), paddleRows())
+	rows := slices.Concat(signformsRows(), handRows(), stripeRows())
 	order := Kinds()
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return slices.Index(order, a.Kind) - slices.Index(order, b.Kind)

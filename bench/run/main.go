@@ -9,10 +9,12 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/bench"
+	"github.com/signforms/signforms-go/bench/durable"
 )
 
 func main() {
@@ -20,8 +22,8 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 21, "how often everything is measured; the median counts")
 	flag.DurationVar(&s.sample, "sample", 10*time.Millisecond, "CPU time of one measurement of a webhook row")
 	flag.StringVar(&s.only, "only", "", "regular expression: measure only the webhook rows whose names match")
-	flag.BoolVar(&s.webhook, "webhook", true, "measure receivers of webhooks")
-	flag.BoolVar(&s.client, "client", true, "measure calls of the client")
+	flag.StringVar(&s.tables, "tables", "webhook,client,durable", "what to measure: receivers of webhooks, calls of the client, durable receiving")
+	flag.StringVar(&s.dir, "dir", "", "folder for the databases of durable receiving, on the disk to measure; empty: a temporary one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -32,22 +34,30 @@ func main() {
 }
 
 type settings struct {
-	rounds          int
-	sample          time.Duration
-	only            string
-	webhook, client bool
+	rounds      int
+	sample      time.Duration
+	only        string
+	tables, dir string
 }
 
 func (s settings) run(ctx context.Context) error {
 	fmt.Printf("%s, %s %s/%s, %d processors, %d rounds.\n",
 		time.Now().Format(time.DateOnly), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
-	if s.webhook {
-		if err := s.runWebhook(ctx); err != nil {
+	for table := range strings.SplitSeq(s.tables, ",") {
+		var err error
+		switch table {
+		case "webhook":
+			err = s.runWebhook(ctx)
+		case "client":
+			err = s.runClient(ctx)
+		case "durable":
+			err = durable.Report(ctx, os.Stdout, durable.Settings{Rounds: min(s.rounds, 5), Round: time.Second, Dir: s.dir})
+		default:
+			err = fmt.Errorf("-tables: no table %q; there are webhook, client and durable", table)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if s.client {
-		return s.runClient(ctx)
 	}
 	return nil
 }
@@ -74,10 +84,6 @@ func (s settings) runWebhook(ctx context.Context) error {
 const allDocuments = 100_000
 
 func (s settings) runClient(ctx context.Context) error {
-	get, err := bench.MeasureGet(ctx, s.rounds, 100)
-	if err != nil {
-		return err
-	}
 	all, err := bench.MeasureAll(ctx, min(s.rounds, 7), allDocuments)
 	if err != nil {
 		return err
@@ -98,12 +104,11 @@ func (s settings) runClient(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	costs, err := bench.MeasureClients(ctx, min(s.rounds, 10))
+	one, list, err := bench.MeasureCalls(ctx, s.rounds)
 	if err != nil {
 		return err
 	}
-	costTable(os.Stdout, costs)
-	clientTable(os.Stdout, []bench.ClientMeasurement{get, all})
+	clientTable(os.Stdout, []bench.CallCost{one, list}, []bench.ClientMeasurement{all})
 	fmt.Printf("\nAll of %d documents: at most %.1f MiB live above the start by Documents.All, %.1f MiB by hand.\n",
 		allDocuments, mebibytes(peak), mebibytes(peakByHand))
 	return nil

@@ -1,4 +1,4 @@
-package main
+package durable
 
 import (
 	"bytes"
@@ -60,11 +60,11 @@ type result struct {
 }
 
 // receive prints a table for 1, 16 and 64 senders. Receivers come in random order in each round, each with an empty database.
-func (s settings) receive(ctx context.Context) error {
-	fmt.Println("| 1 KB event over HTTP | senders | p50 | deliveries/s | of a bare grouped INSERT |\n|---|---|---|---|---|")
+func (s Settings) receive(ctx context.Context, w io.Writer) error {
+	fmt.Fprintln(w, "| 1 KB event over HTTP | senders | p50 | deliveries/s | of a bare grouped INSERT |\n|---|---|---|---|---|")
 	for _, senders := range []int{1, 16, 64} {
 		results := map[string][]result{}
-		for range s.rounds {
+		for range s.Rounds {
 			for _, i := range rand.Perm(len(receivers)) {
 				got, err := s.measure(ctx, receivers[i], senders)
 				if err != nil {
@@ -75,7 +75,7 @@ func (s settings) receive(ctx context.Context) error {
 		}
 		for _, r := range receivers {
 			m := medianOf(results[r.name])
-			fmt.Printf("| %s | %d | %.2f ms | %.0f | %.2f |\n", r.name, senders, m.p50.Seconds()*1000, m.rate, m.rate/medianOf(results[rowBare]).rate)
+			fmt.Fprintf(w, "| %s | %d | %.2f ms | %.0f | %.2f |\n", r.name, senders, m.p50.Seconds()*1000, m.rate, m.rate/medianOf(results[rowBare]).rate)
 		}
 	}
 	return nil
@@ -95,10 +95,10 @@ func median[T time.Duration | float64](all []T) T {
 }
 
 // measure sends deliveries for the time of a round. Each is new and must be answered 200.
-func (s settings) measure(ctx context.Context, r receiver, senders int) (result, error) {
+func (s Settings) measure(ctx context.Context, r receiver, senders int) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	h, closeStore, err := r.open(tempDir(s.dir))
+	h, closeStore, err := r.open(tempDir(s.Dir))
 	if err != nil {
 		return result{}, err
 	}
@@ -111,7 +111,7 @@ func (s settings) measure(ctx context.Context, r receiver, senders int) (result,
 	deliveries := &deliveries{sender: bench.NewSender(bench.Row{Sign: sign}, bench.Payloads()[0])}
 	for range senders {
 		wg.Go(func() {
-			got, failed := send(ctx, client, server.URL, deliveries, begun.Add(s.round))
+			got, failed := send(ctx, client, server.URL, deliveries, begun.Add(s.Round))
 			mu.Lock()
 			defer mu.Unlock()
 			took = append(took, got...)

@@ -1,4 +1,4 @@
-package main
+package durable
 
 import (
 	"database/sql"
