@@ -17,6 +17,30 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
+// The README's first lines.
+func readmeFirst(ctx context.Context, client *signforms.Client, offer string, store func(id string) error) error {
+	sent, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+		TemplateID: offer,
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	switch {
+	case errors.Is(err, signforms.ErrOutcomeUnknown):
+		return fmt.Errorf("it may have been sent, so look before you send again: %w", err)
+	case err != nil:
+		return err
+	}
+	return store(sent.CreatedDocumentID)
+}
+
+// They do what they say.
+func TestREADMEFirst(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	stored := ""
+	require.NoError(t, readmeFirst(t.Context(), service.Client(), offer, func(id string) error { stored = id; return nil }))
+	require.NoError(t, service.Signer(stored, "ann@example.com").Sign())
+}
+
 // The README's program that sends.
 func Example_send() {
 	client, err := signforms.New(os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY"), nil)

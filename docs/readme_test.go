@@ -22,6 +22,7 @@ func TestREADMEProgramsAreCompiled(t *testing.T) {
 	source, err := os.ReadFile("example_readme_test.go")
 	require.NoError(t, err)
 	want := []string{
+		lines(t, source, "readmeFirst"),
 		program(t, source, "Example_send"),
 		program(t, source, "Example_receive"),
 		program(t, source, "TestOfferIsSigned"),
@@ -43,6 +44,26 @@ func TestREADMEProgramsAreCompiled(t *testing.T) {
 func program(t *testing.T, source []byte, name string) string {
 	t.Helper()
 	files := token.NewFileSet()
+	file, f := function(t, files, source, name)
+	at := func(p token.Pos) int { return files.Position(p).Offset }
+	head, signature := "package main", "func main()"
+	if strings.HasPrefix(name, "Test") {
+		head, signature = "package shop_test", string(source[at(f.Pos()):at(f.Body.Pos())-1])
+	}
+	return fmt.Sprintf("%s\n\nimport (\n%s)\n\n%s %s\n", head, imports(file, f), signature, source[at(f.Body.Pos()):at(f.Body.End())])
+}
+
+// lines returns the lines within one function of a file.
+func lines(t *testing.T, source []byte, name string) string {
+	t.Helper()
+	files := token.NewFileSet()
+	_, f := function(t, files, source, name)
+	body := source[files.Position(f.Body.Lbrace).Offset+2 : files.Position(f.Body.Rbrace).Offset]
+	return strings.ReplaceAll("\n"+string(body), "\n\t", "\n")[1:]
+}
+
+func function(t *testing.T, files *token.FileSet, source []byte, name string) (*ast.File, *ast.FuncDecl) {
+	t.Helper()
 	file, err := parser.ParseFile(files, "example_readme_test.go", source, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
@@ -50,13 +71,7 @@ func program(t *testing.T, source []byte, name string) string {
 		return ok && f.Name.Name == name
 	})
 	require.GreaterOrEqual(t, i, 0, "example_readme_test.go has no function %s", name)
-	f := file.Decls[i].(*ast.FuncDecl)
-	at := func(p token.Pos) int { return files.Position(p).Offset }
-	head, signature := "package main", "func main()"
-	if strings.HasPrefix(name, "Test") {
-		head, signature = "package shop_test", string(source[at(f.Pos()):at(f.Body.Pos())-1])
-	}
-	return fmt.Sprintf("%s\n\nimport (\n%s)\n\n%s %s\n", head, imports(file, f), signature, source[at(f.Body.Pos()):at(f.Body.End())])
+	return file, file.Decls[i].(*ast.FuncDecl)
 }
 
 // imports prints the imports of a file that one of its functions uses, the module's own after a blank line.
