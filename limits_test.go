@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
@@ -63,17 +64,17 @@ func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
 				client, err := signforms.New("https://api.example.com", key, &signforms.Options{
 					LimitStore: store, ReminderMaxWait: -1, HTTPClient: &http.Client{Transport: &clienttest.Trips{}},
 				})
-				require.NoError(t, err)
+				assert.NoError(t, err)
 				var calls sync.WaitGroup
 				for range 500 {
 					calls.Go(func() {
 						_, err := client.Documents.Remind(t.Context(), clienttest.DocNumber(0))
-						require.NoError(t, err)
+						assert.NoError(t, err)
 					})
 				}
 				start := time.Now()
 				calls.Wait()
-				require.Equal(t, 99*clienttest.Cycle, time.Since(start))
+				assert.Equal(t, 99*clienttest.Cycle, time.Since(start))
 			})
 		})
 	}
@@ -156,7 +157,7 @@ func TestStoreWithALowerLimit(t *testing.T) {
 		for range 6 {
 			calls.Go(func() {
 				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-				require.NoError(t, err)
+				assert.NoError(t, err)
 			})
 		}
 		calls.Wait()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
@@ -71,7 +72,7 @@ func hastyCalls(t *testing.T, seed uint64) {
 			_, err := documents.Remind(ctx, clienttest.DocNumber(n))
 			if errors.Is(err, signforms.ErrRateLimited) {
 				refused.Add(1)
-				require.Less(t, time.Since(start), 8*time.Second, "seed %d: refused when it was known long before", seed)
+				assert.Less(t, time.Since(start), 8*time.Second, "seed %d: refused when it was known long before", seed)
 			}
 		})
 	}

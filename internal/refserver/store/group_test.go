@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -124,7 +125,7 @@ func TestWhoWaitedInAViewIsInTheNextGroup(t *testing.T) {
 			for n := range changes {
 				k.waiting.Add(1)
 				view(t, s, func(*store.Tx) {})
-				require.NoError(t, s.Update(func(tx *store.Tx) error {
+				assert.NoError(t, s.Update(func(tx *store.Tx) error {
 					tx.PutTemplate(signing.Template{ID: fmt.Sprint(i, n), WorkspaceID: workspace})
 					return nil
 				}))
@@ -145,7 +146,7 @@ func TestOneOfAGroupFails(t *testing.T) {
 		g.all.Go(func() { require.NoError(t, g.put("a")) })
 		synctest.Wait()
 		g.all.Go(func() {
-			require.ErrorIs(t, g.Update(func(tx *store.Tx) error {
+			assert.ErrorIs(t, g.Update(func(tx *store.Tx) error {
 				tx.PutTemplate(signing.Template{ID: "a", Name: "changed"})
 				tx.PutTemplate(signing.Template{ID: "b"})
 				return refused
@@ -153,7 +154,7 @@ func TestOneOfAGroupFails(t *testing.T) {
 		})
 		synctest.Wait()
 		g.all.Go(func() {
-			require.PanicsWithValue(t, "broken", func() {
+			assert.PanicsWithValue(t, "broken", func() {
 				g.Update(func(tx *store.Tx) error {
 					tx.PutTemplate(signing.Template{ID: "c"})
 					panic("broken")
@@ -186,8 +187,8 @@ func TestAGroupThatIsNotSavedIsUndone(t *testing.T) {
 			for range 3 {
 				g.all.Go(func() {
 					err := g.put("same")
-					require.ErrorIs(t, err, fate)
-					require.ErrorAs(t, err, new(*store.Unavailable))
+					assert.ErrorIs(t, err, fate)
+					assert.ErrorAs(t, err, new(*store.Unavailable))
 				})
 				synctest.Wait()
 			}
