@@ -13,7 +13,7 @@ import (
 // single process.
 //
 // Methods are called concurrently. They must return when ctx ends; it has a deadline of 5 seconds. Check an
-// implementation with webhooktest.TestReplayStore.
+// implementation with replaystoretest.Run.
 type ReplayStore interface {
 	// Begin claims key for the caller and returns [ReplayFresh]. It is atomic: of several calls at the same time only one
 	// may claim. The claim expires after lease, so that a process that died does not block it. Until then Begin

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/replaystoretest"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 	"github.com/stretchr/testify/require"
 )
 
 func TestMemoryReplayStore(t *testing.T) {
-	webhooktest.TestReplayStore(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
+	replaystoretest.Run(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
 		clock := webhooktest.NewClock(noon)
 		return webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now}), clock.Advance
 	})

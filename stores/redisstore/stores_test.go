@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/stores/redisstore"
 	"github.com/signforms/signforms-go/webhook"
-	"github.com/signforms/signforms-go/webhook/webhooktest"
+	"github.com/signforms/signforms-go/webhook/replaystoretest"
 )
 
 func TestLimitStore(t *testing.T) {
@@ -35,7 +35,7 @@ func TestLimitStore(t *testing.T) {
 func TestReplayStore(t *testing.T) {
 	t.Parallel()
 	client, prefix := startRedis(t).client(t), prefixes()
-	webhooktest.TestReplayStore(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
+	replaystoretest.Run(t, func(*testing.T) (webhook.ReplayStore, func(time.Duration)) {
 		return redisstore.NewReplayStore(client, prefix()), time.Sleep
 	})
 }

@@ -2,5 +2,5 @@
 // [Sample] returns a payload for each of the seven event types, and [Payload] prints events of your own.
 //
 // It needs no network: give the request to a [webhook.Handler] with a recorder, or send it to a test server. [Clock] is a
-// clock that the test sets, and [TestReplayStore] checks an implementation of [webhook.ReplayStore].
+// clock that the test sets.
 package webhooktest

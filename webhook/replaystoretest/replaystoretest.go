@@ -1,4 +1,6 @@
-package webhooktest
+// Package replaystoretest checks implementations of [webhook.ReplayStore], as testing/fstest checks file systems. [Run] is
+// all there is.
+package replaystoretest
 
 import (
 	"encoding/binary"
@@ -9,16 +11,16 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// The durations of [TestReplayStore], long enough for a real server's clock and short enough to wait for.
+// The durations of [Run], long enough for a real server's clock and short enough to wait for.
 const (
 	lease = 2 * time.Second
 	keep  = 6 * time.Second
 )
 
-// TestReplayStore checks that a [webhook.ReplayStore] does what its interface says. open returns an empty store for each
+// Run checks that a [webhook.ReplayStore] does what its interface says. open returns an empty store for each
 // subtest, and a function that lets time pass for it: it moves the clock that the store reads, or sleeps. All subtests
 // together ask for less than a minute.
-func TestReplayStore(t *testing.T, open func(t *testing.T) (store webhook.ReplayStore, pass func(time.Duration))) {
+func Run(t *testing.T, open func(t *testing.T) (store webhook.ReplayStore, pass func(time.Duration))) {
 	for _, c := range []struct {
 		name string
 		test func(t *replayTest)
