@@ -103,23 +103,31 @@ type run struct {
 
 func (c *caller) newRun(call call) (*run, error) {
 	op := c.operations[call.op]
-	path, problem := op.fillPath(call.in)
+	in := call.in
+	if op.respelled() {
+		in = op.written(in)
+	}
+	path, problem := op.fillPath(in)
 	if problem != "" {
 		return nil, call.refusal("the path set in Options.Endpoints " + problem)
 	}
+	if len(op.Names) > 0 {
+		op.rename(in)
+	}
 	r := &run{c: c, call: call, class: op.class, method: op.Method, id: uuid.NewString()}
 	if op.Inputs&InputsQuery != 0 {
-		r.url = c.base + path + "?" + call.in.query() // no operation is without inputs
+		r.url = c.base + path + "?" + in.query() // no operation is without inputs
 	} else {
 		r.url = c.base + path
 	}
 	if op.Inputs&InputsBody != 0 { // the only place if the body is nested
-		body := call.body
-		if body == nil {
-			body = call.in
-		}
 		var err error
-		if r.body, err = json.Marshal(body); err != nil {
+		if call.body == nil {
+			r.body, err = json.Marshal(in)
+		} else {
+			r.body, err = op.body(call.body)
+		}
+		if err != nil {
 			return nil, call.refusal("the inputs cannot be sent: " + err.Error())
 		}
 	}

@@ -54,7 +54,8 @@ type Options struct {
 	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
 	// goroutine across a bubble's border is fatal.
 	LimitStore LimitStore
-	// Endpoints overrides the method, path or place of inputs of operations. Operations that are not in it keep their defaults.
+	// Endpoints overrides where operations are and how their inputs are written. Operations that are not in it keep their
+	// defaults.
 	Endpoints map[Operation]Endpoint
 	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the goroutine
 	// of the call, or in that in which All fetches the next page. It must be safe for concurrent use and should return quickly.

@@ -104,8 +104,8 @@
 // # What is assumed
 //
 // The service's description leaves some of its interface open. Facts that are not documented are marked where they stand, and
-// [Options.Endpoints] overrides every method, path and place of inputs. Unknown statuses are kept as they came. Unknown fields
-// are in the Raw bytes of pages and results.
+// [Options.Endpoints] overrides every method and path, and the place, names, literals, times and page numbers of inputs. Unknown
+// statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
 //
 // Within a record, values of an unexpected JSON type do not fail a call. A text, number, boolean or time is converted if
 // possible, and otherwise zero. Any other unexpected value is left empty. A single record where a list is expected is read as

@@ -78,7 +78,7 @@ func (in inputs) query() string {
 		if i > 0 {
 			q.WriteByte('&')
 		}
-		q.WriteString(input.name)
+		q.WriteString(url.QueryEscape(input.name)) // an Endpoint may call it filter[status]
 		q.WriteByte('=')
 		q.WriteString(url.QueryEscape(input.text))
 	}

@@ -55,7 +55,8 @@ const (
 	InputsBody
 )
 
-// An Endpoint overrides the method, path or place of inputs of an operation. Empty fields keep the default.
+// An Endpoint overrides where an operation is and how its inputs are written. Empty fields keep the default. It says nothing of
+// answers, whose statuses are not translated.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
@@ -64,6 +65,22 @@ type Endpoint struct {
 	Path string
 	// Inputs is InputsQuery, InputsBody or both. A GET has no body. [OpSend] has nested inputs, which need a body.
 	Inputs Inputs
+	// Names holds the service's name of an input by the name in docs/wire-format.md. A field within another has a dot before its
+	// own name, and is renamed alone: {"receiversList": "receivers", "receiversList.roleTitle": "role"}. Braces in Path keep the
+	// names of this SDK.
+	Names map[string]string
+	// Values holds the service's literals of an input by those of this SDK: {"sortOrder": {"asc": "ascending"}}. The inputs with
+	// literals are documentType, signingType, status, archive, sortOrder and pdfData. In a body the literal of archive is a
+	// number or a boolean if it looks like one. The literal of pdfData is what precedes the base64,
+	// "data:application/pdf;base64,", and the only one that may become empty.
+	Values map[string]map[string]string
+	// TimeLayout is the format of dateFrom and dateTo: a layout of package time, which gets UTC, or [UnixSeconds] or
+	// [UnixMilliseconds], which are numbers in a body. Default: RFC 3339 with milliseconds. Where the layout leaves out
+	// parts of a second, minute or hour, dateFrom is rounded down and dateTo up. Where it leaves out the time of day, both are
+	// the day of the time in UTC, and the service decides whether dateTo includes that day.
+	TimeLayout string
+	// PagesFromZero sends page 1 as 0, and so on. The methods count from 1 all the same. [Pagination.CurrentPage] is as reported.
+	PagesFromZero bool
 }
 
 // retryClass says when an attempt may be repeated; see the table in the package documentation.
@@ -78,24 +95,31 @@ type operation struct {
 	Endpoint
 	class  retryClass
 	inputs []string // names that Path may contain
+	others []string // names of the other inputs; those within another have its name and a dot before theirs
 }
 
-// operations is the only table of methods, paths and places of inputs. The paths are documented, and so are the methods of
+// operations is the only table of methods, paths, inputs and their places. The paths are documented, and so are the methods of
 // lists and sends. The methods of void and reminder are not documented by the service, nor where it reads their inputs: its
 // description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments: {Endpoint{http.MethodGet, "/get-documents", InputsQuery}, repeatable,
-		[]string{"documentId", "documentType"}},
-	OpVoidDocument: {Endpoint{http.MethodPost, "/void-document", InputsQuery | InputsBody}, repeatable,
-		[]string{"documentId", "documentType", "responseId"}},
-	OpSendReminder: {Endpoint{http.MethodPost, "/send-reminder", InputsQuery | InputsBody}, notRepeatable,
-		[]string{"documentId", "documentType", "responseId"}},
-	OpSend: {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody}, notRepeatable,
-		[]string{"documentId", "signingType"}},
-	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery}, repeatable,
-		[]string{"templateId", "respondentDocumentId"}},
-	OpListResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery}, repeatable,
-		[]string{"formId", "responseId"}},
+	OpListDocuments: {at(http.MethodGet, "/get-documents", InputsQuery), repeatable, []string{"documentId", "documentType"},
+		[]string{"status", "dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query"}},
+	OpVoidDocument: {at(http.MethodPost, "/void-document", InputsQuery|InputsBody), repeatable,
+		[]string{"documentId", "documentType", "responseId"}, nil},
+	OpSendReminder: {at(http.MethodPost, "/send-reminder", InputsQuery|InputsBody), notRepeatable,
+		[]string{"documentId", "documentType", "responseId"}, nil},
+	OpSend: {at(http.MethodPost, "/pdf-template-lambda", InputsBody), notRepeatable, []string{"documentId", "signingType"},
+		[]string{"receiversList", "receiversList.name", "receiversList.email", "receiversList.roleTitle", "receiversList.roleColour",
+			"receiversList.subject", "receiversList.message", "mailData", "mailData.subject", "mailData.message",
+			"customVariables", "customVariables.varName", "customVariables.varValue", "pdfData"}},
+	OpListRespondents: {at(http.MethodGet, "/get-template-respondent", InputsQuery), repeatable,
+		[]string{"templateId", "respondentDocumentId"}, []string{"page", "limit"}},
+	OpListResponses: {at(http.MethodGet, "/get-form-responses", InputsQuery), repeatable,
+		[]string{"formId", "responseId"}, []string{"page", "limit"}},
+}
+
+func at(method, path string, inputs Inputs) Endpoint {
+	return Endpoint{Method: method, Path: path, Inputs: inputs}
 }
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
@@ -127,6 +151,11 @@ func (o operation) with(e Endpoint) operation {
 	if o.Method == http.MethodGet {
 		o.Inputs = InputsQuery
 	}
+	o.TimeLayout, o.PagesFromZero, o.Names = e.TimeLayout, e.PagesFromZero, maps.Clone(e.Names)
+	o.Values = make(map[string]map[string]string, len(e.Values))
+	for input, values := range e.Values {
+		o.Values[input] = maps.Clone(values)
+	}
 	return o
 }
 
@@ -143,7 +172,7 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
 		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")
 	}
-	return append(problems, o.pathProblems()...)
+	return slices.Concat(problems, o.pathProblems(), o.spellingProblems(op, e))
 }
 
 func (o operation) pathProblems() (problems []string) {

@@ -161,7 +161,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 		return nil, err
 	}
 	if len(p.PDF) > 0 {
-		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
+		body.PDFData = dataURL + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res SendResult
 	var err error
