@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/jarcoal/httpmock"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // sender is what the program under test needs of the client: an interface of its own.
@@ -50,6 +52,30 @@ func Example_fake() {
 	// Output:
 	// sent 6afac610c07043658fde1996
 	// ask somebody to look
+}
+
+// A service that calls inputs otherwise, counts pages from 0 and takes days. Its imitation in a test gets the same overrides.
+func Example_endpoints() {
+	endpoints := map[signforms.Operation]signforms.Endpoint{
+		signforms.OpListDocuments: {PagesFromZero: true, TimeLayout: time.DateOnly, Names: map[string]string{"page": "pageNumber"},
+			Values: map[string]map[string]string{"sortOrder": {"asc": "ascending", "desc": "descending"}}},
+		signforms.OpSend: {Names: map[string]string{"receiversList": "receivers", "receiversList.roleTitle": "role"}},
+	}
+	srv, err := signformstest.Start(&signformstest.Options{Profile: signformstest.Profile{Endpoints: endpoints}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	options := srv.ClientOptions() // for the real service: &signforms.Options{}
+	options.Endpoints = endpoints
+	client, err := signforms.New(srv.URL, srv.APIKey, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Documents.List(context.Background(), signforms.DocumentListParams{Page: 1, SortOrder: signforms.OldestFirst,
+		DateFrom: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
+	fmt.Println(srv.Requests()[0].Query.Encode(), err)
+	// Output: dateFrom=2026-11-20&documentType=PDF&pageNumber=0&sortOrder=ascending <nil>
 }
 
 // One scripted answer, through a mock transport that only this client uses.

@@ -87,7 +87,10 @@ func (p Profile) internal() api.Profile {
 }
 
 func internalEndpoint(e signforms.Endpoint) api.Route {
-	return api.Route{Method: e.Method, Path: e.Path, Inputs: places[e.Inputs]}
+	return api.Route{
+		Method: e.Method, Path: e.Path, Inputs: places[e.Inputs],
+		Names: e.Names, Literals: e.Values, TimeLayout: e.TimeLayout, FromZero: e.PagesFromZero,
+	}
 }
 
 var places = map[signforms.Inputs]api.Place{

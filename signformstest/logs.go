@@ -25,7 +25,7 @@ type Request struct {
 	Body        []byte   // the first 64 KiB; nil when no body was read
 	Cut         bool     // Header, Query and Body were dropped since, to bound the log
 	Missing     []string // required inputs that were not there
-	Notes       []string // what was ignored and why, and other hints
+	Notes       []string // what was ignored and why, what was taken in another spelling than the published one, and other hints
 	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
 	StatusCode  int      // of the answer; 0: none was written
 	Code        string   // of an error answer

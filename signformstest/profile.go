@@ -49,8 +49,9 @@ type Profile struct {
 	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
 	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
 
-	// Endpoints overrides the method, path or place of inputs of operations, as the client's Options.Endpoints does.
-	// [Server.Client] uses them too.
+	// Endpoints says where operations are and how they read their inputs, as the client's Options.Endpoints does. [Server.Client]
+	// uses them too. An input that is in Names or Values is taken in that spelling alone, and a TimeLayout takes the place of
+	// DateFormat. The other spellings that the interface's description has are taken by default, and noted in [Request].
 	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 

@@ -100,10 +100,13 @@ func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
 	var err error
 	c.route, c.input.path, err = a.match(r)
 	if c.route != nil {
-		c.Operation, c.record.Operation = c.route.op, c.route.op
+		c.Operation, c.record.Operation, c.input.route = c.route.op, c.route.op, c.route
 	}
 	if err != nil {
 		return err
+	}
+	if r.Method != c.route.Method {
+		c.record.Notes = append(c.record.Notes, "answered HEAD as GET")
 	}
 	if err := a.authenticate(c, r); err != nil {
 		return err
@@ -207,6 +210,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	c.input.takeOtherNames()
 	c.noteInputs()
 	return nil
 }
@@ -249,6 +253,9 @@ func encode(answer any) ([]byte, error) {
 
 // fail answers with an error.
 func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
+	if invalid, ok := errors.AsType[*signing.Invalid](err); ok {
+		err = &signing.Invalid{Field: c.input.spelled(invalid.Field), Message: invalid.Message}
+	}
 	f := failureOf(err)
 	if missing, ok := errors.AsType[*store.Missing](err); ok {
 		f.message += a.instead(c.workspaceID, missing)

@@ -13,5 +13,6 @@
 // The limit and the work answer 503 when the store cannot save.
 //
 // An input that a request has in its query and in its body must be the same in both; otherwise the request is refused. Unknown
-// parameters are ignored, and noted in the request's [Record].
+// parameters are ignored, and noted in the request's [Record]. So is what was taken in a spelling that the interface description
+// has beside the published one, and HEAD, which is answered as GET is.
 package api

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		body.documents, err = a.documentBodies(documents, id == "")
 		return err
 	})
-	body.Pagination = pagination(q.Page, body.DocumentsCount)
+	body.Pagination = c.input.pagination(q.Page, body.DocumentsCount)
 	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
 		body.DocumentsCount = len(body.documents)
@@ -58,8 +59,8 @@ func (a *API) documentQuery(c *Call) (q store.Query, documentType, id string) {
 		Page:        a.page(in, a.Profile.MaxLimit),
 	}
 	q.From, q.To = a.dates(in)
-	if in.text("archive") != "" {
-		q.Archived = new(in.oneOf("archive", "true", "false") == "true")
+	if archive := in.scalar("archive"); archive != "" {
+		q.Archived = new(in.choice("archive", archive, "true", "false") == "true")
 	} else if a.Profile.HideArchived {
 		q.Archived = new(false)
 	}
@@ -83,15 +84,19 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 		return ""
 	}
 	if documentType == typeTemplate {
-		in.problem("status must not be given with documentType %s", typeTemplate)
+		in.problem("%s must not be given with %s %s", in.spelled("status"), in.spelled("documentType"), in.literals("documentType", []string{typeTemplate})[0])
 		return ""
 	}
-	var spelled []string
+	var statuses []string
 	for _, status := range signing.Statuses {
-		if a.statusText(status) == s {
-			return status
+		text := string(status)
+		if in.route.Literals["status"][text] == "" {
+			text = a.statusText(status)
 		}
-		spelled = append(spelled, a.statusText(status))
+		statuses = append(statuses, text)
+	}
+	if text, ok := in.literal("status", s, statuses); ok {
+		return signing.Statuses[slices.Index(statuses, text)]
 	}
 	switch a.Profile.UnknownStatus {
 	case UnknownStatusIgnored:
@@ -99,7 +104,7 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 	case UnknownStatusEmpty:
 		return signing.Status(s)
 	}
-	in.problem("status must be one of %s", strings.Join(spelled, ", "))
+	in.problem("%s must be one of %s", in.spelled("status"), strings.Join(in.literals("status", statuses), ", "))
 	return ""
 }
 
@@ -117,13 +122,22 @@ func (a *API) page(in *input, most int) store.Page {
 	if a.Profile.CutLimit {
 		accepted = math.MaxInt32
 	}
-	page, limit := in.number("page", 1, 1, maxPage), in.number("limit", a.Profile.PageSize, 1, accepted)
+	first := in.firstPage()
+	page, limit := in.number("page", first, first, maxPage), in.number("limit", a.Profile.PageSize, 1, accepted)
 	limit = min(limit, most)
-	return store.Page{Offset: (page - 1) * limit, Limit: limit}
+	return store.Page{Offset: (page - first) * limit, Limit: limit}
 }
 
-func pagination(p store.Page, total int) *paginationBody {
-	return &paginationBody{CurrentPage: p.Offset/p.Limit + 1, TotalPages: (total + p.Limit - 1) / p.Limit}
+func (in *input) firstPage() int {
+	if in.route.FromZero {
+		return 0
+	}
+	return 1
+}
+
+// pagination counts pages as the request does.
+func (in *input) pagination(p store.Page, total int) *paginationBody {
+	return &paginationBody{CurrentPage: p.Offset/p.Limit + in.firstPage(), TotalPages: (total + p.Limit - 1) / p.Limit}
 }
 
 // oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.

@@ -20,7 +20,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 			return err
 		}
 		body.Responses = a.responseBodies(responses)
-		body.Pagination = *pagination(page, total)
+		body.Pagination = *c.input.pagination(page, total)
 		body.Pagination.TotalResponses = &total
 		body.Pagination.HasNext = new(page.Offset+len(responses) < total)
 		body.Pagination.HasPrevious = new(page.Offset > 0)
@@ -33,13 +33,13 @@ func (a *API) listResponses(c *Call) (any, error) {
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
 	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) && !in.anyID {
-		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
+		in.problem("%s must be a UUID or have 24 hexadecimal digits", in.spelled("responseId"))
 	}
 	if formID == "" && responseID == "" {
 		in.oneIsRequired("formId", "responseId")
 	}
-	if formID == "" && responseID != "" && (in.text("page") != "" || in.text("limit") != "") {
-		in.problem("page and limit must not be given with a responseId alone")
+	if formID == "" && responseID != "" && (in.scalar("page") != "" || in.scalar("limit") != "") {
+		in.problem("%s and %s must not be given with a %s alone", in.spelled("page"), in.spelled("limit"), in.spelled("responseId"))
 	}
 	return formID, responseID, a.page(in, math.MaxInt32)
 }

@@ -20,10 +20,12 @@ type object map[string]json.RawMessage
 
 // input collects what is wrong with a request while it reads the request's fields, so that one answer names every mistake.
 type input struct {
+	route    *route
 	path     map[string]string
 	query    url.Values
 	body     object
-	anyID    bool // ids may have any shape
+	anyID    bool     // ids may have any shape
+	notes    []string // what was taken in another spelling than the published one
 	problems []string
 	missing  []string
 }
@@ -69,6 +71,7 @@ func (in *input) problem(format string, args ...any) {
 // inputError returns what was wrong with the inputs read so far, if anything was.
 func (c *Call) inputError() error {
 	c.record.Missing = append(c.record.Missing, c.input.missing...)
+	c.record.Notes = append(c.record.Notes, c.input.notes...)
 	if len(c.input.problems) == 0 {
 		return nil
 	}
@@ -92,11 +95,11 @@ func queryNames(r *route) []string {
 
 // peek returns a text input from path, query or body without checking it, empty when there is none.
 func (in *input) peek(name string) string {
-	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
+	if v := cmp.Or(in.path[name], in.query.Get(in.called(name))); v != "" {
 		return v
 	}
 	var s string
-	if json.Unmarshal(in.body[name], &s) != nil {
+	if json.Unmarshal(in.body[in.called(name)], &s) != nil {
 		return ""
 	}
 	return s
@@ -119,19 +122,35 @@ func (in *input) id(name string) string {
 
 // values returns every value of an input that is not empty.
 func (in *input) values(name string) []string {
-	values := append(slices.Clone(in.query[name]), in.path[name])
-	if s, ok := in.body.text(in, name, name); ok {
+	values := in.around(name)
+	if s, ok := in.body.text(in, name); ok {
 		values = append(values, s)
 	}
 	return slices.DeleteFunc(values, func(s string) bool { return s == "" })
 }
+
+// around returns the values of an input outside of the body.
+func (in *input) around(name string) []string {
+	return append(slices.Clone(in.query[in.called(name)]), in.path[name])
+}
+
+// scalar is like text, for an input that is a number or a boolean in a body.
+func (in *input) scalar(name string) string {
+	raw := string(in.body[in.called(name)])
+	if number := json.Number(raw); raw != "true" && raw != "false" && !isNumber(number) {
+		return in.text(name)
+	}
+	return in.only(name, slices.DeleteFunc(append(in.around(name), raw), func(s string) bool { return s == "" }))
+}
+
+func isNumber(n json.Number) bool { _, err := n.Float64(); return err == nil }
 
 func (in *input) only(name string, values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
 	if len(slices.Compact(values)) > 1 {
-		in.problem("%s is given twice with different values", name)
+		in.problem("%s is given twice with different values", in.spelled(name))
 	}
 	return values[0]
 }
@@ -140,6 +159,7 @@ func (in *input) only(name string, values []string) string {
 func (in *input) require(name string) string { return in.given(name, in.text(name)) }
 
 func (in *input) absent(name string) {
+	name = in.spelled(name)
 	if len(in.missing) < maxProblems {
 		in.missing = append(in.missing, name)
 	}
@@ -150,7 +170,7 @@ func (in *input) absent(name string) {
 func (in *input) uuid(name string) string {
 	s := in.id(name)
 	if s != "" && !signing.IsUUID(s) && !in.anyID {
-		in.problem("%s must be a UUID", name)
+		in.problem("%s must be a UUID", in.spelled(name))
 	}
 	return s
 }
@@ -159,14 +179,14 @@ func (in *input) uuid(name string) string {
 func (in *input) objectID(name string) string {
 	s := in.id(name)
 	if s != "" && !signing.IsObjectID(s) && !in.anyID {
-		in.problem("%s must have 24 hexadecimal digits", name)
+		in.problem("%s must have 24 hexadecimal digits", in.spelled(name))
 	}
 	return s
 }
 
 // given returns an input that another method has read, and notes it as missing if it is empty and not of a wrong type.
 func (in *input) given(name, value string) string {
-	if raw := string(in.body[name]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
+	if raw := string(in.body[in.called(name)]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
 		in.absent(name)
 	}
 	return value
@@ -182,22 +202,28 @@ func canonicalID(s string) string {
 
 // oneOf returns a text input that must be one of the values; the first is the default.
 func (in *input) oneOf(name string, values ...string) string {
-	s := in.text(name)
+	return in.choice(name, in.text(name), values...)
+}
+
+// choice is oneOf for an input that another method has read.
+func (in *input) choice(name, s string, values ...string) string {
 	if s == "" {
 		return values[0]
 	}
-	if !slices.Contains(values, s) {
-		in.problem("%s must be %s", name, strings.Join(values, " or "))
+	if v, ok := in.literal(name, s, values); ok {
+		return v
 	}
+	in.problem("%s must be %s", in.spelled(name), strings.Join(in.literals(name, values), " or "))
 	return s
 }
 
 // number returns an integer input from least to most, or fallback when there is none.
 func (in *input) number(name string, fallback, least, most int) int {
-	s := in.text(name)
+	s := in.scalar(name)
 	if s == "" {
 		return fallback
 	}
+	name = in.spelled(name)
 	n, err := strconv.Atoi(s)
 	switch {
 	case err != nil:
@@ -212,24 +238,25 @@ func (in *input) number(name string, fallback, least, most int) int {
 	return fallback
 }
 
-// text returns a text field; at is its name in problems. A null is like a missing field.
-func (o object) text(in *input, name, at string) (string, bool) {
-	raw, ok := o[name]
+// text returns a text field. at is its documented name with what is around it, such as receiversList[0].name. A null is like a
+// missing field.
+func (o object) text(in *input, at string) (string, bool) {
+	raw, ok := o[in.called(at)]
 	if !ok || string(raw) == "null" {
 		return "", false
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		in.problem("%s must be a string", at)
+		in.problem("%s must be a string", in.spelled(at))
 		return "", false
 	}
 	return s, true
 }
 
 // require returns a text field that must be there and not be blank.
-func (o object) require(in *input, name, at string) string {
-	s, ok := o.text(in, name, at)
-	if strings.TrimSpace(s) == "" && (ok || o[name] == nil || string(o[name]) == "null") {
+func (o object) require(in *input, at string) string {
+	s, ok := o.text(in, at)
+	if raw := o[in.called(at)]; strings.TrimSpace(s) == "" && (ok || raw == nil || string(raw) == "null") {
 		in.absent(at)
 	}
 	return s
@@ -237,13 +264,13 @@ func (o object) require(in *input, name, at string) string {
 
 // objects returns an array of objects, nil when there is none.
 func (o object) objects(in *input, name string) []object {
-	raw, ok := o[name]
+	raw, ok := o[in.called(name)]
 	if !ok || string(raw) == "null" {
 		return nil
 	}
 	var list []object
 	if json.Unmarshal(raw, &list) != nil || slices.ContainsFunc(list, func(e object) bool { return e == nil }) {
-		in.problem("%s must be an array of objects", name)
+		in.problem("%s must be an array of objects", in.spelled(name))
 		return nil
 	}
 	return list
@@ -251,13 +278,13 @@ func (o object) objects(in *input, name string) []object {
 
 // object returns a field that is an object; false when there is none.
 func (o object) object(in *input, name string) (object, bool) {
-	raw, ok := o[name]
+	raw, ok := o[in.called(name)]
 	if !ok || string(raw) == "null" {
 		return nil, false
 	}
 	var v object
 	if json.Unmarshal(raw, &v) != nil {
-		in.problem("%s must be an object", name)
+		in.problem("%s must be an object", in.spelled(name))
 		return nil, false
 	}
 	return v, true
@@ -265,6 +292,7 @@ func (o object) object(in *input, name string) (object, bool) {
 
 // oneIsRequired says that neither of two inputs was there.
 func (in *input) oneIsRequired(a, b string) {
+	a, b = in.spelled(a), in.spelled(b)
 	in.missing = append(in.missing, a+" or "+b)
 	in.problem("%s or %s is required", a, b)
 }

@@ -124,7 +124,7 @@ func TestPathAndMethodSayWhatWasMeant(t *testing.T) {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
 			w := httptest.NewRecorder()
 			srv.ServeHTTP(w, httptest.NewRequest(method, path, nil))
-			if method == want {
+			if method == want || method == "HEAD" && want == "GET" {
 				require.Equal(t, http.StatusForbidden, w.Code)
 				continue
 			}

@@ -23,11 +23,16 @@ const (
 	ListResponses   Operation = "list responses"
 )
 
-// Route says where an operation is and where its inputs are read. Zero fields keep the documented place.
+// Route says where an operation is and how its inputs are read. Zero fields keep the documented place and spelling. An input in
+// Names or Values is taken in that spelling alone; braces in Path have the documented names.
 type Route struct {
-	Method string
-	Path   string // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
-	Inputs Place
+	Method     string
+	Path       string // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
+	Inputs     Place
+	Names      map[string]string            // by documented name; that of a nested field has those around it: receiversList.name
+	Literals   map[string]map[string]string // by documented name and literal
+	TimeLayout string                       // of dateFrom and dateTo: of package time, unix or unixmilli; empty: see Profile.DateFormat
+	FromZero   bool                         // pages are counted from 0
 }
 
 // Place is where inputs are.
@@ -43,29 +48,29 @@ const (
 type route struct {
 	op Operation
 	Route
-	known   []string // inputs by name; others are ignored and noted
+	known   []string // inputs by the service's name; others are ignored and noted
 	work    func(*API, *Call) (any, error)
 	pattern *regexp.Regexp // of a path with inputs in it; nil: Path is all there is to match
 	inPath  []string       // their names
 }
 
 var documentedRoutes = []route{
-	{op: ListDocuments, Route: Route{"GET", "/get-documents", InQuery}, work: (*API).listDocuments, known: []string{
+	{op: ListDocuments, Route: Route{Method: "GET", Path: "/get-documents", Inputs: InQuery}, work: (*API).listDocuments, known: []string{
 		"documentType", "status", "documentId", "dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query",
 	}},
-	{op: VoidDocument, Route: Route{"POST", "/void-document", InQuery | InBody}, work: (*API).voidDocument, known: []string{
+	{op: VoidDocument, Route: Route{Method: "POST", Path: "/void-document", Inputs: InQuery | InBody}, work: (*API).voidDocument, known: []string{
 		"documentId", "documentType", "responseId",
 	}},
-	{op: SendReminder, Route: Route{"POST", "/send-reminder", InQuery | InBody}, work: (*API).sendReminder, known: []string{
+	{op: SendReminder, Route: Route{Method: "POST", Path: "/send-reminder", Inputs: InQuery | InBody}, work: (*API).sendReminder, known: []string{
 		"documentId", "documentType", "responseId",
 	}},
-	{op: Send, Route: Route{"POST", "/pdf-template-lambda", InBody}, work: (*API).send, known: []string{
+	{op: Send, Route: Route{Method: "POST", Path: "/pdf-template-lambda", Inputs: InBody}, work: (*API).send, known: []string{
 		"signingType", "documentId", "receiversList", "mailData", "customVariables", "pdfData",
 	}},
-	{op: ListRespondents, Route: Route{"GET", "/get-template-respondent", InQuery}, work: (*API).listRespondents, known: []string{
+	{op: ListRespondents, Route: Route{Method: "GET", Path: "/get-template-respondent", Inputs: InQuery}, work: (*API).listRespondents, known: []string{
 		"templateId", "respondentDocumentId", "page", "limit",
 	}},
-	{op: ListResponses, Route: Route{"GET", "/get-form-responses", InQuery}, work: (*API).listResponses, known: []string{
+	{op: ListResponses, Route: Route{Method: "GET", Path: "/get-form-responses", Inputs: InQuery}, work: (*API).listResponses, known: []string{
 		"formId", "responseId", "page", "limit",
 	}},
 }
@@ -77,7 +82,11 @@ func routesWith(moved map[Operation]Route) []route {
 	routes := slices.Clone(documentedRoutes)
 	for i := range routes {
 		rt, m := &routes[i], moved[routes[i].op]
-		rt.Route = Route{cmp.Or(m.Method, rt.Method), cmp.Or(m.Path, rt.Path), cmp.Or(m.Inputs, rt.Inputs)}
+		m.Method, m.Path, m.Inputs = cmp.Or(m.Method, rt.Method), cmp.Or(m.Path, rt.Path), cmp.Or(m.Inputs, rt.Inputs)
+		rt.Route, rt.known = m, slices.Clone(rt.known)
+		for j, name := range rt.known {
+			rt.known[j] = m.called(name)
+		}
 		if strings.Contains(rt.Path, "{") {
 			quoted := regexp.QuoteMeta(rt.Path)
 			for _, m := range placeholder.FindAllStringSubmatch(quoted, -1) {
@@ -114,7 +123,7 @@ func (a *API) match(r *http.Request) (rt *route, inputs map[string]string, err e
 	var other *route // with this path, but another method
 	for i := range a.routes {
 		inputs, ok := a.routes[i].matches(r.URL)
-		if ok && a.routes[i].Method == r.Method {
+		if ok && (a.routes[i].Method == r.Method || a.routes[i].Method == http.MethodGet && r.Method == http.MethodHead) {
 			return &a.routes[i], inputs, nil
 		}
 		if ok && other == nil {

@@ -14,9 +14,9 @@ const dataURL = "data:application/pdf;base64,"
 // send answers POST /pdf-template-lambda, for templates and forms.
 func (a *API) send(c *Call) (any, error) {
 	in := &c.input
-	signingType := in.require("signingType")
-	if signingType != "" && signingType != typeTemplate && signingType != typeForm {
-		in.problem("signingType must be %s or %s", typeTemplate, typeForm)
+	var signingType string
+	if in.require("signingType") != "" {
+		signingType = in.oneOf("signingType", typeTemplate, typeForm)
 	}
 	id := in.given("documentId", in.sendID(signingType))
 	p := a.sendParams(in, signingType)
@@ -115,32 +115,32 @@ func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 func (a *API) sendParams(in *input, signingType string) signing.SendParams {
 	p := signing.SendParams{Receivers: receivers(in, signingType), PDF: a.pdfData(in, signingType)}
 	if mail, ok := in.body.object(in, "mailData"); ok {
-		p.Mail.Subject, _ = mail.text(in, "subject", "mailData.subject")
-		p.Mail.Message, _ = mail.text(in, "message", "mailData.message")
+		p.Mail.Subject, _ = mail.text(in, "mailData.subject")
+		p.Mail.Message, _ = mail.text(in, "mailData.message")
 	}
 	for i, v := range in.body.objects(in, "customVariables") {
 		at := fmt.Sprintf("customVariables[%d].", i)
-		value, _ := v.text(in, "varValue", at+"varValue")
-		p.Variables = append(p.Variables, signing.Variable{Name: v.require(in, "varName", at+"varName"), Value: value})
+		value, _ := v.text(in, at+"varValue")
+		p.Variables = append(p.Variables, signing.Variable{Name: v.require(in, at+"varName"), Value: value})
 	}
 	return p
 }
 
 func receivers(in *input, signingType string) []signing.Receiver {
-	if raw, ok := in.body["receiversList"]; !ok || string(raw) == "null" {
+	if raw, ok := in.body[in.called("receiversList")]; !ok || string(raw) == "null" {
 		in.absent("receiversList")
 		return nil
 	}
 	var out []signing.Receiver
 	for i, o := range in.body.objects(in, "receiversList") {
 		at := fmt.Sprintf("receiversList[%d].", i)
-		r := signing.Receiver{Name: o.require(in, "name", at+"name"), Email: o.require(in, "email", at+"email")}
+		r := signing.Receiver{Name: o.require(in, at+"name"), Email: o.require(in, at+"email")}
 		if signingType == typeTemplate {
-			r.RoleTitle = o.require(in, "roleTitle", at+"roleTitle")
+			r.RoleTitle = o.require(in, at+"roleTitle")
 		}
-		r.RoleColour, _ = o.text(in, "roleColour", at+"roleColour")
-		r.Subject, _ = o.text(in, "subject", at+"subject")
-		r.Message, _ = o.text(in, "message", at+"message")
+		r.RoleColour, _ = o.text(in, at+"roleColour")
+		r.Subject, _ = o.text(in, at+"subject")
+		r.Message, _ = o.text(in, at+"message")
 		out = append(out, r)
 	}
 	return out
@@ -148,26 +148,29 @@ func receivers(in *input, signingType string) []signing.Receiver {
 
 // pdfData reads the PDF that replaces the template's own.
 func (a *API) pdfData(in *input, signingType string) []byte {
-	s, ok := in.body.text(in, "pdfData", "pdfData")
+	s, ok := in.body.text(in, "pdfData")
 	if !ok {
 		return nil
 	}
-	if signingType == typeForm {
-		in.problem("pdfData must not be given with signingType %s", typeForm)
-		return nil
+	name, prefix := in.spelled("pdfData"), in.literals("pdfData", []string{dataURL})[0]
+	if a.Profile.BarePDF {
+		prefix = ""
 	}
-	encoded, isURL := strings.CutPrefix(s, dataURL)
+	encoded, isPrefixed := strings.CutPrefix(s, prefix)
 	switch {
-	case !isURL && !a.Profile.BarePDF:
-		in.problem("pdfData must begin with %s", dataURL)
+	case signingType == typeForm:
+		in.problem("%s must not be given with %s %s", name, in.spelled("signingType"), in.literals("signingType", []string{typeForm})[0])
 		return nil
-	case isURL && a.Profile.BarePDF:
-		in.problem("pdfData must be base64 alone, without %s", dataURL)
+	case !isPrefixed:
+		in.problem("%s must begin with %s", name, prefix)
+		return nil
+	case prefix == "" && strings.HasPrefix(s, dataURL):
+		in.problem("%s must be base64 alone, without %s", name, dataURL)
 		return nil
 	}
 	pdf, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(pdf) == 0 {
-		in.problem("pdfData must hold the PDF in standard base64 with padding")
+		in.problem("%s must hold the PDF in standard base64 with padding", name)
 	}
 	return pdf
 }

@@ -82,7 +82,7 @@ func (a *API) listRespondents(c *Call) (any, error) {
 			return err
 		}
 		body.Respondents = a.respondentBodies(tx, documents)
-		body.Pagination = *pagination(page, total)
+		body.Pagination = *in.pagination(page, total)
 		return nil
 	})
 	return body, err
