@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
 	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+defaultSandbox+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
-	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\"")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout and pagesFromZero too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
@@ -196,7 +197,8 @@ func operationNames() string {
 	return strings.Join(names, ", ")
 }
 
-// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ.
+// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
+// the JSON of an endpointJSON.
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {
@@ -219,6 +221,13 @@ var places = map[string]signforms.Inputs{
 }
 
 func parseEndpoint(text string) (e signforms.Endpoint, err error) {
+	if strings.HasPrefix(text, "{") {
+		var given endpointJSON
+		if err := setJSON(reflect.ValueOf(&given).Elem(), text); err != nil {
+			return e, err
+		}
+		return given.endpoint()
+	}
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")

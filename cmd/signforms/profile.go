@@ -102,11 +102,16 @@ func setWord(field reflect.Value, words []string, text string) error {
 	return nil
 }
 
-// endpointJSON is how --profile writes a signforms.Endpoint.
+// endpointJSON is how --profile and --endpoint write a signforms.Endpoint.
 type endpointJSON struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	Inputs string `json:"inputs"` // query, body or both
+
+	Names         map[string]string            `json:"names"`
+	Values        map[string]map[string]string `json:"values"`
+	TimeLayout    string                       `json:"timeLayout"`
+	PagesFromZero bool                         `json:"pagesFromZero"`
 }
 
 func setJSON(field reflect.Value, text string) error {
@@ -122,11 +127,23 @@ func setJSON(field reflect.Value, text string) error {
 	}
 	*endpoints = map[signforms.Operation]signforms.Endpoint{}
 	for op, e := range given {
-		out := signforms.Endpoint{Method: e.Method, Path: e.Path}
-		if err := setReading(reflect.ValueOf(&out.Inputs).Elem(), e.Inputs); err != nil {
-			return fmt.Errorf("%s: inputs: %w", op, err)
+		out, err := e.endpoint()
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
 		}
 		(*endpoints)[op] = out
 	}
 	return nil
+}
+
+func (e endpointJSON) endpoint() (signforms.Endpoint, error) {
+	out := signforms.Endpoint{Method: e.Method, Path: e.Path,
+		Names: e.Names, Values: e.Values, TimeLayout: e.TimeLayout, PagesFromZero: e.PagesFromZero}
+	if e.Inputs == "" {
+		return out, nil
+	}
+	if err := setReading(reflect.ValueOf(&out.Inputs).Elem(), e.Inputs); err != nil {
+		return out, fmt.Errorf("inputs: %w", err)
+	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,26 @@ func TestProfile(t *testing.T) {
 			signforms.OpVoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: signforms.InputsQuery},
 		},
 	}, p)
+}
+
+// Names, values, times and pages are written as in a profile wherever an endpoint is given.
+func TestEndpointsAsJSON(t *testing.T) {
+	const text = `list documents={"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true}`
+	want := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody,
+		Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}}
+	endpoints, err := parseEndpoints([]string{text})
+	require.NoError(t, err)
+	require.Equal(t, want, endpoints)
+	op, e, _ := strings.Cut(text, "=")
+	p, err := parseProfile([]string{`endpoints={"` + op + `":` + e + `}`})
+	require.NoError(t, err)
+	require.Equal(t, want, p.Endpoints)
+
+	endpoints, err = parseEndpoints([]string{`send={"names":{"receiversList":"people"}}`})
+	require.NoError(t, err)
+	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Names: map[string]string{"receiversList": "people"}}}, endpoints)
+	_, err = parseEndpoints([]string{`send={"name":{}}`})
+	require.ErrorContains(t, err, `--endpoint "send": json: unknown field "name"`)
 }
 
 func TestWrongProfileSaysWhatThereIs(t *testing.T) {

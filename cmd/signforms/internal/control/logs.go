@@ -23,7 +23,7 @@ type Request struct {
 	Query       url.Values  `json:"query"`
 	Body        []byte      `json:"body,omitempty"`    // in base64; the first 64 KiB
 	Missing     []string    `json:"missing,omitempty"` // required inputs that are missing
-	Notes       []string    `json:"notes,omitempty"`   // what was ignored and why, and what was probably meant
+	Notes       []string    `json:"notes,omitempty"`   // what was ignored and why, what was probably meant, and what was taken in another spelling
 	Rule        string      `json:"rule,omitempty"`    // the rule that refused it
 	Status      int         `json:"status"`
 	Code        string      `json:"code,omitempty"`

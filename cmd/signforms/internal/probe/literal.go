@@ -88,6 +88,18 @@ func EndpointsLiteral(endpoints map[signforms.Operation]signforms.Endpoint) stri
 		if e.Inputs != 0 {
 			fields = append(fields, "Inputs: "+inputsNames[e.Inputs])
 		}
+		if len(e.Names) > 0 {
+			fields = append(fields, fmt.Sprintf("Names: %#v", e.Names))
+		}
+		if len(e.Values) > 0 {
+			fields = append(fields, fmt.Sprintf("Values: %#v", e.Values))
+		}
+		if e.TimeLayout != "" {
+			fields = append(fields, fmt.Sprintf("TimeLayout: %q", e.TimeLayout))
+		}
+		if e.PagesFromZero {
+			fields = append(fields, "PagesFromZero: true")
+		}
 		fmt.Fprintf(&b, "\t%s: {%s},\n", operationNames[op], strings.Join(fields, ", "))
 	}
 	return b.String() + "}"

@@ -440,4 +440,9 @@ func TestLiterals(t *testing.T) {
 	signforms.OpVoidDocument: {Method: "PUT", Path: "/void", Inputs: signforms.InputsQuery | signforms.InputsBody},
 }`, probe.EndpointsLiteral(map[signforms.Operation]signforms.Endpoint{
 		signforms.OpVoidDocument: {Method: "PUT", Path: "/void", Inputs: both}, signforms.OpSendReminder: {Inputs: signforms.InputsQuery}}))
+	require.Equal(t, `map[signforms.Operation]signforms.Endpoint{
+	signforms.OpListDocuments: {Names: map[string]string{"page":"p"}, Values: map[string]map[string]string{"archive":map[string]string{"true":"1"}}, `+
+		`TimeLayout: "unix", PagesFromZero: true},
+}`, probe.EndpointsLiteral(map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Names: map[string]string{"page": "p"},
+		Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}}))
 }
