@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -157,11 +158,13 @@ func (o *Options) checkTexts() error {
 	return nil
 }
 
-// withDefaults returns the bounds with the documented defaults in place of zeros.
+// withDefaults returns the bounds with the documented defaults in place of zeros. The logs exceed a bound for a while, so none may be
+// near the largest int.
 func (k Keep) withDefaults() Keep {
+	bound := func(n, fallback int) int { return min(cmp.Or(n, fallback), math.MaxInt/2) }
 	return Keep{
-		Requests: cmp.Or(k.Requests, 100_000), Deliveries: cmp.Or(k.Deliveries, 20_000),
-		Messages: cmp.Or(k.Messages, 100_000), Audit: cmp.Or(k.Audit, 1_000_000),
+		Requests: bound(k.Requests, 100_000), Deliveries: bound(k.Deliveries, 20_000),
+		Messages: bound(k.Messages, 100_000), Audit: bound(k.Audit, 1_000_000),
 	}
 }
 

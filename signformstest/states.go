@@ -132,7 +132,7 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 	}
 	q := store.Query{
 		WorkspaceID: s.WorkspaceID, Status: signing.Status(f.Status), Text: f.Query,
-		Page: store.Page{Offset: max(f.Offset, 0), Limit: f.Limit},
+		Page: store.Page{Offset: int64(max(f.Offset, 0)), Limit: f.Limit},
 	}
 	s.store.View(func(tx *store.Tx) error {
 		find := tx.Documents

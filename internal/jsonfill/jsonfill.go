@@ -267,7 +267,8 @@ func (f *filler) misfit(field field, kind string) {
 }
 
 func (f *filler) make(v reflect.Value, n int) bool {
-	if !f.take(n * int(v.Type().Elem().Size())) {
+	size := int(v.Type().Elem().Size())
+	if !f.take(min(n, f.left/size+1) * size) { // the product of a larger n might overflow
 		return false
 	}
 	v.Set(reflect.MakeSlice(v.Type(), n, n))

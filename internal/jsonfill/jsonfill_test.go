@@ -2,6 +2,7 @@ package jsonfill_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -117,6 +118,31 @@ func TestObjectRefuses(t *testing.T) {
 }
 
 // TestSeveralTargets: a key fills each that has it, also after a list that does not fit.
+// TestNumbersBeyondAnInt: on a machine of 32 bits, a number that an int cannot hold is like one of another kind, and not cut.
+func TestNumbersBeyondAnInt(t *testing.T) {
+	large := int64(1<<32 + 7)
+	var want record
+	if n := int(large); int64(n) == large {
+		want = record{Count: n, Maybe: &n}
+	}
+	var got record
+	require.NoError(t, jsonfill.Object(fmt.Appendf(nil, `{"count":%d,"maybe":"%[1]d"}`, large), ample, &got))
+	require.Equal(t, want, got)
+}
+
+// TestListsThatFitNoAddress: the size of a list is compared with the bound also where it is more than an int of 32 bits can hold.
+func TestListsThatFitNoAddress(t *testing.T) {
+	type wide struct {
+		ID string `json:"id"`
+		_  [1 << 16]byte
+	}
+	doc := `{"list":[` + strings.Repeat("{},", 1<<16-1) + `{}]}`
+	var target struct {
+		List []wide `json:"list"`
+	}
+	require.ErrorIs(t, jsonfill.Object([]byte(doc), ample, &target), jsonfill.ErrTooMuch)
+}
+
 func TestSeveralTargets(t *testing.T) {
 	var a, b record
 	require.EqualError(t, jsonfill.Object([]byte(`{"records":7,"name":"Ann","subs":[{"id":"x"}],"count":3}`), ample, &list{}, &a, &b), "records is not a list")
@@ -187,7 +213,7 @@ func FuzzObject(f *testing.F) {
 		if err == nil && want.Name != "" && want.Name != got.Name {
 			t.Fatalf("name %q, want %q", got.Name, want.Name)
 		}
-		if err == nil && (want.Count != 0 && want.Count != got.Count && want.Count < 1<<53 && want.Count > -1<<53 || !want.At.Equal(got.At) || len(want.Subs) != len(got.Subs) && !strings.Contains(string(doc), "null")) {
+		if err == nil && (want.Count != 0 && want.Count != got.Count && int64(want.Count) < 1<<53 && int64(want.Count) > -1<<53 || !want.At.Equal(got.At) || len(want.Subs) != len(got.Subs) && !strings.Contains(string(doc), "null")) {
 			t.Fatalf("%+v, want %+v", got, plain(want))
 		}
 	})

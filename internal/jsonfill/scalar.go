@@ -79,6 +79,9 @@ func setInt(v reflect.Value, s string) bool {
 		}
 		n = int64(x)
 	}
+	if v.OverflowInt(n) {
+		return false
+	}
 	if n != 0 {
 		v.SetInt(n)
 	}

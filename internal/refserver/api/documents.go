@@ -15,8 +15,6 @@ const (
 	typePDF      = "PDF"
 	typeTemplate = "PDF_TEMPLATE"
 	typeForm     = "FORM_TEMPLATE"
-
-	maxPage = 1 << 31 // no list is longer; keeps page times limit from overflowing
 )
 
 // listDocuments answers GET /get-documents.
@@ -123,9 +121,9 @@ func (a *API) page(in *input, most int) store.Page {
 		accepted = math.MaxInt32
 	}
 	first := in.firstPage()
-	page, limit := in.number("page", first, first, maxPage), in.number("limit", a.Profile.PageSize, 1, accepted)
+	page, limit := in.number("page", first, first, math.MaxInt32), in.number("limit", a.Profile.PageSize, 1, accepted)
 	limit = min(limit, most)
-	return store.Page{Offset: (page - first) * limit, Limit: limit}
+	return store.Page{Offset: int64(page-first) * int64(limit), Limit: limit}
 }
 
 func (in *input) firstPage() int {
@@ -137,7 +135,11 @@ func (in *input) firstPage() int {
 
 // pagination counts pages as the request does.
 func (in *input) pagination(p store.Page, total int) *paginationBody {
-	return &paginationBody{CurrentPage: p.Offset/p.Limit + in.firstPage(), TotalPages: (total + p.Limit - 1) / p.Limit}
+	pages := total / p.Limit
+	if total%p.Limit > 0 {
+		pages++
+	}
+	return &paginationBody{CurrentPage: int(p.Offset/int64(p.Limit)) + in.firstPage(), TotalPages: pages}
 }
 
 // oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.

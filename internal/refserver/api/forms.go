@@ -22,7 +22,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 		body.Responses = a.responseBodies(responses)
 		body.Pagination = *c.input.pagination(page, total)
 		body.Pagination.TotalResponses = &total
-		body.Pagination.HasNext = new(page.Offset+len(responses) < total)
+		body.Pagination.HasNext = new(page.Offset+int64(len(responses)) < int64(total))
 		body.Pagination.HasPrevious = new(page.Offset > 0)
 		return nil
 	})

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,27 @@ func TestProfileOfLists(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, w.Code)
 	require.Equal(t, "IN_PROGRESS", answer(t, srv, "send_reminder", nil)["status"])
 	require.Equal(t, "IN_PROGRESS", answer(t, srv, "send_template", nil)["createdDocumentStatus"])
+}
+
+// TestTheLargestPages: no page number and no limit that is accepted overflows an int, of 32 bits either.
+func TestTheLargestPages(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, c := range []struct {
+		page, limit string
+		records     int
+		pages       float64
+	}{
+		{page: "1", limit: "2147483647", records: 2, pages: 1},
+		{page: "2", limit: "2147483647", pages: 1},
+		{page: "2147483647", limit: "2147483647", pages: 1},
+		{page: "2147483647", limit: "1", pages: 2},
+	} {
+		got := answer(t, srv, "list_respondents", func(r *request) { r.Query["page"], r.Query["limit"] = c.page, c.limit })
+		require.Len(t, got["respondents"], c.records, "%+v", c)
+		number, err := strconv.ParseFloat(c.page, 64)
+		require.NoError(t, err)
+		require.Equal(t, map[string]any{"currentPage": number, "totalPages": c.pages}, got["pagination"], "%+v", c)
+	}
 }
 
 func TestProfileOfSpellings(t *testing.T) {

@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,8 +26,8 @@ func TestAppendJSONPrintsWhatJavaScriptPrints(t *testing.T) {
 		{name: "control characters", in: all, want: `"\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\b\t\n\u000b\f\r\u000e\u000f` +
 			`\u0010\u0011\u0012\u0013\u0014\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f"`},
 		{name: "ill-formed UTF-8", in: "a\xffb\xed\xa0\x80", want: "\"a\ufffdb\ufffd\ufffd\ufffd\""},
-		{name: "values", in: delivery.Array{nil, true, false, 0, -7, 9007199254740991, "", delivery.Array{}, delivery.Object{}},
-			want: `[null,true,false,0,-7,9007199254740991,"",[],{}]`},
+		{name: "values", in: delivery.Array{nil, true, false, 0, -7, math.MaxInt32, "", delivery.Array{}, delivery.Object{}},
+			want: `[null,true,false,0,-7,2147483647,"",[],{}]`},
 		{name: "members keep their order", in: delivery.Object{{"b", 1}, {"a", 2}}, want: `{"b":1,"a":2}`},
 		{name: "integer-like keys come first", in: delivery.Object{{"b", 1}, {"10", 2}, {"9", 3}, {"01", 4}, {"4294967295", 5}, {"4294967294", 6}, {"0", 7}},
 			want: `{"0":7,"9":3,"10":2,"4294967294":6,"b":1,"01":4,"4294967295":5}`},

@@ -223,7 +223,7 @@ func search[T any](l *list[T], q Query, name func(*T) string) ([]*T, int) {
 	total, text := 0, strings.ToLower(q.Text)
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
 		if containsFold(name(v), text) {
-			if total >= q.Offset && len(out) < q.Limit {
+			if int64(total) >= q.Offset && len(out) < q.Limit {
 				out = append(out, v)
 			}
 			total++

@@ -139,18 +139,19 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 
 // page returns up to limit records between the places lo and hi, after skipping offset of them.
 func (l *list[T]) page(lo, hi int, p Page) []*T {
-	if p.Ascending {
-		lo += p.Offset
-		hi = min(hi, lo+p.Limit)
-	} else {
-		hi -= p.Offset
-		lo = max(lo, hi-p.Limit)
-	}
-	if hi <= lo {
+	n := max(hi-lo, 0)
+	skip := int(min(p.Offset, int64(n)))
+	n = min(n-skip, p.Limit)
+	if n <= 0 {
 		return nil
 	}
-	out := make([]*T, 0, hi-lo)
-	l.each(lo, hi, p.Ascending, func(v *T) bool {
+	if p.Ascending {
+		lo += skip
+	} else {
+		lo = hi - skip - n
+	}
+	out := make([]*T, 0, n)
+	l.each(lo, lo+n, p.Ascending, func(v *T) bool {
 		out = append(out, v)
 		return true
 	})
@@ -160,8 +161,8 @@ func (l *list[T]) page(lo, hi int, p Page) []*T {
 // Page selects a part of a list. Records come newest first unless Ascending.
 type Page struct {
 	Ascending bool
-	Offset    int // how many to skip, 0 or more
-	Limit     int // how many to return at most
+	Offset    int64 // how many to skip, 0 or more; a page number times a limit may be more than an int of 32 bits
+	Limit     int   // how many to return at most
 }
 
 // log holds entries that are only ever added at the end and dropped at the beginning, numbered over all and grouped by record.

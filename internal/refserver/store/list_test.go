@@ -3,6 +3,7 @@ package store_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -42,21 +43,21 @@ func TestListsAgainstSorting(t *testing.T) {
 	}
 	for range queries {
 		q := store.Query{WorkspaceID: workspace, Page: store.Page{
-			Ascending: rnd.IntN(2) == 0, Offset: rnd.IntN(1300), Limit: 1 + rnd.IntN(100),
+			Ascending: rnd.IntN(2) == 0, Offset: rnd.Int64N(1300), Limit: 1 + rnd.IntN(100),
 		}}
 		if rnd.IntN(2) == 0 {
 			q.Status = []signing.Status{signing.StatusPending, signing.StatusVoid, signing.StatusPaid}[rnd.IntN(3)]
-			q.Offset = rnd.IntN(600)
+			q.Offset = rnd.Int64N(600)
 		}
 		if rnd.IntN(2) == 0 {
 			q.Archived = new(rnd.IntN(2) == 0)
 		}
 		if rnd.IntN(3) == 0 {
 			q.From, q.To = noon.Add(time.Duration(rnd.IntN(500))*time.Second), noon.Add(time.Duration(rnd.IntN(500))*time.Second)
-			q.Offset = rnd.IntN(50)
+			q.Offset = rnd.Int64N(50)
 		}
 		if rnd.IntN(3) == 0 {
-			q.Text, q.Offset = fmt.Sprintf("lEASE %d", rnd.IntN(20)), rnd.IntN(20)
+			q.Text, q.Offset = fmt.Sprintf("lEASE %d", rnd.IntN(20)), rnd.Int64N(20)
 		}
 		requireSameList(t, s, all, q)
 	}
@@ -78,7 +79,7 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 	if !q.Ascending {
 		slices.Reverse(matching)
 	}
-	for _, d := range matching[min(q.Offset, len(matching)):min(q.Offset+q.Limit, len(matching))] {
+	for _, d := range matching[min(int(q.Offset), len(matching)):min(int(q.Offset)+q.Limit, len(matching))] {
 		want = append(want, d.ID)
 	}
 	var got []string
@@ -91,6 +92,32 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 		require.Equal(t, len(matching), total, "%+v", q)
 	})
 	require.Equal(t, want, got, "%+v", q)
+}
+
+// TestPagesBeyondTheList: pages have any size, and begin anywhere.
+func TestPagesBeyondTheList(t *testing.T) {
+	s, ids := store.New(atNoon), signing.NewIDs(1)
+	var all []signing.Document
+	for i := range 4 {
+		all = append(all, add(t, s, ids, signing.Document{Name: "Lease"}, noon.Add(time.Duration(i)*time.Second)))
+	}
+	for _, p := range []store.Page{{Limit: math.MaxInt}, {Limit: math.MaxInt, Offset: 1}, {Limit: 1, Offset: 3}, {Limit: math.MaxInt, Offset: math.MaxInt64}} {
+		for _, p.Ascending = range []bool{true, false} {
+			want := slices.Clone(all[1:]) // what From leaves
+			if !p.Ascending {
+				slices.Reverse(want)
+			}
+			want = want[min(p.Offset, 3):]
+			view(t, s, func(tx *store.Tx) {
+				got, total := tx.Documents(store.Query{WorkspaceID: workspace, From: all[1].CreatedAt, Page: p})
+				require.Equal(t, 3, total)
+				require.Len(t, got, len(want), "%+v", p)
+				for i := range got {
+					require.Equal(t, want[i].ID, got[i].ID, "%+v", p)
+				}
+			})
+		}
+	}
 }
 
 func TestRespondentsOfATemplate(t *testing.T) {

@@ -1,0 +1,25 @@
+package signformstest_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestKeepEverything: a bound of Keep may be as large as an int can be.
+func TestKeepEverything(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Start: start, Keep: signformstest.Keep{Requests: math.MaxInt, Deliveries: math.MaxInt, Messages: math.MaxInt, Audit: math.MaxInt},
+	})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	for range 3 {
+		call(t, srv, "GET", "/get-documents?documentType=PDF", "")
+		require.Error(t, srv.Pay(doc))
+	}
+	require.Len(t, srv.Requests(), 3)
+	require.Len(t, srv.Audit(doc), 2)
+	require.Len(t, srv.Messages(), 1)
+}
