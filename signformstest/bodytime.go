@@ -1,49 +1,154 @@
 package signformstest
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
-// bodyTime is how long the body of a request may take to arrive, from the first look at it.
-const bodyTime = time.Minute
+const (
+	// bodyTime is how long the body of a request may take to arrive, from the first look at it.
+	bodyTime = time.Minute
+
+	// restTime is how long an answer waits for what no handler has read of the body, and restSize how much of that is read.
+	restTime = 100 * time.Millisecond
+	restSize = 256 << 10
+)
 
 // bodiesInTime ends requests whose body takes longer than bodyTime, whether a handler reads it or not. http.Server.ReadTimeout
 // would also end the context of a handler that goes on for long after it has read everything.
+//
+// A body that no handler reads does not hold up the answer, as it does in net/http: see earlyWriter.
 func bodiesInTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w)}
+		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), expects: r.Header.Get("Expect") != ""}
 		r.Body = body
-		next.ServeHTTP(w, r)
-		body.begin() // net/http reads what is left, to use the connection again
+		defer body.begin() // net/http reads what is left, also when a handler panics
+		early := &earlyWriter{ResponseWriter: w, body: body}
+		next.ServeHTTP(early, r)
+		early.settle()
 	})
 }
 
-// timedBody is for one goroutine, as all bodies.
+// timedBody is a body that has to arrive in time.
 type timedBody struct {
 	io.ReadCloser
-	conn       *http.ResponseController
-	begun, all bool
+	conn    *http.ResponseController
+	expects bool // the client waits for 100 Continue, which the first Read sends
+
+	mu    sync.Mutex // middleware may read in a goroutine of its own
+	until time.Time  // zero: nobody has looked at the body
+	over  bool       // the body has arrived, or the connection is no longer ours
 }
 
 func (b *timedBody) begin() {
-	if !b.begun && !b.all {
-		b.begun = true
-		b.conn.SetReadDeadline(time.Now().Add(bodyTime)) // fails where a fault has taken over the connection
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.until.IsZero() && !b.over {
+		b.until = time.Now().Add(bodyTime)
+		b.conn.SetReadDeadline(b.until)
 	}
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
 	b.begin()
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF && !b.all {
-		b.all = true
-		b.conn.SetReadDeadline(time.Time{})
+	if err == io.EOF {
+		b.end()
 	}
 	return n, err
 }
+
+// Close reads part of what is left.
+func (b *timedBody) Close() error {
+	b.begin()
+	return b.ReadCloser.Close()
+}
+
+func (b *timedBody) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		b.over = true
+		b.conn.SetReadDeadline(time.Time{})
+	}
+}
+
+// state reports whether anybody has looked at the body, and whether it has arrived.
+func (b *timedBody) state() (begun, over bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.until.IsZero(), b.over
+}
+
+// finish reads the rest of the body if it is small and there, and reports whether the body has arrived.
+func (b *timedBody) finish() bool {
+	begun, over := b.state()
+	if over || b.expects && !begun {
+		return over
+	}
+	b.begin()
+	b.conn.SetReadDeadline(time.Now().Add(restTime))
+	io.CopyN(io.Discard, b, restSize+1)
+	if _, over = b.state(); !over {
+		b.conn.SetReadDeadline(b.until)
+	}
+	return over
+}
+
+// earlyWriter answers without waiting for a body that has not arrived. Such an answer ends the connection, because what still comes of
+// the body must not be taken for the next request. Clients that send all before they read get it too: net/http goes on reading.
+type earlyWriter struct {
+	http.ResponseWriter
+	body    *timedBody
+	settled bool
+}
+
+// settle decides, before the header is written, whether the connection goes on.
+func (w *earlyWriter) settle() {
+	if w.settled {
+		return
+	}
+	w.settled = true
+	if !w.body.finish() {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+func (w *earlyWriter) WriteHeader(status int) {
+	if status >= http.StatusOK {
+		w.settle()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *earlyWriter) Write(p []byte) (int, error) {
+	w.settle()
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush writes the header too.
+func (w *earlyWriter) Flush() {
+	w.settle()
+	http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack hands the connection over, with what has not arrived of the body.
+func (w *earlyWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buf, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.settled = true
+		w.body.end()
+	}
+	return conn, buf, err
+}
+
+// Unwrap gives http.ResponseController the rest.
+func (w *earlyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

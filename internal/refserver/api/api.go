@@ -197,6 +197,9 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		c.input.query = c.record.Query
 	}
 	if c.route.Inputs&InBody != 0 {
+		if r.ContentLength > MaxBody {
+			return &tooLarge{}
+		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {

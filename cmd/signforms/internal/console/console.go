@@ -159,6 +159,11 @@ var acts = []struct {
 }
 
 func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show) {
+	if r.ContentLength > maxBody {
+		r.Body = http.NoBody
+		c.show(w, r, again, http.StatusRequestEntityTooLarge, "The form is larger than 32 MB.")
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	next, err := do(c, r)
 	if err != nil {

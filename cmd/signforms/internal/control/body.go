@@ -51,9 +51,13 @@ func badBody(format string, args ...any) error {
 }
 
 func readBody(r *http.Request) ([]byte, error) {
+	tooLarge := failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
+	if r.ContentLength > maxBody {
+		return nil, tooLarge
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
+		return nil, tooLarge
 	}
 	if err != nil {
 		return nil, badBody("broke off: %v", err)

@@ -51,6 +51,10 @@ func (p *pages) submitForm(w http.ResponseWriter, r *http.Request) {
 		p.noSuchPage(w, r)
 		return
 	}
+	if r.ContentLength > maxBody {
+		p.tooLarge(w, f.Title)
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	page := formPage{Title: f.Title, Assets: prefix, Form: f, Email: r.PostFormValue("email"), Questions: questions(r, f)}
 	submission := signformstest.Submission{

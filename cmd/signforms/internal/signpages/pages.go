@@ -100,6 +100,10 @@ func (p *pages) noSuchPage(w http.ResponseWriter, _ *http.Request) {
 	p.message(w, http.StatusNotFound, "No such page", "Nothing is here. Open the link from the mail again, whole and unchanged.")
 }
 
+func (p *pages) tooLarge(w http.ResponseWriter, title string) {
+	p.message(w, http.StatusRequestEntityTooLarge, title, "What you entered is larger than 8 MB. Go back and draw or write less.")
+}
+
 // message shows a page with a title and one sentence.
 func (p *pages) message(w http.ResponseWriter, status int, title, text string) {
 	p.render(w, status, "message", struct{ Title, Text, Assets string }{title, text, prefix})

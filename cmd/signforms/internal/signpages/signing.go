@@ -38,6 +38,10 @@ func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, vi
 				v.signer = s
 			}
 		}
+		if r.ContentLength > maxBody {
+			p.tooLarge(w, d.Name)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		serve(p, w, r, v)
 	}

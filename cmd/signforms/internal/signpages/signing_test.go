@@ -252,7 +252,7 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 			continue // the connection was closed before the body was sent
 		}
 		require.NoError(t, resp.Body.Close())
-		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+		require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 	}
 	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 	f, _, ok := service.FormLink(path.Base(link))
@@ -317,7 +317,7 @@ func TestManySigners(t *testing.T) {
 	}
 	service.AddDocument(document)
 	p := browsertest.Open(t, browsertest.Screen{Width: 360})
-	p.Go(service.Messages()[0].Link)
+	p.Go(string(service.Messages()[0].Link))
 	p.Wait("document.querySelector('main').dataset.shown")
 	p.Click("details:last-of-type summary")
 	p.RequireAccessible()
@@ -337,7 +337,7 @@ func formLink(t *testing.T, service *signformstest.Server) string {
 	})
 	require.NoError(t, err)
 	messages := service.Messages()
-	return messages[len(messages)-1].Link
+	return string(messages[len(messages)-1].Link)
 }
 
 func TestFormIsFilledIn(t *testing.T) {
