@@ -81,7 +81,7 @@ func BenchmarkLoopback(b *testing.B) {
 			srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 		}
 		for _, m := range srv.Messages()[mails:] {
-			all = append(all, wireRequest{method: "POST", path: strings.TrimPrefix(m.Link, srv.URL), body: "", want: "Signed by"})
+			all = append(all, wireRequest{method: "POST", path: strings.TrimPrefix(string(m.Link), srv.URL), body: "", want: "Signed by"})
 		}
 		return all
 	})

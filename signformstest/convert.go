@@ -106,7 +106,7 @@ func publicRequest(r api.Record) Request {
 }
 
 // publicMessage converts m, with the link that stands for its token.
-func publicMessage(m signing.Message, link string) Message {
+func publicMessage(m signing.Message, link signforms.SigningLink) Message {
 	return Message{
 		ID: m.Seq, Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: link, At: m.At,
 	}
@@ -171,13 +171,13 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 		HasPDF: d.PDF.SHA256 != "", Finished: FinishedFile(d.Finishing),
 	}
 	for i, signer := range d.Signers {
-		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), s.links.Sign(signer.Token)))
+		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), signforms.SigningLink(s.links.Sign(signer.Token))))
 	}
 	return out
 }
 
 // publicSigner converts s, with whether it is the signer's turn and with the link that stands for its token.
-func publicSigner(s signing.Signer, inTurn bool, link string) SignerState {
+func publicSigner(s signing.Signer, inTurn bool, link signforms.SigningLink) SignerState {
 	return SignerState{
 		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: signforms.SignerStatus(s.Status()),
 		InTurn: inTurn, Link: link, InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt,

@@ -42,7 +42,7 @@ func goldenRun(t *testing.T) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, srv.URL, srv.APIKey, srv.WorkspaceID, srv.WebhookSecret, template, hook, doc)
 	for _, m := range srv.Messages() {
-		fmt.Fprintln(&b, m, m.Link)
+		fmt.Fprintln(&b, m, string(m.Link))
 	}
 	srv.TestWebhook(hook)
 	srv.Advance(time.Hour)

@@ -54,8 +54,8 @@ type Message struct {
 	To         string
 	Subject    string
 	Body       string
-	Link       string    // whoever has it can open the document or form, and sign the document with POST; empty in notices
-	At         time.Time // by the service's clock
+	Link       signforms.SigningLink // string(Link) opens the document or form, and signs the document with POST; empty in notices
+	At         time.Time             // by the service's clock
 }
 
 // String describes the message in one line without its link, which is a secret, and without personal data.
@@ -76,15 +76,15 @@ func (s *Server) Messages() []Message {
 	return all
 }
 
-// linkIn is the link in a message, which is a secret; empty without one.
-func (s *Server) linkIn(m signing.Message, form bool) string {
+// linkIn is the link in a message; empty without one.
+func (s *Server) linkIn(m signing.Message, form bool) signforms.SigningLink {
 	switch {
 	case m.Token == "":
 		return ""
 	case form:
-		return s.links.Form(m.Token)
+		return signforms.SigningLink(s.links.Form(m.Token))
 	}
-	return s.links.Sign(m.Token)
+	return signforms.SigningLink(s.links.Sign(m.Token))
 }
 
 // DeliveryStatus is how far a [Delivery] is.

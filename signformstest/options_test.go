@@ -60,7 +60,7 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 	}
 	secrets := []string{srv.APIKey, srv.WebhookSecret, "private", "ann@example.com"}
 	for _, m := range srv.Messages() {
-		secrets = append(secrets, strings.TrimPrefix(m.Link, srv.URL))
+		secrets = append(secrets, strings.TrimPrefix(string(m.Link), srv.URL))
 	}
 	for _, secret := range secrets {
 		require.NotContains(t, tb.log, secret)
@@ -228,7 +228,7 @@ func TestAServerOfAProgram(t *testing.T) {
 	page, err := client.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, "https://sandbox.example.com/finished/"+doc+".pdf", page.Items[0].FinishedPDFURL)
-	require.Contains(t, srv.Messages()[0].Link, "https://sandbox.example.com/sign/")
+	require.Contains(t, string(srv.Messages()[0].Link), "https://sandbox.example.com/sign/")
 
 	resp, err := srv.HTTPClient().Get(srv.URL + "/hello")
 	require.NoError(t, err)

@@ -95,7 +95,7 @@ func TestARestartChangesNothing(t *testing.T) {
 		pdf, err := srv.DocumentPDF(t.Context(), lease)
 		require.NoError(t, err)
 		require.Equal(t, "%PDF-lease", string(pdf))
-		sent, receiver, ok := srv.FormLink(path.Base(before.Messages[len(before.Messages)-1].Link))
+		sent, receiver, ok := srv.FormLink(path.Base(string(before.Messages[len(before.Messages)-1].Link)))
 		require.True(t, ok)
 		require.Equal(t, []string{form, "ann@example.com"}, []string{sent.ID, receiver})
 	}

@@ -201,7 +201,7 @@ func TestSigningLinksOpen(t *testing.T) {
 	require.Equal(t, doc, m.DocumentID)
 	require.Equal(t, "ann@example.com", m.To)
 
-	status, text := get(t, srv, m.Link)
+	status, text := get(t, srv, string(m.Link))
 	require.Equal(t, 200, status)
 	require.Contains(t, text, "<h1>Lease &amp; more</h1>\n<p>For the signature of Ann.</p>")
 	require.NoError(t, srv.Settle(t.Context()))
@@ -209,7 +209,7 @@ func TestSigningLinksOpen(t *testing.T) {
 	require.Contains(t, string(r.all()[0].body), `"signerIp":"127.0.0.1"`)
 
 	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
-	status, text = get(t, srv, m.Link)
+	status, text = get(t, srv, string(m.Link))
 	require.Equal(t, http.StatusConflict, status)
 	require.Contains(t, text, "SIGNED")
 	status, _ = get(t, srv, srv.URL+"/sign/0123")
@@ -222,7 +222,7 @@ func TestSigningLinksSign(t *testing.T) {
 	doc := srv.AddDocument(signformstest.Document{
 		Name: "Lease", SigningOrder: true, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}, {Email: "ben@example.com"}},
 	})
-	link := srv.Messages()[0].Link
+	link := string(srv.Messages()[0].Link)
 	_, text := get(t, srv, link)
 	require.Contains(t, text, "<button>Sign</button>")
 	for _, want := range []struct {
@@ -270,7 +270,7 @@ func TestPDFsAndFormLinksOpen(t *testing.T) {
 	_, err := srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
 	require.NoError(t, err)
 	mail := srv.Messages()
-	_, text := get(t, srv, mail[len(mail)-1].Link)
+	_, text := get(t, srv, string(mail[len(mail)-1].Link))
 	require.Contains(t, text, "Name?")
 	response, err := srv.SubmitForm(form, signformstest.Submission{})
 	require.NoError(t, err)

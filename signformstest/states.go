@@ -66,9 +66,9 @@ type SignerState struct {
 	Role       string // title of the role; empty in a PDF document
 	Order      int    // from 1; signers with the same act in any order
 	Status     signforms.SignerStatus
-	InTurn     bool      // may act now as far as the signing order goes
-	Link       string    // the signing link, which is a secret
-	InvitedAt  time.Time // zero: not invited yet; as the others
+	InTurn     bool                  // may act now as far as the signing order goes
+	Link       signforms.SigningLink // string(Link) is the URL
+	InvitedAt  time.Time             // zero: not invited yet; as the others
 	ViewedAt   time.Time
 	SignedAt   time.Time
 	DeclinedAt time.Time

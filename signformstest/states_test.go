@@ -104,7 +104,7 @@ func TestLinksTellWhatTheyOpen(t *testing.T) {
 	require.False(t, ok)
 
 	messages := srv.Messages()
-	f, email, ok := srv.FormLink(path.Base(messages[len(messages)-1].Link))
+	f, email, ok := srv.FormLink(path.Base(string(messages[len(messages)-1].Link)))
 	require.True(t, ok)
 	require.Equal(t, "ann@example.com", email)
 	require.Equal(t, []signformstest.Field{{Question: "How?", Kind: signformstest.TextQuestion, Required: true}}, f.Fields)

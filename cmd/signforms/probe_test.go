@@ -84,7 +84,7 @@ func TestProbeReport(t *testing.T) {
 	}
 	for _, m := range s.Messages() {
 		if m.Link != "" {
-			require.NotContains(t, string(text), m.Link)
+			require.NotContains(t, string(text), string(m.Link))
 		}
 	}
 	require.Contains(t, string(text), "\nGET /get-documents?limit=101&sortOrder=desc\n→ 400, headers: ")

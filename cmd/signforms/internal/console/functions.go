@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
@@ -27,6 +28,7 @@ var functions = template.FuncMap{
 	"add":    func(a, b int) int { return a + b },
 	"dict":   dict,
 	"limit":  look.Limit,
+	"url":    func(l signforms.SigningLink) string { return string(l) }, // a template prints a link as "[redacted]"
 }
 
 // dict makes a map from alternating names and values, for a template that needs more than one value.

@@ -239,6 +239,24 @@ func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 	return api
 }
 
+// TestAnswersHoldTheLinks: whoever calls the control API signs with the links that it answers, so they are not redacted there.
+func TestAnswersHoldTheLinks(t *testing.T) {
+	server := signformstest.NewServer(t, nil)
+	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	state, ok := server.FindDocument(id)
+	require.True(t, ok)
+	want := string(state.Signers[0].Link)
+	require.Contains(t, want, server.URL+"/sign/")
+	client, err := control.NewClient(newAPIOf(t, server).URL, "")
+	require.NoError(t, err)
+	var document control.DocumentRecord
+	require.NoError(t, client.Get(t.Context(), "/documents/"+id, nil, &document))
+	require.Equal(t, want, document.Signers[0].Link)
+	var messages control.Page[control.Message]
+	require.NoError(t, client.Get(t.Context(), "/messages", nil, &messages))
+	require.Equal(t, want, messages.Items[0].Link)
+}
+
 // sentForm sends a form with the client and returns the token of its link.
 func sentForm(t *testing.T, server *signformstest.Server, form string) string {
 	t.Helper()
@@ -247,6 +265,6 @@ func sentForm(t *testing.T, server *signformstest.Server, form string) string {
 	})
 	require.NoError(t, err)
 	messages := server.Messages()
-	link := messages[len(messages)-1].Link
+	link := string(messages[len(messages)-1].Link)
 	return link[strings.LastIndex(link, "/")+1:]
 }

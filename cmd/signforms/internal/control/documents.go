@@ -60,7 +60,7 @@ func documentRecord(d signformstest.DocumentState) DocumentRecord {
 	}
 	for _, s := range d.Signers {
 		out.Signers = append(out.Signers, SignerRecord{
-			ID: s.ID, Name: s.Name, Email: s.Email, Role: s.Role, Order: s.Order, Status: string(s.Status), InTurn: s.InTurn, Link: s.Link,
+			ID: s.ID, Name: s.Name, Email: s.Email, Role: s.Role, Order: s.Order, Status: string(s.Status), InTurn: s.InTurn, Link: reveal(s.Link),
 			InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt, Reason: s.Reason,
 		})
 	}

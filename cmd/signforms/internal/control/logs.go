@@ -144,7 +144,12 @@ func (a *API) listMessages(r *http.Request) (any, error) {
 	}, publicMessage)
 }
 
-func publicMessage(m signformstest.Message) Message { return Message(m) }
+func publicMessage(m signformstest.Message) Message {
+	return Message{ID: m.ID, Kind: m.Kind, DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: reveal(m.Link), At: m.At}
+}
+
+// reveal returns the URL of a link. What this API answers is the one place where a link is printed: its callers are those who sign.
+func reveal(l signforms.SigningLink) string { return string(l) }
 
 // AuditEntry is one line of the audit trail of a document or form.
 type AuditEntry struct {

@@ -1,0 +1,37 @@
+package signformstest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestLinksAreNotPrinted prints what holds signing links in every usual way.
+func TestLinksAreNotPrinted(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	state, ok := srv.FindDocument(doc)
+	require.True(t, ok)
+	message := srv.Messages()[0]
+	require.Equal(t, state.Signers[0].Link, message.Link)
+	token := path.Base(string(message.Link))
+	opened, _, ok := srv.SigningLink(token)
+	require.True(t, ok, "string(Link) is the URL")
+	for _, v := range []any{state, &state, opened, state.Signers, state.Signers[0], message, &message, []signformstest.Message{message}} {
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "value", v)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("seen", "value", v)
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		for _, printed := range []string{log.String(), string(text), fmt.Sprint(v), fmt.Sprintf("%+v %#v %s %q", v, v, v, v)} {
+			require.NotContains(t, printed, token)
+		}
+	}
+}
