@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
@@ -23,6 +24,9 @@ var (
 
 	// ErrStorage says that a change was not made because the Storage failed. It can be tried again.
 	ErrStorage = errors.New("the storage failed")
+
+	// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.
+	ErrClosed = errors.New("the server is closed")
 )
 
 // failure is an error with the sentinel that it matches.
@@ -55,6 +59,9 @@ func (s *Server) publicError(err error) error {
 	}
 	if _, ok := errors.AsType[*store.Missing](err); ok {
 		return &failure{s.explain(err), ErrNotFound}
+	}
+	if errors.Is(err, store.ErrClosed) || errors.Is(err, delivery.ErrClosed) {
+		return &failure{err, ErrClosed}
 	}
 	if _, ok := errors.AsType[*store.Unavailable](err); ok {
 		return &failure{err, ErrStorage}

@@ -101,6 +101,8 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 		return "", s.publicError(err)
 	}
 	switch {
+	case s.store.Closed():
+		return "", s.publicError(store.ErrClosed)
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
 		return "", invalidf("Operation %.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
@@ -124,6 +126,8 @@ func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 		return "", s.publicError(err)
 	}
 	switch {
+	case s.store.Closed():
+		return "", s.publicError(store.ErrClosed)
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
 		return "", invalidf("EventType %.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
 	case !(f.Probability >= 0 && f.Probability <= 1):

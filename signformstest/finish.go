@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
@@ -241,7 +242,7 @@ func (f *finisher) settle(ctx context.Context) error {
 		case !f.busy():
 			return nil
 		case now.closed:
-			return errClosed
+			return delivery.ErrClosed
 		case now.failures > before.failures:
 			return now.failure
 		}

@@ -7,14 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/record"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
-
-// errClosed is the error of waiting for a server that is closed.
-var errClosed = delivery.ErrClosed
 
 // open begins with an empty state, or goes on with the one that the Storage holds.
 func (s *Server) open() error {
@@ -109,12 +105,9 @@ func (s *Server) boundSaving() (end func()) {
 	}
 }
 
-// closeStorage saves what waited for the next change.
-func (s *Server) closeStorage() {
-	if s.options.Storage == nil {
-		return
-	}
-	if err := s.store.Flush(); err != nil {
+// closeStore saves what waited for the next change, and refuses all further ones.
+func (s *Server) closeStore() {
+	if err := s.store.Close(); err != nil {
 		s.logger.Warn("saving at the end; nothing is lost", "error", err)
 	}
 }

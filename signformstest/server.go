@@ -223,6 +223,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind, except for a
 // call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
+//
+// A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods that would change
+// something return an error that matches [ErrClosed], or fail the test where they return no error; Advance does nothing.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
@@ -230,7 +233,7 @@ func (s *Server) Close() {
 		s.stop()
 		s.running.Wait()
 		s.outgoing.CloseIdleConnections()
-		s.closeStorage()
+		s.closeStore()
 		s.watchers.close()
 	})
 }

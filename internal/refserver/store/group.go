@@ -81,6 +81,10 @@ func (g *groups) next() []*member {
 // together runs the transactions one after the other, at one time, and saves what they wrote. One that fails is undone alone; when
 // the save fails, all are undone. The store is locked.
 func (s *Store) together(group []*member) {
+	if s.closed.Load() {
+		refuse(group, ErrClosed)
+		return
+	}
 	if doubt := s.doubt.Load(); doubt != nil {
 		refuse(group, doubt.Err)
 		return

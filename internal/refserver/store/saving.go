@@ -78,6 +78,9 @@ func (e *Unavailable) Error() string { return "the change could not be saved: " 
 
 func (e *Unavailable) Unwrap() error { return e.Err }
 
+// ErrClosed is what the error of a transaction matches after [Store.Close].
+var ErrClosed = errors.New("the server is closed")
+
 // keeping is the part of a Store that makes it durable.
 type keeping struct {
 	keeper  Keeper        // nil: nothing is kept
@@ -85,6 +88,7 @@ type keeping struct {
 	unsaved []Write       // what follows from time alone: the next save carries it
 	doubt   doubt         // a save may have been carried out; nothing changes until all was loaded again
 	loading chan struct{} // holds a value while that is done
+	closed  atomic.Bool
 }
 
 // doubt is the error that stops all changes, or nil. It may be read during a save.
@@ -156,10 +160,11 @@ func lastOfEach(writes []Write) []Write {
 	return out
 }
 
-// Flush saves what waits for the next change.
-func (s *Store) Flush() error {
+// Close saves what waits for the next change. Then nothing is changed or saved any more.
+func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed.Store(true)
 	if doubt := s.doubt.Load(); doubt != nil {
 		return doubt
 	}
@@ -169,9 +174,15 @@ func (s *Store) Flush() error {
 	return s.commit(s.now(), s.unsaved)
 }
 
+// Closed reports whether Close was called.
+func (s *Store) Closed() bool { return s.closed.Load() }
+
 // ready loads everything again when it is unknown whether the last save was carried out. Until then views show the state before
 // that save.
 func (s *Store) ready() error {
+	if s.closed.Load() {
+		return &Unavailable{ErrClosed}
+	}
 	if s.doubt.Load() == nil {
 		return nil
 	}

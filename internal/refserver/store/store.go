@@ -130,7 +130,7 @@ func (s *Store) expire() {
 }
 
 // Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error or panics,
-// or the save fails with an [*Unavailable], nothing has changed. fn may run in another goroutine and must not call View, Update
+// or the save fails or the store is closed, with an [*Unavailable], nothing has changed. fn may run in another goroutine and must not call View, Update
 // or Act of the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
 	if err := s.ready(); err != nil {

@@ -44,7 +44,7 @@ func asError(err error) *Error {
 	}
 	text := inJSON(strings.TrimPrefix(err.Error(), "signformstest: "))
 	switch {
-	case errors.Is(err, signformstest.ErrStorage):
+	case errors.Is(err, signformstest.ErrStorage), errors.Is(err, signformstest.ErrClosed):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
 	case errors.Is(err, signformstest.ErrRefused):
 		return failure(http.StatusConflict, "refused", "%s", text)

@@ -1,0 +1,113 @@
+package signformstest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/signformstest/storagetest"
+)
+
+// tireless is a Storage that saves whatever its context says, as a careless one does.
+type tireless struct {
+	*storagetest.Memory
+	saves int
+}
+
+func (s *tireless) Save(_ context.Context, records []signformstest.Record) error {
+	s.saves++
+	return s.Memory.Save(context.Background(), records)
+}
+
+// TestAClosedServerChangesNothing calls everything that changes a server's state after Close.
+func TestAClosedServerChangesNothing(t *testing.T) {
+	for _, durable := range []bool{false, true} {
+		network := signformstest.NewNetwork()
+		storage := &tireless{Memory: &storagetest.Memory{}}
+		var handler http.Handler
+		opts := &signformstest.Options{Network: network, Middleware: func(h http.Handler) http.Handler { handler = h; return h }}
+		if durable {
+			opts.Storage = storage
+		}
+		srv := signformstest.NewServer(t, opts)
+		hook := srv.AddWebhook(signformstest.Webhook{URL: network.Serve("app.test", http.NotFoundHandler()), Event: signformstest.SignatureCompleted})
+		template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+		form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+		draft := srv.AddDocument(signformstest.Document{Name: "Draft", Signers: ann, Draft: true})
+		signed := srv.AddDocument(signformstest.Document{Name: "Signed", Signers: ann})
+		require.NoError(t, srv.Signer(signed, "ann@example.com").Sign())
+		require.NoError(t, srv.Settle(t.Context()))
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		delivery := srv.Deliveries()[0].ID
+		happenings, stop := srv.Watch(10)
+		defer stop()
+		srv.Close()
+		now, saves, messages, audit := srv.Now(), storage.saves, srv.Messages(), srv.Audit(doc)
+		signer := srv.Signer(doc, "ann@example.com")
+		for name, change := range map[string]func() error{
+			"CreateTemplate": func() error {
+				return second(srv.CreateTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}))
+			},
+			"CreateForm": func() error {
+				return second(srv.CreateForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}))
+			},
+			"CreateDocument": func() error { return second(srv.CreateDocument(signformstest.Document{Name: "Lease", Signers: ann})) },
+			"CreateWebhook": func() error {
+				return second(srv.CreateWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse}))
+			},
+			"CreateAPIKey":       func() error { return second(srv.CreateAPIKey()) },
+			"CreateWorkspace":    func() error { _, _, err := srv.CreateWorkspace(); return err },
+			"CreateFault":        func() error { return second(srv.CreateFault(signformstest.Fault{Status: 500})) },
+			"CreateWebhookFault": func() error { return second(srv.CreateWebhookFault(signformstest.WebhookFault{Drop: true})) },
+			"View":               signer.View,
+			"Sign":               func() error { return signer.Sign() },
+			"Decline":            func() error { return signer.Decline("") },
+			"SubmitForm": func() error {
+				return second(srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann"}}))
+			},
+			"SendDraft":           func() error { return srv.SendDraft(draft) },
+			"Void":                func() error { return srv.Void(doc) },
+			"Pay":                 func() error { return srv.Pay(signed) },
+			"Expire":              func() error { return srv.Expire(doc) },
+			"Delete":              func() error { return srv.Delete(doc) },
+			"Archive":             func() error { return srv.Archive(doc) },
+			"SendSample":          func() error { return second(srv.SendSample(hook)) },
+			"Resend":              func() error { return srv.Resend(delivery) },
+			"ResendFailed":        func() error { return second(srv.ResendFailed(hook, time.Time{})) },
+			"DisableWebhook":      func() error { return srv.DisableWebhook(hook) },
+			"EnableWebhook":       func() error { return srv.EnableWebhook(hook) },
+			"RotateWebhookSecret": func() error { return second(srv.RotateWebhookSecret(hook)) },
+			"DeleteWebhook":       func() error { return srv.DeleteWebhook(hook) },
+			"AdvanceClock":        func() error { return srv.AdvanceClock(time.Hour) },
+			"Reset":               srv.Reset,
+		} {
+			require.ErrorIs(t, change(), signformstest.ErrClosed, name)
+		}
+		srv.Advance(time.Hour) // must not fail the test
+
+		_, err := network.HTTPClient().Post(srv.URL+"/void-document", "application/json", nil)
+		require.ErrorContains(t, err, "nobody serves this name")
+		request := httptest.NewRequest("POST", "/void-document?documentId="+doc, nil)
+		request.Header.Set("x-api-key", srv.APIKey)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		require.Equal(t, http.StatusServiceUnavailable, answer.Code, "a handler that somebody kept: %s", answer.Body)
+
+		require.Equal(t, saves, storage.saves, "nothing is saved")
+		require.Equal(t, messages, srv.Messages())
+		require.Equal(t, audit, srv.Audit(doc))
+		require.Len(t, srv.Templates(), 1)
+		require.Equal(t, template, srv.Templates()[0].ID)
+		require.Less(t, srv.Now().Sub(now), time.Hour, "the clock was not moved")
+		require.Empty(t, srv.Faults())
+		require.Empty(t, drain(happenings))
+		network.Close()
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
