@@ -21,7 +21,9 @@ const (
 // bodiesInTime ends requests whose body takes longer than bodyTime, whether a handler reads it or not. http.Server.ReadTimeout
 // would also end the context of a handler that goes on for long after it has read everything.
 //
-// A body that no handler reads does not hold up the answer, as it does in net/http: see earlyWriter.
+// A body that no handler reads does not hold up the answer, as it does in net/http: see earlyWriter. The handler gets a copy of the
+// request, because net/http looks at the body of its own one: of a large body that was not read it lets some more arrive before it
+// closes the connection, or the client would get a reset in place of the answer.
 func bodiesInTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
@@ -29,12 +31,21 @@ func bodiesInTime(next http.Handler) http.Handler {
 			return
 		}
 		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), expects: r.Header.Get("Expect") != ""}
-		r.Body = body
+		own := r.WithContext(r.Context())
+		own.Body = body
 		defer body.begin() // net/http reads what is left, also when a handler panics
+		defer removeFiles(own)
 		early := &earlyWriter{ResponseWriter: w, body: body}
-		next.ServeHTTP(early, r)
+		next.ServeHTTP(early, own)
 		early.settle()
 	})
+}
+
+// removeFiles removes what an upload left on the disk.
+func removeFiles(r *http.Request) {
+	if r.MultipartForm != nil {
+		r.MultipartForm.RemoveAll()
+	}
 }
 
 // timedBody is a body that has to arrive in time.

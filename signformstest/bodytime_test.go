@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -225,6 +226,40 @@ func TestAClientThatSendsAllBeforeItReads(t *testing.T) {
 	rest, err := io.ReadAll(conn)
 	require.NoError(t, err, "the connection ends in order, not with a reset")
 	require.Empty(t, rest)
+}
+
+// TestLargeUploadsGetTheirRefusal: a client that is still sending when it is refused gets the answer and no reset.
+func TestLargeUploadsGetTheirRefusal(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for range 10 {
+		answer, err := srv.HTTPClient().Post(srv.URL+"/pdf-template-lambda", "application/json", strings.NewReader(strings.Repeat("x", 9<<20)))
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, 403, answer.StatusCode)
+	}
+}
+
+// TestUploadsLeaveNoFiles: what a handler's form had on the disk is gone with the answer.
+func TestUploadsLeaveNoFiles(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	srv := signformstest.NewServer(t, &signformstest.Options{Middleware: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := r.ParseMultipartForm(1); err != nil {
+				t.Error(err)
+			}
+			if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
+				t.Errorf("files of the form: %v, %v", files, err)
+			}
+		})
+	}})
+	body := "--x\r\nContent-Disposition: form-data; name=pdf; filename=a.pdf\r\n\r\n" + strings.Repeat("x", 1000) + "\r\n--x--\r\n"
+	answer, err := srv.HTTPClient().Post(srv.URL, "multipart/form-data; boundary=x", strings.NewReader(body))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Empty(t, files)
 }
 
 // TestMiddlewareMayTakeTheConnection: what the body was does not end a connection that a handler took over.

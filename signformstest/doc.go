@@ -29,7 +29,9 @@
 //
 // It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; use
 // [Profile] to choose others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
-// would have been. Log entries contain personal data and signing links; their String methods leave these out.
+// would have been. Log entries contain personal data and, in the bodies and headers of requests and deliveries, what went over the
+// wire; their String methods leave these out. The API keys and webhook secrets of a server are made up for tests, so they are plain
+// strings. Links are of the type [signforms.SigningLink], which is not printed, because [Options].Finish gets them in programs.
 //
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
 // of your own with Options.Middleware.
