@@ -37,10 +37,26 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 		// Reading the rest of the body would cost more than a new connection.
 		header["Connection"] = []string{"close"}
 	case http.StatusServiceUnavailable:
-		header["Retry-After"] = []string{strconv.Itoa(int((retryAfter + time.Second - 1) / time.Second))}
+		header["Retry-After"] = []string{strconv.FormatInt(int64((retryAfter+time.Second-1)/time.Second), 10)}
 	}
 	w.WriteHeader(a.status)
 	io.WriteString(w, a.body)
+}
+
+// outlivesGoroutine reports whether an answer reaches the sender although the goroutine that writes it ends itself: in HTTP/1, once
+// it was flushed. HTTP/2 resets the stream of such a goroutine, and a writer without Flush, such as that of
+// http.TimeoutHandler, keeps the answer until its handler returns. Where it does, a delivery needs no goroutine of its own,
+// which takes as long as a small delivery.
+func outlivesGoroutine(w http.ResponseWriter, r *http.Request) bool {
+	for {
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = wrapper.Unwrap()
+	}
+	_, flushes := w.(http.Flusher)
+	return flushes && r.ProtoMajor == 1
 }
 
 // writeWhole sends the answer from a goroutine that is about to exit, so that the server cannot complete the response.

@@ -34,8 +34,8 @@ func (c *chunk[T]) add(left int) *T {
 // memory again for a form of 50 KB.
 func (c *chunk[T]) grow(left int) {
 	list := c.buf[c.start:]
-	more := c.seen*left/max(c.first-left, 1)*9/8 + 1
-	size := max(chunkMin, min(len(list)+more, max(chunkMax, 16*len(list))))
+	more := int64(c.seen)*int64(left)/int64(max(c.first-left, 1))*9/8 + 1 // beyond an int where that has 32 bits
+	size := max(chunkMin, int(min(int64(len(list))+more, int64(max(chunkMax, 16*len(list))))))
 	c.buf = append(make([]T, 0, size), list...)
 	c.start = 0
 }
