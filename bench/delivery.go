@@ -67,7 +67,7 @@ func (s *Sender) Send(n int) []*Delivery {
 	return ds
 }
 
-// discard is an http.ResponseWriter that keeps only the status.
+// discard is an http.ResponseWriter that keeps only the status. Like the writer of net/http's server it has a Flush.
 type discard struct {
 	header http.Header
 	status int
@@ -75,6 +75,7 @@ type discard struct {
 
 func (w *discard) Header() http.Header  { return w.header }
 func (w *discard) WriteHeader(code int) { w.status = code }
+func (w *discard) Flush()               {}
 
 func (w *discard) Write(b []byte) (int, error) {
 	if w.status == 0 {

@@ -127,6 +127,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.answer.write(w, h.timeout)
 		return
 	}
+	if !outlivesGoroutine(w, r) {
+		h.runApart(ctx, events).write(w, h.timeout)
+		return
+	}
 	d := h.newDelivery(ctx, events)
 	defer func() {
 		if d.exiting {

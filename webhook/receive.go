@@ -27,8 +27,13 @@ func (h *Handler) receive(ctx context.Context, header http.Header, body []byte) 
 		return refused.answer
 	}
 	verified.Payload = nil
-	d := h.newDelivery(newDeliveryContext(ctx, verified), events)
-	// A function may exit its goroutine. It must not be the caller's, or there would be no answer.
+	return h.runApart(newDeliveryContext(ctx, verified), events)
+}
+
+// runApart runs the functions on a goroutine of their own and waits for it. A function may end its goroutine, and if that
+// were the caller's there would be no answer.
+func (h *Handler) runApart(ctx *deliveryContext, events []Event) answer {
+	d := h.newDelivery(ctx, events)
 	ended := make(chan any, 1)
 	go func() {
 		defer func() { ended <- recover() }()

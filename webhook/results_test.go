@@ -302,6 +302,42 @@ func TestGoexit(t *testing.T) {
 		}
 		check(t, &told, ran)
 	})
+	for name, wrap := range map[string]func(http.ResponseWriter) http.ResponseWriter{
+		"behind http.TimeoutHandler":                           func(w http.ResponseWriter) http.ResponseWriter { return w },
+		"behind http.TimeoutHandler and a writer that flushes": func(w http.ResponseWriter) http.ResponseWriter { return flushingWriter{w} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told told
+				var ran []string
+				inner := newHandler(t, &told, &ran)
+				h := http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					inner.ServeHTTP(wrap(w), r)
+				}), time.Hour, "late")
+				requireAnswer(t, serve(h, body), 500, `{"status":"failed"}`)
+				requireAnswer(t, serve(h, body), 200, `{"status":"ok"}`)
+				check(t, &told, ran)
+			})
+		})
+	}
+	t.Run("over HTTP/2", func(t *testing.T) {
+		var told told
+		var ran []string
+		server := httptest.NewUnstartedServer(newHandler(t, &told, &ran))
+		server.EnableHTTP2 = true
+		server.StartTLS()
+		defer server.Close()
+		for _, want := range []int{500, 200} {
+			res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(body)))
+			require.NoError(t, err)
+			_, err = io.ReadAll(res.Body)
+			require.NoError(t, err, "the answer is whole")
+			res.Body.Close()
+			require.Equal(t, 2, res.ProtoMajor)
+			require.Equal(t, want, res.StatusCode)
+		}
+		check(t, &told, ran)
+	})
 	t.Run("Receive", func(t *testing.T) {
 		var told told
 		var ran []string
@@ -315,6 +351,12 @@ func TestGoexit(t *testing.T) {
 	})
 }
 
+// flushingWriter has a Flush, as the writers of many frameworks have whatever they write to.
+type flushingWriter struct{ http.ResponseWriter }
+
+func (w flushingWriter) Flush()                      {}
+func (w flushingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // TestPanicInAHook goes to whoever set the hook, and leaves no claim behind.
 func TestPanicInAHook(t *testing.T) {
 	calls := 0
@@ -327,5 +369,9 @@ func TestPanicInAHook(t *testing.T) {
 	require.PanicsWithValue(t, "of the hook", func() { h.Receive(t.Context(), signed(secret, "1795176000", form), []byte(form)) })
 	calls = 0
 	require.PanicsWithValue(t, "of the hook", func() { serve(h, form) })
+	calls = 0
+	overHTTP2 := webhooktest.NewRequest(target, secret, noon, []byte(form))
+	overHTTP2.ProtoMajor = 2
+	require.PanicsWithValue(t, "of the hook", func() { serveRequest(h, overHTTP2) })
 	require.Equal(t, http.StatusOK, serve(h, form).Code)
 }
