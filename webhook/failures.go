@@ -3,10 +3,11 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been processed,
-// and the error is reported. Permanent(nil) is nil.
+// and the error is reported. Mark the error that the function returns, after the last one was joined to it. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -19,14 +20,27 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. A panic is never permanent,
-// whatever its value.
+// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. Of an error that wraps several, as
+// [errors.Join] and [fmt.Errorf] make them, each must be: one that is not may resolve with another delivery. A panic is
+// never permanent, whatever its value.
 func IsPermanent(err error) bool {
 	if _, panicked := errors.AsType[*PanicError](err); panicked {
 		return false
 	}
-	_, permanent := errors.AsType[*permanentError](err)
-	return permanent
+	return allPermanent(err)
+}
+
+func allPermanent(err error) bool {
+	switch e := err.(type) {
+	case *permanentError:
+		return true
+	case interface{ Unwrap() error }:
+		return allPermanent(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		branches := e.Unwrap()
+		return len(branches) > 0 && !slices.ContainsFunc(branches, func(err error) bool { return !allPermanent(err) })
+	}
+	return false
 }
 
 // PanicError is what a panic in a function of [Funcs] becomes. Its text contains the value.

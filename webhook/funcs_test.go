@@ -69,8 +69,26 @@ func failing(fail func() error) webhook.Funcs {
 func TestIsPermanent(t *testing.T) {
 	cause := errors.New("no such customer")
 	require.True(t, webhook.IsPermanent(webhook.Permanent(cause)))
-	require.True(t, webhook.IsPermanent(errors.Join(errors.New("first"), webhook.Permanent(cause))))
-	require.False(t, webhook.IsPermanent(cause))
+	require.True(t, webhook.IsPermanent(webhook.Permanent(errors.Join(errors.New("first"), cause))))
+	require.True(t, webhook.IsPermanent(fmt.Errorf("two: %w", errors.Join(webhook.Permanent(cause), fmt.Errorf("second: %w", webhook.Permanent(cause))))))
+	require.True(t, webhook.IsPermanent(errors.Join(nil, webhook.Permanent(cause))))
+	for _, transient := range []error{
+		cause,
+		errors.Join(webhook.Permanent(cause), cause),
+		errors.Join(cause, webhook.Permanent(cause)),
+		fmt.Errorf("%w and %w", webhook.Permanent(cause), cause),
+		errors.Join(webhook.Permanent(cause), errors.Join(webhook.Permanent(cause), cause)),
+		errors.Join(webhook.Permanent(cause), webhook.Permanent(&webhook.PanicError{Value: cause})),
+		wrapsNone{},
+	} {
+		require.False(t, webhook.IsPermanent(transient), transient)
+	}
 	require.False(t, webhook.IsPermanent(nil))
 	require.False(t, webhook.IsPermanent(webhook.Permanent(nil)))
 }
+
+// wrapsNone is an error that could wrap several and wraps none.
+type wrapsNone struct{}
+
+func (wrapsNone) Error() string   { return "none" }
+func (wrapsNone) Unwrap() []error { return nil }
