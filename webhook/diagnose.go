@@ -128,9 +128,6 @@ func roughly(d time.Duration) string {
 
 // search looks for a combination of secret, prefix and body that gives the signature.
 func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) {
-	if len(body) == 0 {
-		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
-	}
 	bodies, prefixes := bodyVariants(body), prefixVariants(timestamp)
 	for i, secret := range secrets {
 		for _, key := range keyVariants(secret) {
@@ -145,6 +142,11 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 			}
 		}
 	}
+	if len(body) == 0 {
+		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
+		return
+	}
+	d.oddSecrets(secrets)
 	d.say("The signature does not match %s, with none of the known mistakes. Compare the secret with the one shown where the webhook was "+
 		"set up, and make sure that the body is taken from the request before anything decodes it.", anyOf(len(secrets)))
 	if inOrder(body) {
@@ -159,6 +161,16 @@ func ordinal(i, n int) string {
 		return "the secret"
 	}
 	return fmt.Sprintf("secret %d of %d", i+1, n)
+}
+
+// oddSecrets names what is wrong with secrets that NewVerifier would refuse.
+func (d *diagnosis) oddSecrets(secrets []string) {
+	for i, secret := range secrets {
+		if err := checkSecret(secret); err != nil {
+			name := ordinal(i, len(secrets))
+			d.say("%s%s %v.", strings.ToUpper(name[:1]), name[1:], err)
+		}
+	}
 }
 
 func anyOf(n int) string {
@@ -195,19 +207,28 @@ type variant struct {
 }
 
 func keyVariants(secret string) []variant {
-	trimmed := strings.TrimSpace(secret)
+	visible := strings.Join(strings.FieldsFunc(secret, isInvisible), "")
+	trimmed := strings.TrimSpace(visible)
 	bare := strings.TrimPrefix(trimmed, "whsec_")
 	fromHex, _ := hex.DecodeString(bare)
 	fromBase64, _ := base64.StdEncoding.DecodeString(bare)
 	fromBase64URL, _ := base64.RawURLEncoding.DecodeString(bare)
+	removed := ""
+	switch {
+	case strings.Contains(secret, byteOrderMark):
+		removed = " without its byte order mark"
+	case visible != secret:
+		removed = " without its invisible characters"
+	}
 	variants := []variant{
 		{"", []byte(secret)},
-		{" without the white space around it", []byte(trimmed)},
-		{" with a newline at its end", []byte(trimmed + "\n")},
-		{" without its prefix", []byte(bare)},
-		{" decoded from hexadecimal", fromHex},
-		{" decoded from base64", fromBase64},
-		{" decoded from base64", fromBase64URL},
+		{removed, []byte(visible)},
+		{removed + " without the white space around it", []byte(trimmed)},
+		{removed + " with a newline at its end", []byte(trimmed + "\n")},
+		{removed + " without its prefix", []byte(bare)},
+		{removed + " decoded from hexadecimal", fromHex},
+		{removed + " decoded from base64", fromBase64},
+		{removed + " decoded from base64", fromBase64URL},
 	}
 	return slices.DeleteFunc(variants, func(v variant) bool {
 		return len(v.text) == 0 || checkSecretLength(len(v.text)) != nil

@@ -95,9 +95,37 @@ func TestDiagnoseTransport(t *testing.T) {
 		got := webhook.Diagnose([]string{secret}, signed(secret, stamp, sent), []byte(c.received))
 		require.Contains(t, got, c.want, c.name)
 		require.NotContains(t, got, "A & B", c.name)
+		require.Equal(t, c.received == "", got == "The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.", c.name)
 	}
 	got := webhook.Diagnose([]string{secret}, signed(secret, stamp, "\ufeff"+sent), []byte(sent))
 	require.Contains(t, got, "if the body began with a byte order mark")
+}
+
+// TestDiagnoseSecrets has secrets that were copied with something that nobody sees.
+func TestDiagnoseSecrets(t *testing.T) {
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	header := signed(secret, stamp, "[{}]")
+	for given, want := range map[string]string{
+		"\ufeff" + secret:          "would match the secret without its byte order mark.",
+		"\ufeff" + secret + "\r\n": "would match the secret without its byte order mark without the white space around it.",
+		"whsec_\u200b" + strings.TrimPrefix(secret, "whsec_"): "would match the secret without its invisible characters.",
+		"\ufeffanother":   "The secret holds a byte order mark: save the file that it comes from without one, or copy the secret anew.\nThe signature does not match",
+		"another\u200b":   "The secret holds an invisible character, such as a zero-width space: copy the secret anew.\nThe signature does not match",
+		"another\n":       "The secret begins or ends with white space",
+		"an\xffother\xfe": "The signature does not match the secret",
+		"":                "The secret is empty",
+	} {
+		got := webhook.Diagnose([]string{given}, header, []byte("[{}]"))
+		require.Contains(t, got, want)
+		require.NotContains(t, got, "another")
+	}
+	got := webhook.Diagnose([]string{"another", "\ufeffanother"}, header, []byte("[{}]"))
+	require.Contains(t, got, "Secret 2 of 2 holds a byte order mark")
+	require.NotContains(t, got, "Secret 1 of 2 ")
+	require.NotContains(t, webhook.Diagnose([]string{"\ufeff" + secret}, signed("other", stamp, ""), nil), "byte order mark", "nothing but the empty body matters")
+	binary := "\xff\xfe\ufeff\xff-secret"
+	got = webhook.Diagnose([]string{binary}, signed(strings.ReplaceAll(binary, "\ufeff", ""), stamp, "[{}]"), []byte("[{}]"))
+	require.Contains(t, got, "would match the secret without its byte order mark.", "other bytes stay as they are")
 }
 
 func TestDiagnoseOdd(t *testing.T) {

@@ -12,10 +12,12 @@ func checkSecret(secret string) error {
 	switch {
 	case secret == "":
 		return errors.New("is empty: is the variable or file set that it comes from?")
+	case strings.Contains(secret, byteOrderMark):
+		return errors.New("holds a byte order mark: save the file that it comes from without one, or copy the secret anew")
+	case strings.ContainsFunc(secret, isInvisible):
+		return errors.New("holds an invisible character, such as a zero-width space: copy the secret anew")
 	case strings.TrimSpace(secret) != secret:
 		return errors.New("begins or ends with white space, most likely a newline: trim it where it is read")
-	case strings.ContainsFunc(secret, isInvisible):
-		return errors.New("holds an invisible character, such as a byte order mark or a zero-width space: copy the secret anew")
 	}
 	return checkSecretLength(len(secret))
 }

@@ -160,12 +160,13 @@ func TestNewVerifierRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "secrets[3] begins or ends with white space")
 	require.ErrorContains(t, err, "MaxBody is -1")
 
-	for name, mark := range map[string]string{
-		"byte order mark": "\ufeff", "zero-width space": "\u200b", "zero-width joiner": "\u200d", "word joiner": "\u2060", "direction mark": "\u200e",
+	const invisible = "secrets[0] holds an invisible character"
+	for mark, want := range map[string]string{
+		"\ufeff": "secrets[0] holds a byte order mark", "\u200b": invisible, "\u200d": invisible, "\u2060": invisible, "\u200e": invisible,
 	} {
-		for _, bad := range []string{mark + secret, secret + mark, "whsec_" + mark + "0123456789"} {
+		for _, bad := range []string{mark + secret, secret + mark, "whsec_" + mark + "0123456789", mark + secret + "\n"} {
 			_, err := webhook.NewVerifier([]string{bad}, nil)
-			require.ErrorContains(t, err, "secrets[0] holds an invisible character", name)
+			require.ErrorContains(t, err, want, "%U", mark)
 		}
 	}
 	require.NotContains(t, err.Error(), "whsec")
