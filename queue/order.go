@@ -26,7 +26,7 @@ func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	case *webhook.SignatureCompleted:
 		return keyOf("document", e.DocumentID, key)
 	}
-	ids := signerIDs(e)
+	ids := templateIDs(e)
 	if len(ids) == 0 || e.SubjectID() == "" {
 		return keyOf("event", "", key)
 	}
@@ -52,34 +52,15 @@ func keyOf(kind, id string, key webhook.ReplayKey) string {
 	return kind + ":" + storable(id)
 }
 
-// signerIDs returns the ids of the signers of a template event, without empty ones. Other events carry none as far as
-// the service documents.
-func signerIDs(e webhook.Event) []string {
+// templateIDs returns the ids of Signers of a template event, which are the same in all events of a document. Other events carry
+// none as far as the service documents.
+func templateIDs(e webhook.Event) []string {
 	switch e := e.(type) {
 	case *webhook.TemplateViewed:
 		return idsOf(e.Signers)
 	case *webhook.TemplateSigned:
 		return idsOf(e.Signers)
 	case *webhook.TemplateResponse:
-		return idsOf(e.Signers)
-	}
-	return nil
-}
-
-// namedIDs returns every signer id that an event holds, for [Filter.Signers].
-func namedIDs(e webhook.Event) []string {
-	switch e := e.(type) {
-	case *webhook.TemplateViewed:
-		return idsOf(append(slices.Clone(e.Signers), e.ViewedBy.Signer))
-	case *webhook.TemplateSigned:
-		return idsOf(append(slices.Clone(e.Signers), e.SignedBy.Signer))
-	case *webhook.TemplateResponse:
-		return idsOf(e.Signers)
-	case *webhook.SignatureViewed:
-		return idsOf(append(slices.Clone(e.Signers), e.ViewedBy.Signer))
-	case *webhook.SignatureSigned:
-		return idsOf(append(slices.Clone(e.Signers), e.SignedBy.Signer))
-	case *webhook.SignatureCompleted:
 		return idsOf(e.Signers)
 	}
 	return nil

@@ -153,6 +153,29 @@ func TestFailuresOfAFunction(t *testing.T) {
 	}
 }
 
+// An event with an unreadable field runs like any other, and is logged at its first try.
+func TestUnreadableField(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		var log logged
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Second}, Logger: log.logger()})
+		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":"new_template_response_individual_signed","documentId":"t",
+			"signers":[{"signerId":"s"}],"signedBy":{"signedAt":"yesterday"}}]`)).Code)
+		tries := 0
+		s.run(q, webhook.Funcs{TemplateSigned: func(_ context.Context, e *webhook.TemplateSigned) error {
+			require.Zero(s, e.SignedBy.SignedAt)
+			require.Equal(s, "signedBy.signedAt", e.FieldErrors()[0].Field)
+			if tries++; tries == 1 {
+				return errors.New("no luck")
+			}
+			return nil
+		}})
+		s.settledSlowly(q)
+		require.Equal(s, 2, tries)
+		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+		require.Equal(s, 1, log.count("signedBy.signedAt is not a time"))
+	})
+}
+
 func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
 	eachStore(t, func(s stage) {
 		broken := true

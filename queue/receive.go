@@ -46,7 +46,7 @@ func newRows(events []webhook.Event) ([]row, error) {
 		line := orderKey(e, key)
 		rows[i] = row{
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
-			signers: signerList(namedIDs(e)), body: e.Raw(),
+			signers: signerList(e.SignerIDs()), body: e.Raw(),
 		}
 	}
 	return rows, nil

@@ -37,7 +37,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 		for _, poison := range []string{"error", "permanent", "panic", "goexit", "late", "never"} {
 			s.accept(q, completed(poison, 1), completed(poison, 2))
 		}
-		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":"new_signature_pdf_completed","documentId":7}]`)).Code)
+		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":7}]`)).Code)
 		begun := time.Now()
 		var healthy atomic.Int64
 		var last time.Time
@@ -87,7 +87,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 		}, counts)
 		for _, e := range s.list(q, queue.Filter{Failed: true}) {
 			if e.Subject == "" {
-				require.Contains(s, e.Error, "documentId is not a string; Funcs.Unknown would take the event")
+				require.Contains(s, e.Error, "webhookEvent is not a string; Funcs.Unknown would take the event")
 				require.Equal(s, 1, e.Attempts)
 			}
 		}

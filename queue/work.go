@@ -61,6 +61,9 @@ func (r *runner) call(c *claim) (context.Context, error) {
 	if err != nil {
 		return ctx, err
 	}
+	if fields := event.FieldErrors(); len(fields) > 0 && c.entry.Attempts == 0 {
+		r.log(slog.LevelWarn, "queue: an event has a field that cannot be read", &c.entry, slog.String("error", fields[0].Error()))
+	}
 	if u, ok := event.(*webhook.UnknownEvent); ok && u.Err != nil && r.on.Unknown == nil {
 		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, event), c)) // the error names the function that is missing
 	}

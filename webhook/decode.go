@@ -12,8 +12,7 @@ import (
 // ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array.
 var ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 
-// FieldError names a field whose JSON type is not the one that the event type requires. It never contains the field's
-// value.
+// FieldError names a field whose value could not be read and was left zero. It never contains the value.
 type FieldError struct {
 	Field string // path from the event, such as signers[2].email
 	Want  string // what it should be, such as "a string"
@@ -27,8 +26,9 @@ func (e *FieldError) Error() string {
 // Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
 // Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
-// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. An element that cannot be decoded
-// is not an error: it becomes an [UnknownEvent] among the others.
+// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be read is
+// not an error: it is zero, and in the event's FieldErrors. Nor is an element that is no event: it becomes an [UnknownEvent]
+// among the others.
 func Parse(payload []byte) ([]Event, error) {
 	text := string(payload)
 	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
@@ -110,7 +110,7 @@ func (d *decoder) member(key string) {
 	e := &d.cur
 	switch key {
 	case "webhookEvent":
-		d.stringMember(memberWebhookEvent, key, (*string)(&e.eventType))
+		d.typeMember(key)
 	case "documentName":
 		d.stringMember(memberDocumentName, key, &e.document.DocumentName)
 	case "documentId":
@@ -149,6 +149,19 @@ func (d *decoder) member(key string) {
 	default:
 		d.dynamic(key)
 	}
+}
+
+// typeMember reads webhookEvent. Unlike other strings it must be one: made of another value it would be an unknown type,
+// where the fields may tell the type.
+func (d *decoder) typeMember(key string) {
+	d.topLevel(memberWebhookEvent)
+	if c := d.scan.Next(); c == '"' || c == 'n' {
+		d.str((*string)(&d.cur.eventType))
+		return
+	}
+	d.scan.Skip()
+	d.cur.eventType = ""
+	d.misfit(key, wantString)
 }
 
 func (d *decoder) stringMember(m member, key string, dst *string) {

@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,9 +73,8 @@ func TestParseWithoutType(t *testing.T) {
 		require.Empty(t, e.EventType(), body)
 		require.Equal(t, subject, e.SubjectID(), body)
 	}
-	e := parseOne(t, `{"webhookEvent":"new_form_response","formResponseId":"r","documentId":"d","formTitle":1}`).(*webhook.UnknownEvent)
+	e := parseOne(t, `{"webhookEvent":"new_thing","formResponseId":"r","documentId":"d"}`).(*webhook.UnknownEvent)
 	require.Equal(t, "r", e.SubjectID())
-	require.Error(t, e.Err)
 }
 
 func TestParseDepth(t *testing.T) {
@@ -90,86 +88,125 @@ func TestParseDepth(t *testing.T) {
 // Each member at a time is given every JSON type that it does not have.
 func TestParseMisfits(t *testing.T) {
 	for _, c := range []struct{ eventType, member, field, want, bad string }{
-		{eventType: "new_form_response", member: `"formId":%s`, field: "formId", want: "a string", bad: `1 true {} []`},
-		{eventType: "new_form_response", member: `"formResponseId":%s`, field: "formResponseId", want: "a string", bad: `1 {}`},
-		{eventType: "new_form_response", member: `"formTitle":%s`, field: "formTitle", want: "a string", bad: `1 {}`},
-		{eventType: "new_form_response", member: `"finishedPdfUrl":%s`, field: "finishedPdfUrl", want: "a string", bad: `1 {}`},
-		{eventType: "new_form_response", member: `"documentUrl":%s`, field: "documentUrl", want: "a string", bad: `1 {}`},
-		{eventType: "new_form_response", member: `"respondentEmail":%s`, field: "respondentEmail", want: "a string", bad: `1 {}`},
+		{eventType: "new_form_response", member: `"formId":%s`, field: "formId", want: "a string", bad: `{} [] [1]`},
+		{eventType: "new_form_response", member: `"formResponseId":%s`, field: "formResponseId", want: "a string", bad: `{} []`},
+		{eventType: "new_form_response", member: `"formTitle":%s`, field: "formTitle", want: "a string", bad: `{} []`},
+		{eventType: "new_form_response", member: `"finishedPdfUrl":%s`, field: "finishedPdfUrl", want: "a string", bad: `{} []`},
+		{eventType: "new_form_response", member: `"documentUrl":%s`, field: "documentUrl", want: "a string", bad: `{} []`},
+		{eventType: "new_form_response", member: `"respondentEmail":%s`, field: "respondentEmail", want: "a string", bad: `{} []`},
 		{eventType: "new_form_response", member: `"response":%s`, field: "response", want: "an array of objects", bad: `1 "a" {} false`},
 		{eventType: "new_form_response", member: `"response":[{},%s]`, field: "response[1]", want: "an object", bad: `1 "a" [] false`},
-		{eventType: "new_form_response", member: `"response":[{},{},{"id":%s}]`, field: "response[2].id", want: "a string", bad: `1 {}`},
-		{eventType: "new_form_response", member: `"response":[{"question":%s}]`, field: "response[0].question", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_completed", member: `"documentName":%s`, field: "documentName", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_completed", member: `"documentId":%s`, field: "documentId", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_completed", member: `"authorEmail":%s`, field: "authorEmail", want: "a string", bad: `1 {}`},
-		{eventType: "new_template_response", member: `"finishedPdfUrl":%s`, field: "finishedPdfUrl", want: "a string", bad: `1 {}`},
+		{eventType: "new_form_response", member: `"response":[{},{},{"id":%s}]`, field: "response[2].id", want: "a string", bad: `{} []`},
+		{eventType: "new_form_response", member: `"response":[{"question":%s}]`, field: "response[0].question", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_completed", member: `"documentName":%s`, field: "documentName", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_completed", member: `"documentId":%s`, field: "documentId", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_completed", member: `"authorEmail":%s`, field: "authorEmail", want: "a string", bad: `{} []`},
+		{eventType: "new_template_response", member: `"finishedPdfUrl":%s`, field: "finishedPdfUrl", want: "a string", bad: `{} []`},
 		{eventType: "new_template_response", member: `"signers":%s`, field: "signers", want: "an array of objects", bad: `1 "a" {} false`},
 		{eventType: "new_template_response", member: `"signers":[%s]`, field: "signers[0]", want: "an object", bad: `1 "a" [] false`},
-		{eventType: "new_template_response", member: `"signers":[{"roleTitle":%s}]`, field: "signers[0].roleTitle", want: "a string", bad: `1 {}`},
-		{eventType: "new_template_response", member: `"signers":[{"signerId":%s}]`, field: "signers[0].signerId", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"isSigningOrder":%s`, field: "isSigningOrder", want: "true or false", bad: `1 "true" {}`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{},{"email":%s}]`, field: "signers[1].email", want: "a string", bad: `1 [] true`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"name":%s}]`, field: "signers[0].name", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"status":%s}]`, field: "signers[0].status", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"signerIp":%s}]`, field: "signers[0].signerIp", want: "a string", bad: `1 {}`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"hasDeclined":%s}]`, field: "signers[0].hasDeclined", want: "true or false", bad: `0 "false"`},
-		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"signingOrderNo":%s}]`, field: "signers[0].signingOrderNo", want: "a whole number", bad: `1.5 1e0 "1" true {} 99999999999999999999`},
+		{eventType: "new_template_response", member: `"signers":[{"roleTitle":%s}]`, field: "signers[0].roleTitle", want: "a string", bad: `{} []`},
+		{eventType: "new_template_response", member: `"signers":[{"signerId":%s}]`, field: "signers[0].signerId", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"isSigningOrder":%s`, field: "isSigningOrder", want: "true or false", bad: `2 "maybe" {}`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{},{"email":%s}]`, field: "signers[1].email", want: "a string", bad: `[] {}`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"name":%s}]`, field: "signers[0].name", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"status":%s}]`, field: "signers[0].status", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"signerIp":%s}]`, field: "signers[0].signerIp", want: "a string", bad: `{} []`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"hasDeclined":%s}]`, field: "signers[0].hasDeclined", want: "true or false", bad: `-1 "no" []`},
+		{eventType: "new_signature_pdf_individual_signed", member: `"signers":[{"signingOrderNo":%s}]`, field: "signers[0].signingOrderNo", want: "a whole number", bad: `1.5 "one" true {} 99999999999999999999 1e400 "0x"`},
 		{eventType: "new_signature_pdf_individual_signed", member: `"signedBy":%s`, field: "signedBy", want: "an object", bad: `1 "a" []`},
 		{eventType: "new_template_response_individual_signed", member: `"signedBy":{"signedAt":%s}`, field: "signedBy.signedAt", want: "a time in RFC 3339 or Unix seconds or milliseconds",
-			bad: `"yesterday" "2026-11-20" "2026-13-01T00:00:00Z" "+123456789" 1 1.5 true {}`},
+			bad: `"yesterday" "2026-13-01T00:00:00Z" "2026-11-31" "+123456789" 1 1.5 true {}`},
 		{eventType: "new_template_response_individual_viewed", member: `"viewedBy":{"viewedAt":%s}`, field: "viewedBy.viewedAt", want: "a time in RFC 3339 or Unix seconds or milliseconds", bad: `"x" -1795176000`},
-		{eventType: "new_template_response_individual_viewed", member: `"viewedBy":{"email":%s}`, field: "viewedBy.email", want: "a string", bad: `1 {}`},
+		{eventType: "new_template_response_individual_viewed", member: `"viewedBy":{"email":%s}`, field: "viewedBy.email", want: "a string", bad: `{} []`},
 	} {
 		for bad := range strings.FieldsSeq(c.bad) {
 			body := `{"webhookEvent":"` + c.eventType + `",` + fmt.Sprintf(c.member, bad) + `,"other":[1]}`
-			e, ok := parseOne(t, body).(*webhook.UnknownEvent)
-			require.True(t, ok, body)
+			e := parseOne(t, body)
+			_, unknown := e.(*webhook.UnknownEvent)
+			require.False(t, unknown, body)
 			require.Equal(t, webhook.EventType(c.eventType), e.EventType())
+			require.False(t, e.Inferred())
 			require.Equal(t, body, string(e.Raw()))
-			var misfit *webhook.FieldError
-			require.ErrorAs(t, e.Err, &misfit)
-			require.Equal(t, webhook.FieldError{Field: c.field, Want: c.want}, *misfit, body)
-			require.EqualError(t, e.Err, "webhook: field "+c.field+" is not "+c.want)
+			require.Equal(t, []*webhook.FieldError{{Field: c.field, Want: c.want}}, e.FieldErrors(), body)
+			require.EqualError(t, e.FieldErrors()[0], "webhook: field "+c.field+" is not "+c.want)
 		}
 	}
 }
 
+// A value of another JSON type that loses nothing is read, as the client reads it.
+func TestParseConverts(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_template_response_individual_signed","documentName":2026,"documentId":true,"isSigningOrder":"true",
+		"signers":[{"signerId":5,"hasDeclined":1,"signingOrderNo":1.0},{"signerId":1.50,"hasDeclined":"FALSE","signingOrderNo":"2"},
+		{"hasDeclined":"","signingOrderNo":"","email":""},{"signingOrderNo":1e1,"hasDeclined":0}],"signedBy":{"signedAt":"2026-11-20"}}`).(*webhook.TemplateSigned)
+	require.Nil(t, e.FieldErrors())
+	require.Equal(t, webhook.Document{DocumentName: "2026", DocumentID: "true"}, e.Document)
+	require.True(t, e.IsSigningOrder)
+	require.Equal(t, []webhook.Signer{{SignerID: "5", HasDeclined: true, SigningOrderNo: 1}, {SignerID: "1.50", SigningOrderNo: 2}, {}, {SigningOrderNo: 10}}, e.Signers)
+	require.Equal(t, time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), e.SignedBy.SignedAt)
+}
+
 func TestParseMisfitTouchesNothingElse(t *testing.T) {
 	events, err := webhook.Parse([]byte(`[{"webhookEvent":"new_form_response","formId":"f1","response":[{"id":"a"}]},
-		{"webhookEvent":"new_form_response","formId":2,"response":[{"id":"b"},3]},
+		{"webhookEvent":"new_form_response","formId":{},"response":[{"id":"b"},3,4],"formTitle":"t"},
 		{"webhookEvent":"new_form_response","formId":"f3","response":[{"id":"c"}]}]`))
 	require.NoError(t, err)
 	require.Len(t, events, 3)
 	require.Equal(t, []webhook.Answer{{ID: "a"}}, events[0].(*webhook.FormResponse).Answers)
-	require.EqualError(t, events[1].(*webhook.UnknownEvent).Err, "webhook: field formId is not a string", "the first misfit is named")
+	odd := events[1].(*webhook.FormResponse)
+	require.Equal(t, []webhook.Answer{{ID: "b"}, {}, {}}, odd.Answers)
+	require.Equal(t, "t", odd.FormTitle)
+	require.Equal(t, []string{"formId", "response[1]"}, fieldsOf(odd), "in the order of the payload, of a list the first")
 	require.Equal(t, []webhook.Answer{{ID: "c"}}, events[2].(*webhook.FormResponse).Answers)
+	require.Nil(t, events[2].FieldErrors())
 }
 
-// The path of a misfit starts anew after each list and object.
+// fieldsOf names the fields of an event that could not be read.
+func fieldsOf(e webhook.Event) (fields []string) {
+	for _, f := range e.FieldErrors() {
+		fields = append(fields, f.Field)
+	}
+	return fields
+}
+
+// The path of a misfit starts anew after each list and object. All misfits of an object are named.
 func TestParseMisfitAfterOthers(t *testing.T) {
-	e := parseOne(t, `{"signers":[{},{}],"viewedBy":{"name":"n"},"documentName":1,"webhookEvent":"new_template_response_individual_viewed"}`)
-	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field documentName is not a string")
-	e = parseOne(t, `{"signers":[{"email":"e"}],"viewedBy":{"name":1},"webhookEvent":"new_template_response_individual_viewed"}`)
-	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field viewedBy.name is not a string")
+	e := parseOne(t, `{"signers":[{},{}],"viewedBy":{"name":"n"},"documentName":[],"webhookEvent":"new_template_response_individual_viewed"}`)
+	require.Equal(t, []string{"documentName"}, fieldsOf(e))
+	e = parseOne(t, `{"signers":[{"email":"e"}],"viewedBy":{"name":{},"viewedAt":"x","email":[]},"webhookEvent":"new_template_response_individual_viewed"}`)
+	require.Equal(t, []string{"viewedBy.email", "viewedBy.name", "viewedBy.viewedAt"}, fieldsOf(e))
+	e = parseOne(t, `{"signers":[{},{"email":{},"signerId":[]},{"name":{}}],"webhookEvent":"new_template_response"}`)
+	require.Equal(t, []string{"signers[1].email", "signers[1].signerId"}, fieldsOf(e))
 	e = parseOne(t, `{"response":[{}],"formTitle":{},"webhookEvent":"new_form_response"}`)
-	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field formTitle is not a string")
+	require.Equal(t, []string{"formTitle"}, fieldsOf(e))
 }
 
 // A member that the event's type does not have is an unknown key, whatever it holds.
 func TestParseMisfitOfAnotherType(t *testing.T) {
-	e := parseOne(t, `{"signers":1,"viewedBy":2,"isSigningOrder":3,"formId":"f","documentName":4,"webhookEvent":"new_form_response"}`)
+	e := parseOne(t, `{"signers":1,"viewedBy":2,"isSigningOrder":3,"formId":"f","documentName":{},"webhookEvent":"new_form_response"}`)
 	require.Equal(t, "f", e.(*webhook.FormResponse).FormID)
-	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","formId":1,"response":2,"signedBy":3,"isSigningOrder":4,"finishedPdfUrl":5,"documentId":"d"}`)
+	require.Nil(t, e.FieldErrors())
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","formId":{},"response":2,"signedBy":3,"isSigningOrder":4,"finishedPdfUrl":[],"documentId":"d"}`)
 	require.Equal(t, "d", e.(*webhook.SignatureViewed).DocumentID)
-	e = parseOne(t, `{"webhookEvent":"new_thing","documentId":1,"signers":2}`)
+	require.Nil(t, e.FieldErrors())
+	e = parseOne(t, `{"webhookEvent":"new_thing","documentId":{},"signers":2}`)
 	require.NoError(t, e.(*webhook.UnknownEvent).Err)
-	e = parseOne(t, `{"webhookEvent":7,"formResponseId":"r"}`)
-	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string")
-	require.Empty(t, e.EventType())
-	e = parseOne(t, `{"webhookEvent":"new_form_response","webhookEvent":7}`)
-	require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string")
-	require.Empty(t, e.EventType(), "the last value counts, also where it does not fit")
+	require.Nil(t, e.FieldErrors())
+}
+
+// A webhookEvent that is no string counts as missing, and is named.
+func TestParseUnreadableType(t *testing.T) {
+	for _, value := range []string{`7`, `true`, `{}`, `["new_form_response"]`} {
+		e := parseOne(t, `{"webhookEvent":`+value+`,"formResponseId":"r"}`)
+		require.Equal(t, "r", e.(*webhook.FormResponse).FormResponseID)
+		require.True(t, e.Inferred())
+		require.Equal(t, []string{"webhookEvent"}, fieldsOf(e))
+		for _, body := range []string{`{"webhookEvent":` + value + `}`, `{"webhookEvent":"new_form_response","webhookEvent":` + value + `}`} {
+			e = parseOne(t, body)
+			require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string", "the last value counts, also where it does not fit")
+			require.Empty(t, e.EventType())
+			require.Nil(t, e.FieldErrors())
+		}
+	}
 }
 
 func TestParseNullIsMissing(t *testing.T) {
@@ -212,9 +249,10 @@ func TestParseInfers(t *testing.T) {
 		_, unknown := e.(*webhook.UnknownEvent)
 		require.Equal(t, want == "", unknown, body)
 	}
-	e := parseOne(t, `{"formResponseId":5}`).(*webhook.UnknownEvent)
-	require.EqualError(t, e.Err, "webhook: field formResponseId is not a string")
-	require.Equal(t, webhook.TypeFormResponse, e.EventType())
+	e := parseOne(t, `{"formResponseId":{}}`)
+	require.IsType(t, &webhook.FormResponse{}, e)
+	require.True(t, e.Inferred())
+	require.Equal(t, []string{"formResponseId"}, fieldsOf(e))
 }
 
 func TestParseSignerStatuses(t *testing.T) {
@@ -232,6 +270,9 @@ func TestParseTimes(t *testing.T) {
 		`1795176000`:                       want,
 		`1795176000123`:                    want.Add(123 * time.Millisecond),
 		`"1795176000123"`:                  want.Add(123 * time.Millisecond),
+		`"2026-11-20T12:00:00"`:            want,
+		`"2026-11-20T12:00:00.123"`:        want.Add(123 * time.Millisecond),
+		`"2026-11-20"`:                     want.Add(-12 * time.Hour),
 		`""`:                               {},
 		`null`:                             {},
 	} {
@@ -249,7 +290,7 @@ func TestParseDuplicateKeys(t *testing.T) {
 	require.Equal(t, []webhook.Signer{{Email: "c"}}, e.Signers)
 	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Email: "b"}}, e.SignedBy)
 
-	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","documentName":5,"documentName":"a","authorEmail":"a","authorEmail":null,
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","documentName":{},"documentName":"a","authorEmail":"a","authorEmail":null,
 		"isSigningOrder":true,"isSigningOrder":null,"signers":[{"name":"n","signingOrderNo":1,"hasDeclined":true,"name":null,"signingOrderNo":null,"hasDeclined":null}],
 		"signedBy":{"signedAt":"2026-11-20T12:00:00Z","signedAt":null}}`).(*webhook.SignatureSigned)
 	require.Equal(t, webhook.Document{DocumentName: "a"}, e.Document)
@@ -258,21 +299,19 @@ func TestParseDuplicateKeys(t *testing.T) {
 	require.Zero(t, e.SignedBy)
 
 	// A value that does not fit is forgotten with its key's last value, and a last value that does not fit counts.
-	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","signers":[{"email":1,"hasDeclined":"x","email":"a","hasDeclined":true}],
+	e = parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","signers":[{"email":{},"hasDeclined":"x","email":"a","hasDeclined":true}],
 		"signedBy":{"signedAt":"yesterday","name":[],"name":"n","signedAt":"2026-11-20T12:00:00Z"}}`).(*webhook.SignatureSigned)
 	require.Equal(t, []webhook.Signer{{Email: "a", HasDeclined: true}}, e.Signers)
 	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Name: "n"}, SignedAt: noon}, e.SignedBy)
+	require.Nil(t, e.FieldErrors())
 	for body, field := range map[string]string{
-		`{"webhookEvent":"new_template_response","signers":[{},{"name":1,"email":"a","email":2,"name":"n"}]}`:           "signers[1].email",
-		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x","name":1}}`: "viewedBy.name",
-		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x"}}`:          "viewedBy.viewedAt",
-		`{"webhookEvent":"new_form_response","response":[{"id":1,"question":"q","question":2,"id":"i"}]}`:               "response[0].question",
+		`{"webhookEvent":"new_template_response","signers":[{},{"name":{},"email":"a","email":[],"name":"n"}]}`: "signers[1].email",
+		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x"}}`:  "viewedBy.viewedAt",
+		`{"webhookEvent":"new_form_response","response":[{"id":{},"question":"q","question":[],"id":"i"}]}`:     "response[0].question",
 	} {
-		misfit, ok := errors.AsType[*webhook.FieldError](parseOne(t, body).(*webhook.UnknownEvent).Err)
-		require.True(t, ok, body)
-		require.Equal(t, field, misfit.Field, body)
+		require.Equal(t, []string{field}, fieldsOf(parseOne(t, body)), body)
 	}
-	answer := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"id":1,"id":"i","question":{},"question":null}]}`)
+	answer := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"id":{},"id":"i","question":{},"question":null}]}`)
 	require.Equal(t, []webhook.Answer{{ID: "i"}}, answer.(*webhook.FormResponse).Answers)
 
 	other := parseOne(t, `{"formResponseId":"r","formResponseId":null,"finishedPdfUrl":"u","signers":[{"email":"e"}],"signers":null}`)

@@ -169,15 +169,31 @@ func withSettleError(err, settleErr error) error {
 func (d *delivery) finish(i int, outcome Outcome, err error, took time.Duration) {
 	d.count[outcome]++
 	ev := d.events[i]
-	d.logEvent(i, outcome, err)
-	if err != nil && d.onError != nil {
-		d.onError(d.ctx, &EventError{Index: i, Event: ev, Err: err})
+	report := err
+	if fields := ev.FieldErrors(); len(fields) > 0 && outcome == OutcomeProcessed {
+		report = processedWithout(fields, err)
+	}
+	d.logEvent(i, outcome, report)
+	if report != nil && d.onError != nil {
+		d.onError(d.ctx, &EventError{Index: i, Event: ev, Err: report})
 	}
 	if d.onEvent != nil {
 		d.onEvent(d.ctx, EventResult{
 			Index: i, Event: ev, Outcome: outcome, Err: err, Duration: took, SignedAt: d.ctx.verified.Timestamp,
 		})
 	}
+}
+
+// processedWithout reports the unreadable fields of an event that was processed, and why that was not recorded, if so.
+func processedWithout(fields []*FieldError, err error) error {
+	more := ""
+	if n := len(fields) - 1; n > 0 {
+		more = fmt.Sprintf(", and %d more such", n)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; %w%s", err, fields[0], more)
+	}
+	return fmt.Errorf("processed, but %w%s", fields[0], more)
 }
 
 func (d *delivery) logEvent(i int, outcome Outcome, err error) {
@@ -194,6 +210,9 @@ func (d *delivery) logEvent(i int, outcome Outcome, err error) {
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
+	}
+	if fields := ev.FieldErrors(); len(fields) > 0 && outcome != OutcomeProcessed {
+		attrs = append(attrs, slog.String("field", fields[0].Field))
 	}
 	if p, ok := errors.AsType[*PanicError](err); ok {
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))

@@ -41,7 +41,7 @@ func record(ran *[]string) webhook.Funcs {
 
 const (
 	unknown     = `{"webhookEvent":"new_thing"}`
-	undecodable = `{"webhookEvent":"new_form_response","formId":7}`
+	undecodable = `{"webhookEvent":[],"documentId":"d"}`
 )
 
 var everyType = []webhook.EventType{
@@ -69,7 +69,7 @@ func TestFuncs(t *testing.T) {
 		"TemplateSigned new_template_response_individual_signed",
 		"TemplateResponse new_template_response",
 		"Unknown new_thing",
-		"Unknown new_form_response",
+		"Unknown ",
 	}, ran)
 }
 
@@ -87,7 +87,7 @@ func TestFuncsOther(t *testing.T) {
 	var problem *webhook.EventError
 	require.ErrorAs(t, problems[0], &problem)
 	require.Equal(t, 8, problem.Index)
-	require.EqualError(t, problem, "event 8 (new_form_response): webhook: field formId is not a string; Funcs.Unknown would take the event")
+	require.EqualError(t, problem, "event 8 (no type d): webhook: field webhookEvent is not a string; Funcs.Unknown would take the event")
 }
 
 func TestFuncsNone(t *testing.T) {
@@ -222,7 +222,7 @@ func TestFunctionContextDerived(t *testing.T) {
 // TestNoPersonalData plants names, addresses and answers in every place of a delivery and looks for them in what the
 // package itself says.
 func TestNoPersonalData(t *testing.T) {
-	const planted = `{"webhookEvent":"new_form_response","formTitle":"Planted","formId":7,"respondentEmail":"planted@example.com","response":[{"answer":"planted"}]}`
+	const planted = `{"webhookEvent":"new_form_response","formTitle":"Planted","formId":["planted"],"respondentEmail":"planted@example.com","response":[{"answer":"planted"}]}`
 	var said bytes.Buffer
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
 		FormResponse:    func(context.Context, *webhook.FormResponse) error { return nil },

@@ -38,12 +38,12 @@
 //	408 body_incomplete          the body did not arrive whole
 //	413 too_large                the body is larger than the Verifier's MaxBody
 //	415 unsupported_media_type   not application/json, or with a Content-Encoding
-//	500 failed                   a function failed, an event could not be decoded, or the Handler is a zero value
+//	500 failed                   a function failed, an element is no event, or the Handler is a zero value
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After
 //
 // After a 500 or 503 the service may deliver again. Then only those events run that did not succeed. An event that no
-// function is set for is acknowledged and logged, even if it could not be decoded.
+// function is set for is acknowledged and logged.
 //
 // # What is guaranteed
 //
@@ -53,9 +53,12 @@
 //     once, the signature in lower case.
 //   - A signature may also match the body as JavaScript's JSON.stringify prints it, because the service signs that form
 //     and a proxy may reformat JSON.
+//   - No event is withheld for a field. One that cannot be read is zero, in [Event.FieldErrors], and reported once to
+//     [HandlerOptions.OnError] and the log.
 //   - Every event that is received and not run is reported once, to [HandlerOptions.OnError] or
-//     [HandlerOptions.OnEvent] and to the log. An event that fails or cannot be decoded is answered with 500, which asks
-//     for another delivery. The service does not document whether it makes one.
+//     [HandlerOptions.OnEvent] and to the log. An event that fails is answered with 500, which asks for another delivery.
+//     The service does not document whether it makes one. So is an [UnknownEvent] that is no object, or whose type
+//     can be neither read nor inferred, unless Funcs.Unknown takes it.
 //   - An event that was processed does not run again as long as the [ReplayStore] remembers it. When several deliveries
 //     of one event arrive at the same time, one of them runs it.
 //   - Errors and log lines contain no secret, no signature and no personal data, except for what the errors and panics of

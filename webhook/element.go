@@ -58,24 +58,30 @@ type element struct {
 	index   int    // in a list, else -1
 }
 
-// misfit is a value of the wrong JSON type.
+// misfit is a value that could not be read.
 type misfit struct {
 	member member
+	index  int // of the element in a list, else -1
 	err    *FieldError
 }
 
 // build returns the event that the fields make.
 func (e *element) build() Event {
-	if e.eventType == "" && e.misfitIn(memberWebhookEvent) == nil {
+	inferred := false
+	if e.eventType == "" {
 		e.eventType = e.infer()
-		e.meta.inferred = e.eventType != ""
+		inferred = e.eventType != ""
+	}
+	switch misfits := e.misfitsOf(e.eventType); {
+	case len(misfits) > 0 && e.eventType == "":
+		return e.unknown(misfits[0]) // webhookEvent
+	case len(misfits) > 0:
+		e.meta.notes = &notes{inferred: inferred, misfits: misfits}
+	case inferred:
+		e.meta.notes = &inferredOnly
 	}
 	e.dropNullFields()
-	members, event := e.typed()
-	if err := e.misfitIn(members | memberWebhookEvent); err != nil {
-		return e.unknown(err)
-	}
-	return event
+	return e.typed()
 }
 
 func (e *element) unknown(err error) *UnknownEvent {
@@ -86,28 +92,27 @@ func (e *element) unknown(err error) *UnknownEvent {
 	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
 }
 
-// typed returns the event, whether its fields fit or not, and the members that its type has.
-func (e *element) typed() (member, Event) {
+// typed returns the event.
+func (e *element) typed() Event {
 	switch e.eventType {
 	case TypeFormResponse:
-		return membersForm, e.formResponse()
+		return e.formResponse()
 	case TypeSignatureViewed:
-		return membersViewed, &SignatureViewed{e.meta, e.document, e.signers, e.viewedBy}
+		return &SignatureViewed{e.meta, e.document, e.signers, e.viewedBy}
 	case TypeSignatureSigned:
-		return membersSigned, &SignatureSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
+		return &SignatureSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
 	case TypeSignatureCompleted:
-		return membersCompleted, &SignatureCompleted{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
+		return &SignatureCompleted{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
 	case TypeTemplateViewed:
-		return membersViewed, &TemplateViewed{e.meta, e.document, e.signers, e.viewedBy}
+		return &TemplateViewed{e.meta, e.document, e.signers, e.viewedBy}
 	case TypeTemplateSigned:
-		return membersSigned, &TemplateSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
+		return &TemplateSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
 	case TypeTemplateResponse:
-		return membersCompleted, &TemplateResponse{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
+		return &TemplateResponse{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
+	case "":
+		return e.unknown(errNoType)
 	}
-	if e.eventType == "" {
-		return 0, e.unknown(errNoType)
-	}
-	return 0, e.unknown(nil)
+	return e.unknown(nil)
 }
 
 func (e *element) formResponse() *FormResponse {
@@ -126,14 +131,28 @@ func (e *element) formResponse() *FormResponse {
 	}
 }
 
-// misfitIn returns the first misfit among members, or nil.
-func (e *element) misfitIn(members member) error {
+// misfitsOf returns the misfits in webhookEvent and in the members that the type has.
+func (e *element) misfitsOf(eventType EventType) (misfits []*FieldError) {
 	for _, m := range e.misfits {
-		if m.member&members != 0 {
-			return m.err
+		if m.member&(memberWebhookEvent|membersOf(eventType)) != 0 {
+			misfits = append(misfits, m.err)
 		}
 	}
-	return nil
+	return misfits
+}
+
+func membersOf(eventType EventType) member {
+	switch eventType {
+	case TypeFormResponse:
+		return membersForm
+	case TypeSignatureViewed, TypeTemplateViewed:
+		return membersViewed
+	case TypeSignatureSigned, TypeTemplateSigned:
+		return membersSigned
+	case TypeSignatureCompleted, TypeTemplateResponse:
+		return membersCompleted
+	}
+	return 0
 }
 
 // infer chooses the type of an event without webhookEvent by its fields, or returns an empty type. The service does not

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -31,13 +32,24 @@ type Event interface {
 	// either.
 	EventType() EventType
 
-	// Inferred reports whether webhookEvent was missing and the type was inferred from the fields.
+	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from the fields.
 	Inferred() bool
 
 	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId, which in
 	// events of a template is the template's. For an UnknownEvent it is either of them, or empty. Many events share one
 	// subject; the service sends no id of the event itself.
 	SubjectID() string
+
+	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a template
+	// they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are assumed to return
+	// the same (not documented by the service). It is nil where there are none, as in a FormResponse and an UnknownEvent.
+	SignerIDs() []string
+
+	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a
+	// list it has those of the first element that has any. A number or boolean in place of a string is kept as its JSON
+	// and is no error, nor is "1" or 1.0 for 1, or "true" for true. It is nil for most events and for an UnknownEvent. Do not
+	// change it.
+	FieldErrors() []*FieldError
 
 	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not know.
 	// It is nil for an event that was not decoded from a payload.
@@ -85,8 +97,7 @@ type SignatureCompleted struct {
 }
 
 // TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template. Its
-// DocumentID is the template's. Its Signers tell which document it is: their SignerIDs are those in the answer to the send.
-// Neither is documented by the service.
+// DocumentID is the template's, which is not documented by the service. SignerIDs tells which document it is.
 type TemplateViewed struct {
 	meta
 	Document
@@ -115,16 +126,16 @@ type TemplateResponse struct {
 }
 
 // UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does not
-// know its type. Otherwise it could not be decoded: a field has the wrong JSON type (a *[FieldError]), it names no type and
-// none can be inferred, or it is not an object.
+// know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be inferred. Err is
+// a *[FieldError] when webhookEvent is there and is not a string.
 type UnknownEvent struct {
 	meta
-	Type    EventType // as the payload names it, or as inferred from its fields; may be empty
+	Type    EventType // as the payload names it; empty when Err is not nil
 	Err     error
 	subject string
 }
 
-// Document has the fields that all events about documents share. Fields that were missing or null are empty.
+// Document has the fields that all events about documents share. Fields that were missing, null or unreadable are empty.
 type Document struct {
 	DocumentName string
 	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the service).
@@ -134,7 +145,7 @@ type Document struct {
 }
 
 // Signer is one signer of a document. Events about PDF documents and about templates fill different fields. Fields that
-// were missing or null are zero.
+// were missing, null or unreadable are zero.
 type Signer struct {
 	Email          string
 	Name           string
@@ -147,7 +158,8 @@ type Signer struct {
 }
 
 // ViewedBy is the signer who opened the document. The form of the time is not documented by the service: RFC 3339 and
-// Unix seconds or milliseconds are read, in UTC whatever the zone; it is zero when missing.
+// Unix seconds or milliseconds are read, in UTC whatever the zone, and a time without a zone or a date as UTC. It is zero
+// when it is missing or unreadable ([Event.FieldErrors]).
 type ViewedBy struct {
 	Signer
 	ViewedAt time.Time
@@ -187,14 +199,29 @@ type Field struct {
 	Key   string // the key as a whole
 }
 
-// meta is what every decoded event keeps of its payload. It has three of the methods of Event.
+// meta is what every decoded event keeps of its payload. It has most of the methods of Event.
 type meta struct {
-	raw      string
-	inferred bool
+	raw   string
+	notes *notes // nil for most events
 }
 
-// Inferred reports whether webhookEvent was missing and the type was inferred from the fields.
-func (m *meta) Inferred() bool { return m.inferred }
+type notes struct {
+	inferred bool
+	misfits  []*FieldError
+}
+
+var inferredOnly = notes{inferred: true} // never changed
+
+// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from the fields.
+func (m *meta) Inferred() bool { return m.notes != nil && m.notes.inferred }
+
+// FieldErrors returns the fields whose values could not be read, which are zero. See [Event].
+func (m *meta) FieldErrors() []*FieldError {
+	if m.notes == nil {
+		return nil
+	}
+	return m.notes.misfits
+}
 
 func (m *meta) source() string { return m.raw }
 
@@ -215,6 +242,42 @@ func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
 // SubjectID returns the formResponseId or documentId of the element, or an empty string.
 func (e *UnknownEvent) SubjectID() string { return e.subject }
+
+// SignerIDs returns nil: nobody signs a form.
+func (e *FormResponse) SignerIDs() []string { return nil }
+
+// SignerIDs returns the ids of Signers and ViewedBy. See [Event].
+func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.SignerID) }
+
+// SignerIDs returns the ids of Signers and SignedBy. See [Event].
+func (e *SignatureSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.SignerID) }
+
+// SignerIDs returns the ids of Signers. See [Event].
+func (e *SignatureCompleted) SignerIDs() []string { return signerIDs(e.Signers, "") }
+
+// SignerIDs returns the ids of Signers and ViewedBy. See [Event].
+func (e *TemplateViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.SignerID) }
+
+// SignerIDs returns the ids of Signers and SignedBy. See [Event].
+func (e *TemplateSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.SignerID) }
+
+// SignerIDs returns the ids of Signers. See [Event].
+func (e *TemplateResponse) SignerIDs() []string { return signerIDs(e.Signers, "") }
+
+// SignerIDs returns nil.
+func (e *UnknownEvent) SignerIDs() []string { return nil }
+
+func signerIDs(signers []Signer, actor string) (ids []string) {
+	for i := range signers {
+		if id := signers[i].SignerID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	if actor != "" && !slices.Contains(ids, actor) {
+		ids = append(ids, actor)
+	}
+	return ids
+}
 
 // EventType returns [TypeFormResponse].
 func (e *FormResponse) EventType() EventType { return TypeFormResponse }

@@ -21,8 +21,8 @@ type Funcs struct {
 	TemplateSigned     func(context.Context, *TemplateSigned) error
 	TemplateResponse   func(context.Context, *TemplateResponse) error
 
-	// Unknown gets events of types that this package does not know, and events that could not be decoded. When it is nil,
-	// the former go to Other; the latter are answered 500, unless no function is set for their type.
+	// Unknown gets events of types that this package does not know, and events that could not be decoded
+	// ([UnknownEvent] says which). When it is nil, the former go to Other, and the latter are answered 500.
 	Unknown func(context.Context, *UnknownEvent) error
 
 	// Other gets every event that no function above is set for, except those that could not be decoded.
@@ -78,34 +78,10 @@ func (f *Funcs) choose(ev Event) (function, error) {
 	if run := f.pick(ev); run != nil {
 		return run, nil
 	}
-	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil && f.wants(u.Type) {
+	if u, ok := ev.(*UnknownEvent); ok && u.Err != nil {
 		return nil, fmt.Errorf("%w; Funcs.Unknown would take the event", u.Err)
 	}
 	return nil, ErrNoFunction
-}
-
-// wants reports whether a function is set for events of that type. An event without a type may be of any.
-func (f *Funcs) wants(eventType EventType) bool {
-	if f.Other != nil {
-		return true
-	}
-	switch eventType {
-	case TypeFormResponse:
-		return f.FormResponse != nil
-	case TypeSignatureViewed:
-		return f.SignatureViewed != nil
-	case TypeSignatureSigned:
-		return f.SignatureSigned != nil
-	case TypeSignatureCompleted:
-		return f.SignatureCompleted != nil
-	case TypeTemplateViewed:
-		return f.TemplateViewed != nil
-	case TypeTemplateSigned:
-		return f.TemplateSigned != nil
-	case TypeTemplateResponse:
-		return f.TemplateResponse != nil
-	}
-	return true
 }
 
 // pick returns the function to run for an event, or nil.

@@ -40,7 +40,7 @@ func TestDispatch(t *testing.T) {
 		{name: "Goexit", on: failing(func() error { runtime.Goexit(); return nil }), event: decode(form), text: "runtime.Goexit"},
 		{name: "no function", on: webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error { return cause }},
 			event: decode(unknown), is: webhook.ErrNoFunction, text: "no function for this event"},
-		{name: "undecodable", on: webhook.Funcs{Other: ignore}, event: decode(undecodable), text: "formId is not a string; Funcs.Unknown would take"},
+		{name: "undecodable", on: webhook.Funcs{Other: ignore}, event: decode(undecodable), text: "webhookEvent is not a string; Funcs.Unknown would take"},
 		{name: "undecodable taken", on: webhook.Funcs{Unknown: func(context.Context, *webhook.UnknownEvent) error { return nil }}, event: decode(undecodable)},
 	} {
 		t.Run(c.name, func(t *testing.T) {

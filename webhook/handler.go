@@ -36,8 +36,9 @@ type HandlerOptions struct {
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
 	ReplayKeep time.Duration
 
-	// OnError is called once for each event that was not processed, with an *[EventError], and for each delivery that was
-	// refused as a whole, with a *[RefusedError]; unauthenticated requests can cause those. nil means no call.
+	// OnError is called once for each event that was not processed, or was although a field of it could not be read, with an
+	// *[EventError], and for each delivery that was refused as a whole, with a *[RefusedError]; unauthenticated requests can
+	// cause those. nil means no call.
 	//
 	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught: it
 	// ends the request without an answer, and the remaining events wait for another delivery.
@@ -47,7 +48,7 @@ type HandlerOptions struct {
 	// after the event's function and after OnError, possibly concurrently. nil means no call.
 	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for each event that was not processed, at debug level also for each that was. It gets a line for
+	// Logger gets a line for each event that OnError is called for, at debug level also for each other one. It gets a line for
 	// each refused delivery: in a minute five at warn level for genuine ones and five for others, further ones at debug level;
 	// the next line at warn level has their number. A line with a diagnosis is always at warn level.
 	//

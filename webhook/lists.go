@@ -80,11 +80,11 @@ func (p *properties) set(i int, fits bool) {
 	}
 }
 
-// misfitOf notes the first misfit among an object's properties, if there is one.
-func (d *decoder) misfitOf(bad properties, known []property) {
-	if bad != 0 {
-		first := known[bits.TrailingZeros16(uint16(bad))]
-		d.misfit(first.key, first.want)
+// misfitsOf notes the misfits among an object's properties.
+func (d *decoder) misfitsOf(bad properties, known []property) {
+	for ; bad != 0; bad &= bad - 1 {
+		p := known[bits.TrailingZeros16(uint16(bad))]
+		d.misfit(p.key, p.want)
 	}
 }
 
@@ -127,10 +127,9 @@ func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
 			d.signerMember(key, s, &bad)
 		}
 	}
-	if bad == 1<<actorTime {
+	d.misfitsOf(bad&^(1<<actorTime), signerProperties)
+	if bad&(1<<actorTime) != 0 {
 		d.misfit(atKey, wantTime)
-	} else {
-		d.misfitOf(bad, signerProperties)
 	}
 	d.cur.parent = ""
 }
@@ -144,7 +143,7 @@ func (d *decoder) signer(s *Signer) {
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
 		d.signerMember(d.content(t), s, &bad)
 	}
-	d.misfitOf(bad, signerProperties)
+	d.misfitsOf(bad, signerProperties)
 }
 
 func (d *decoder) signerMember(key string, s *Signer, bad *properties) {
@@ -190,7 +189,7 @@ func (d *decoder) answer(a *Answer) {
 			d.scan.Skip()
 		}
 	}
-	d.misfitOf(bad, answerProperties)
+	d.misfitsOf(bad, answerProperties)
 }
 
 // path names a value for a FieldError: the member, the index in its list, and the key.

@@ -57,12 +57,13 @@ type EventResult struct {
 // 500 if another event failed.
 var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
 
-// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed. Its
-// text contains the index, the event type, the subject's id and the text of Err.
+// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed, or
+// processed although a field could not be read. Its text contains the index, the event type, the subject's id and the text
+// of Err.
 type EventError struct {
 	Index int   // position in the delivery, from 0
 	Event Event // contains personal data
-	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack
+	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack, a *FieldError the field
 }
 
 // Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.

@@ -66,7 +66,7 @@ func (r *told) outcomes() (all []string) {
 // index, type and subject, to OnError, to OnEvent and in the log.
 func TestNothingIsLostInSilence(t *testing.T) {
 	broken := errors.New("connection refused")
-	const misfit = `{"webhookEvent":"new_form_response","formResponseId":"9","formId":7}`
+	const misfit = `{"webhookEvent":"new_form_response","formResponseId":"9","formId":[]}`
 	for _, c := range []struct {
 		name     string
 		store    *fakeStore
@@ -114,12 +114,30 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			ran:      1,
 		},
 		{
-			name:     "a misfit",
-			body:     array(misfit, elements[0]),
+			name:     "an unreadable type",
+			body:     array(`{"webhookEvent":{},"documentId":"d"}`, elements[0]),
 			status:   500,
 			outcomes: []string{"failed", "processed"},
-			errors:   []string{"event 0 (new_form_response 9): webhook: field formId is not a string; Funcs.Unknown would take the event"},
+			errors:   []string{"event 0 (no type d): webhook: field webhookEvent is not a string; Funcs.Unknown would take the event"},
 			ran:      1,
+		},
+		{
+			name:     "a misfit",
+			body:     array(misfit, elements[0]),
+			status:   200,
+			outcomes: []string{"processed", "processed"},
+			errors:   []string{"event 0 (new_form_response 9): processed, but webhook: field formId is not a string"},
+			ran:      2,
+		},
+		{
+			name:     "misfits in an event that is not recorded",
+			store:    &fakeStore{done: func(context.Context) error { return broken }},
+			body:     `{"webhookEvent":{},"formResponseId":"9","formTitle":{},"formId":[]}`,
+			status:   200,
+			outcomes: []string{"processed"},
+			errors: []string{"event 0 (new_form_response 9): processed, but a repeat may run it again: replay store: connection refused; " +
+				"webhook: field webhookEvent is not a string, and 2 more such"},
+			ran: 1,
 		},
 		{
 			name:     "a misfit in a type that nobody asked for",
@@ -132,9 +150,9 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			name:     "a misfit in a type that Other would take",
 			on:       webhook.Funcs{Other: ignore},
 			body:     misfit,
-			status:   500,
-			outcomes: []string{"failed"},
-			errors:   []string{"event 0 (new_form_response 9): webhook: field formId is not a string; Funcs.Unknown would take the event"},
+			status:   200,
+			outcomes: []string{"processed"},
+			errors:   []string{"event 0 (new_form_response 9): processed, but webhook: field formId is not a string"},
 		},
 		{
 			name:     "recording what was done fails",

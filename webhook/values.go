@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"math"
 	"strconv"
 	"time"
 	"unsafe"
@@ -34,21 +35,20 @@ const (
 	wantList    = "an array of objects"
 )
 
-// str reads a string; null gives the empty string. Like the functions below, it accepts a value of any kind and reports
-// whether it fits; if not, dst is set to zero.
+// str reads a string; null gives the empty string, a number, true or false its JSON, as in the client's records. Like the
+// functions below, it accepts a value of any kind and reports whether it fits; if not, dst is set to zero.
 func (d *decoder) str(dst *string) (ok bool) {
 	switch d.scan.Next() {
 	case '"':
 		*dst = d.content(d.scan.String())
 		return true
-	case 'n':
-		d.scan.Scalar()
+	case '{', '[':
+		d.scan.Skip()
 		*dst = ""
-		return true
+		return false
 	}
-	d.scan.Skip()
-	*dst = ""
-	return false
+	d.loose(dst)
+	return true
 }
 
 // loose reads a value of any kind as text: a string's content, an empty text for null, else the value's JSON.
@@ -73,71 +73,84 @@ func (d *decoder) boolean(dst *bool) (ok bool) {
 		d.scan.Scalar()
 		return true
 	}
-	d.scan.Skip()
-	return false
+	var text string
+	if !d.str(&text) {
+		return false
+	}
+	b, err := strconv.ParseBool(short(text))
+	*dst = b
+	return err == nil || text == ""
 }
 
+// integer reads a whole number in any spelling, such as 1, 1.0 or "1".
 func (d *decoder) integer(dst *int) (ok bool) {
 	*dst = 0
-	switch d.scan.Next() {
-	case '"', '{', '[', 't', 'f':
-		d.scan.Skip()
+	var text string
+	if !d.str(&text) {
 		return false
-	case 'n':
-		d.scan.Scalar()
-		return true
 	}
-	t := d.scan.Scalar()
-	n, err := strconv.Atoi(d.text[t.Start:t.End])
+	n, err := strconv.Atoi(short(text))
 	if err != nil {
-		return false
+		f, err := strconv.ParseFloat(short(text), 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
+			return text == ""
+		}
+		n = int(f)
 	}
 	*dst = n
 	return true
 }
 
-// instant reads a time: RFC 3339, or Unix seconds or milliseconds as a number or in a string; null and "" are zero.
+// instant reads a time in one of the forms of parseInstant, in a string or as a number; null and "" are zero.
 func (d *decoder) instant(dst *time.Time) (ok bool) {
 	*dst = time.Time{}
-	switch d.scan.Next() {
-	case '{', '[', 't', 'f':
-		d.scan.Skip()
+	var text string
+	if !d.str(&text) {
 		return false
 	}
-	var text string
-	d.loose(&text)
 	*dst, ok = parseInstant(text)
 	return ok
 }
 
-func parseInstant(text string) (at time.Time, ok bool) {
-	switch len(text) {
-	case 0:
-		return time.Time{}, true
-	case 10, 13:
-		n, err := strconv.ParseUint(text, 10, 63)
-		if err != nil {
-			return time.Time{}, false
-		}
-		if len(text) == 10 {
-			return time.Unix(int64(n), 0).UTC(), true
-		}
-		return time.UnixMilli(int64(n)).UTC(), true
+// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
+// nobody reads.
+func short(text string) string {
+	if len(text) > 64 {
+		return ""
 	}
-	if err := at.UnmarshalText(bytesOf(text)); err != nil {
-		return time.Time{}, false
-	}
-	return at.UTC(), true
+	return text
 }
 
-// misfit notes that a value has the wrong type. It keeps the first misfit of each member: which members matter depends on
-// the event's type, which may still be unknown.
+// parseInstant reads RFC 3339, 10-digit Unix seconds and 13-digit Unix milliseconds, and in UTC a time without a zone and a
+// date.
+func parseInstant(text string) (at time.Time, ok bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	if n, ok := digits(short(text)); ok && len(text) == 10 {
+		return time.Unix(n, 0).UTC(), true
+	} else if ok && len(text) == 13 {
+		return time.UnixMilli(n).UTC(), true
+	}
+	if at.UnmarshalText(bytesOf(text)) == nil {
+		return at.UTC(), true
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", time.DateOnly} {
+		if at, err := time.Parse(layout, short(text)); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// misfit notes that a value could not be read. Which members matter depends on the event's type, which may still be
+// unknown. Of a list it keeps only the misfits of the first element that has any.
 func (d *decoder) misfit(key, want string) {
 	e := &d.cur
 	for _, m := range e.misfits {
-		if m.member == e.reading {
+		if m.member == e.reading && m.index != e.index {
 			return
 		}
 	}
-	e.misfits = append(e.misfits, misfit{e.reading, &FieldError{Field: e.path(key), Want: want}})
+	e.misfits = append(e.misfits, misfit{e.reading, e.index, &FieldError{Field: e.path(key), Want: want}})
 }
