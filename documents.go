@@ -81,6 +81,18 @@ func (r *TemplateRespondent) Ref() DocumentRef {
 	return TemplateDocument(r.TemplateID, r.RespondentDocumentID)
 }
 
+// SignerIDs returns the ids of Signers, without empty ones. See [SendResult.SignerIDs].
+func (r *TemplateRespondent) SignerIDs() []string { return signerIDs(r.Signers) }
+
+func signerIDs(signers []Signer) (ids []string) {
+	for i := range signers {
+		if id := signers[i].SignerID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // normalise brings statuses into one spelling and sets the template's id where the answer lacks it.
 func (d *Document) normalise() {
 	d.Status = d.Status.normal()

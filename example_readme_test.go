@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -62,16 +63,28 @@ func Example_send() {
 
 // The README's program that receives.
 func Example_receive() {
+	client, err := signforms.New(os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	http.Handle("/webhook", webhook.NewHandler(verifier, webhook.Funcs{
-		TemplateResponse: func(_ context.Context, e *webhook.TemplateResponse) error {
-			for _, s := range e.Signers {
-				fmt.Printf("%q is signed by all; %s was signer %s\n", e.DocumentName, s.RoleTitle, s.SignerID)
+		TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error {
+			for _, signer := range e.SignerIDs() {
+				id, err := os.ReadFile(filepath.Join("sends", filepath.Base(signer)))
+				if err != nil {
+					continue
+				}
+				document, err := client.Templates.Respondent(ctx, string(id)) // the event is a hint: the document tells
+				if err == nil {
+					fmt.Printf("%q: document %s is %s\n", e.DocumentName, id, document.Status)
+				}
+				return err
 			}
-			return nil
+			return errors.New("no send with these signers is recorded yet") // 500 asks for another delivery
 		},
 	}, nil))
 	server := &http.Server{Addr: ":8080", ReadTimeout: 20 * time.Second}

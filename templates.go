@@ -96,6 +96,10 @@ type SendResult struct {
 // Ref returns the reference for Void and Remind.
 func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
 
+// SignerIDs returns the ids of Signers, without empty ones. The template events of webhook have a method of the same name: an
+// event that shares an id is about this document. Not documented by the service.
+func (r *SendResult) SignerIDs() []string { return signerIDs(r.Signers) }
+
 func (r *SendResult) missing(*run) string {
 	if r.CreatedDocumentID == "" {
 		return "it lacks createdDocumentId"
@@ -190,6 +194,9 @@ type Respondent struct {
 
 // Ref returns the reference for Void and Remind.
 func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.RespondentDocumentID) }
+
+// SignerIDs returns the ids of Signers, without empty ones. See [SendResult.SignerIDs].
+func (r *Respondent) SignerIDs() []string { return signerIDs(r.Signers) }
 
 // RespondentListParams selects respondents: by TemplateID, by RespondentDocumentID, or by both.
 type RespondentListParams struct {
