@@ -117,7 +117,6 @@ func TestObjectRefuses(t *testing.T) {
 	require.Equal(t, list{record{Count: 7}, []record{{Name: "x"}}}, l)
 }
 
-// TestSeveralTargets: a key fills each that has it, also after a list that does not fit.
 // TestNumbersBeyondAnInt: on a machine of 32 bits, a number that an int cannot hold is like one of another kind, and not cut.
 func TestNumbersBeyondAnInt(t *testing.T) {
 	large := int64(1<<32 + 7)
@@ -143,6 +142,7 @@ func TestListsThatFitNoAddress(t *testing.T) {
 	require.ErrorIs(t, jsonfill.Object([]byte(doc), ample, &target), jsonfill.ErrTooMuch)
 }
 
+// TestSeveralTargets: a key fills each that has it, also after a list that does not fit.
 func TestSeveralTargets(t *testing.T) {
 	var a, b record
 	require.EqualError(t, jsonfill.Object([]byte(`{"records":7,"name":"Ann","subs":[{"id":"x"}],"count":3}`), ample, &list{}, &a, &b), "records is not a list")
