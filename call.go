@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -312,51 +310,4 @@ func (r *run) exchange(req *http.Request) outcome {
 		out.err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
 	}
 	return out
-}
-
-// writeTrace finds out whether anything of a request was written, from net/http's trace and from reads of the body. Its
-// hooks may run after the transport has returned.
-type writeTrace struct{ gettingConn, gotConn, wrote atomic.Bool }
-
-// errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
-var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped")
-
-// watch returns the request with the trace in it, for a transport to send. It calls stop when the transport has got a
-// connection to write the request again.
-func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
-	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GetConn: func(string) { t.gettingConn.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) {
-			if t.gotConn.Store(true); t.wrote.Load() {
-				stop(errRepeated) // HTTP/2 looks at the context before it writes, HTTP/1.1 does not
-			}
-		},
-		WroteHeaderField: func(string, []string) { t.wrote.Store(true) },
-		WroteHeaders:     func() { t.wrote.Store(true) },
-		WroteRequest:     func(httptrace.WroteRequestInfo) { t.wrote.Store(true) },
-	}))
-	req.Body = watchedBody{req.Body, t}
-	return req
-}
-
-// watchedBody counts a read of the body after GetConn as a write: a transport may report that event and no later one. Reads
-// before it may be for a copy or a log.
-type watchedBody struct {
-	io.ReadCloser
-	trace *writeTrace
-}
-
-func (b watchedBody) Read(p []byte) (int, error) {
-	if b.trace.gettingConn.Load() {
-		b.trace.wrote.Store(true)
-	}
-	return b.ReadCloser.Read(p)
-}
-
-// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it does;
-// and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was
-// stopped by a context after it got a connection proves nothing: its write loop may still run.
-func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
-	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	return t.gettingConn.Load() && !t.wrote.Load() && (!t.gotConn.Load() || !stopped)
 }

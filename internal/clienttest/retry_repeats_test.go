@@ -2,6 +2,7 @@ package clienttest_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -259,37 +261,124 @@ func TestNoRequestIsRepeatedUnseenOverHTTP1(t *testing.T) {
 	}
 }
 
-// A transport that takes the body away makes net/http repeat requests over HTTP/2 all the same. The trace sees it.
-func TestRepeatedRequestIsStoppedBeforeItIsWritten(t *testing.T) {
+// replayable are transports that make net/http repeat requests all the same. The trace sees it.
+var replayable = map[string]func(*http.Request){
+	"without its body": func(req *http.Request) { req.Body, req.ContentLength, req.TransferEncoding = nil, 0, nil },
+	"with a copy of its body": func(req *http.Request) {
+		body, _ := io.ReadAll(req.Body)
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+		req.Header.Set("Idempotency-Key", "1") // without which HTTP/1.1 repeats no POST
+	},
+}
+
+// requireStopped makes calls over base, with a side request before each or without.
+func requireStopped(t *testing.T, base *http.Transport, change func(*http.Request), side bool, used bool, requests *atomic.Int64) {
+	t.Helper()
 	for _, name := range []string{"Documents.Remind", "Templates.Send"} {
+		first := used
+		client := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			if side {
+				if err := get(req.Context(), base, "http://token.test/side"); err != nil {
+					return nil, err
+				}
+			}
+			req = req.Clone(req.Context())
+			req.URL.Scheme = "http"
+			if !first {
+				change(req)
+			}
+			first = false
+			return base.RoundTrip(req)
+		}))
+		if used {
+			require.NoError(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), client))
+			synctest.Wait() // until the connection is idle
+		}
+		requests.Store(0)
+		err := clienttest.CallOf(t, name).Do(t.Context(), client)
+		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "the Transport began to send the request a second time, and was stopped")
+		require.Equal(t, 1, clienttest.AsError(t, err).Attempts)
+		synctest.Wait() // until what was written has arrived
+		require.EqualValues(t, 1, requests.Load(), name)
+		base.CloseIdleConnections()
+	}
+}
+
+func TestRepeatedRequestIsStoppedBeforeItIsWritten(t *testing.T) {
+	for how, change := range replayable {
+		for _, side := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/side=%t", how, side), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var requests atomic.Int64
+					s := &http2Service{head: func(c *http2Conn, stream uint32) {
+						requests.Add(1)
+						c.reset(stream, codeProtocolError)
+					}, end: func(*http2Conn, uint32) {}}
+					token := &http2Service{head: func(*http2Conn, uint32) {}, end: func(c *http2Conn, stream uint32) { c.answer(stream, "{}") }}
+					base := &http.Transport{Protocols: new(http.Protocols), DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+						client, server := net.Pipe()
+						t.Cleanup(func() { _ = server.Close() })
+						if requests.Load() > enough {
+							return nil, errors.New("this would not end")
+						}
+						if strings.HasPrefix(address, "token.test") {
+							go token.serve(server)
+						} else {
+							go s.serve(server)
+						}
+						return client, nil
+					}}
+					base.Protocols.SetUnencryptedHTTP2(true)
+					requireStopped(t, base, change, side, false, &requests)
+				})
+			})
+		}
+	}
+}
+
+// The same over HTTP/1.1, where net/http repeats requests on connections that were used, and writes without a look at the context.
+func TestRepeatedRequestIsStoppedOverHTTP1(t *testing.T) {
+	for _, side := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var requests atomic.Int64
-			s := &http2Service{head: func(c *http2Conn, stream uint32) {
-				requests.Add(1)
-				c.reset(stream, codeProtocolError)
-			}, end: func(*http2Conn, uint32) {}}
-			base := &http.Transport{Protocols: new(http.Protocols), DialContext: func(context.Context, string, string) (net.Conn, error) {
+			s := &wireService{}
+			base := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
 				client, server := net.Pipe()
-				t.Cleanup(func() { _ = server.Close() })
-				if requests.Load() > enough {
-					return nil, errors.New("this would not end")
-				}
-				go s.serve(server)
+				go func() {
+					defer server.Close()
+					for r, i := bufio.NewReader(server), 0; ; i++ { // the service answers one request of a connection
+						if _, err := s.read(r); err != nil {
+							return
+						}
+						if token := strings.HasPrefix(address, "token.test"); !token && requests.Add(1) > 0 && i > 0 {
+							return
+						}
+						write(server, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(clienttest.AnyAnswer), clienttest.AnyAnswer))
+					}
+				}()
 				return client, nil
 			}}
-			base.Protocols.SetUnencryptedHTTP2(true)
-			client := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-				req = req.Clone(req.Context())
-				req.URL.Scheme, req.Body, req.ContentLength = "http", nil, 0
-				return base.RoundTrip(req)
-			}))
-			err := clienttest.CallOf(t, name).Do(t.Context(), client)
-			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			require.ErrorContains(t, err, "the Transport began to send the request a second time, and was stopped")
-			require.Equal(t, 1, clienttest.AsError(t, err).Attempts)
-			require.EqualValues(t, 1, requests.Load())
+			requireStopped(t, base, replayable["with a copy of its body"], side, true, &requests)
 		})
 	}
+}
+
+// HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
+func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("api.example.com:443")
+			trace.GotConn(httptrace.GotConnInfo{})
+			trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
+			trace.GotConn(httptrace.GotConnInfo{})
+			return nil, req.Context().Err()
+		})))
+		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "a second time, and was stopped")
+	})
 }
 
 // Over HTTP/1.1 a request without a body looks as it would without the guard against repeating it.
