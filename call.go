@@ -187,7 +187,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
 func (r *run) settle(ctx context.Context, slot budget.Slot) {
-	r.closed = r.last.status == http.StatusTooManyRequests && r.c.budget.Close(ctx, closedFor(r.last.header)) == nil
+	r.closed = r.last.status == http.StatusTooManyRequests && r.c.budget.Block(ctx, closedFor(r.last.header)) == nil
 	keep := budget.Answered
 	switch {
 	case r.last.unwritten:

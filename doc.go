@@ -75,10 +75,12 @@
 // By default all clients of a process share one store in memory. Module github.com/signforms/signforms-go/stores has one for
 // several processes, in Redis.
 //
-// Each method of a store has 3 seconds. Take, Settle and Close run in a goroutine of their own, with a context that does not end
-// with the call's: a slot that comes too late for its call is given back. A store whose clock can be moved, as in tests, may
-// have a method Changed() <-chan struct{}. It returns a channel that is closed when the clock is moved; then calls that wait for
-// a slot ask again.
+// Each method of a store has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not
+// end with the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than the 3
+// seconds, or than the call's context. A method that stays on keeps its goroutine. When 64 of a store stay on, it is asked no
+// more until one returns, and reminders fail with ErrUnavailable. A store whose clock can be moved, as in tests, may have a
+// method Changed() <-chan struct{}. It returns a channel that is closed when the clock is moved; then calls that wait for a
+// slot ask again.
 //
 // What that cannot cover: other software that uses the key, or the same key through another base URL; a restart, or a second
 // process, without a shared store; a shared store that loses writes; a caller's transport that repeats requests by itself; a process

@@ -17,18 +17,18 @@ import (
 // use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic.
+// Each must return when its ctx ends: the SDK waits for it no longer, and a method that stays on keeps its goroutine.
 // limitstoretest.Run checks an implementation. The package documentation says how a store is called.
 type LimitStore interface {
-	// Take takes a slot of key for hold, if fewer than limit are held and the key is not closed, and returns its id.
+	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked, and returns its id.
 	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot tell;
 	// then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no longer
 	// held is held again for keep: its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
-	// Close closes the budget of key: it gives no slots for d from now. A key that is closed for longer stays so. It is not
-	// io.Closer and releases no resources.
-	Close(ctx context.Context, key string, d time.Duration) error
+	// Block keeps the budget of key from giving slots for d from now. A key that is blocked for longer stays so.
+	Block(ctx context.Context, key string, d time.Duration) error
 	// Peek returns when each of limit slots can be taken, soonest first, 0 for now, and takes none.
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
@@ -50,7 +50,7 @@ func newBudget(o Options, base, apiKey string) *budget.Budget {
 }
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
-// A key takes memory while it is held or closed. After that it is forgotten when other keys come. Use a store inside one
+// A key takes memory while it is held or blocked. After that it is forgotten when other keys come. Use a store inside one
 // testing/synctest bubble, or outside of all.
 type MemoryLimitStore struct {
 	now   func() time.Time
@@ -60,8 +60,8 @@ type MemoryLimitStore struct {
 }
 
 type heldKey struct {
-	slots       []heldSlot // in the order they free
-	closedUntil time.Time
+	slots        []heldSlot // in the order they free
+	blockedUntil time.Time
 }
 
 type heldSlot struct {
@@ -108,14 +108,14 @@ func (s *MemoryLimitStore) Settle(_ context.Context, key, slot string, keep time
 	return nil
 }
 
-// Close implements [LimitStore].
-func (s *MemoryLimitStore) Close(_ context.Context, key string, d time.Duration) error {
+// Block implements [LimitStore].
+func (s *MemoryLimitStore) Block(_ context.Context, key string, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
 	k := s.key(key, now)
-	if until := now.Add(d); until.After(k.closedUntil) {
-		k.closedUntil = until
+	if until := now.Add(d); until.After(k.blockedUntil) {
+		k.blockedUntil = until
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (s *MemoryLimitStore) forgetSome(now time.Time) {
 	}
 }
 
-func (k *heldKey) inUse(now time.Time) bool { return len(k.slots) > 0 || k.closedUntil.After(now) }
+func (k *heldKey) inUse(now time.Time) bool { return len(k.slots) > 0 || k.blockedUntil.After(now) }
 
 func (k *heldKey) expire(now time.Time) {
 	k.slots = slices.DeleteFunc(k.slots, func(h heldSlot) bool { return !h.until.After(now) })
@@ -176,7 +176,7 @@ func (k *heldKey) hold(h heldSlot) {
 
 // free tells how long until the i-th of limit slots can be taken, counted from 0.
 func (k *heldKey) free(limit, i int, now time.Time) time.Duration {
-	at := k.closedUntil
+	at := k.blockedUntil
 	if i -= limit - len(k.slots); i >= 0 && k.slots[i].until.After(at) {
 		at = k.slots[i].until
 	}

@@ -36,9 +36,9 @@ func Run(t *testing.T, open func(t *testing.T) (store signforms.LimitStore, pass
 		{"settling lengthens", settlingLengthens},
 		{"a slot no longer held is held again", heldAgain},
 		{"settling twice is settling once", settledTwice},
-		{"a closed key gives no slot", closedKey},
-		{"closing never opens", closingNeverOpens},
-		{"closing and holding, whichever lasts longer", closedAndHeld},
+		{"a blocked key gives no slot", blockedKey},
+		{"blocking never unblocks", blockingNeverUnblocks},
+		{"blocking and holding, whichever lasts longer", blockedAndHeld},
 		{"peeking tells when each slot frees", peeking},
 		{"keys are apart", keysApart},
 		{"one of many takes the last slot", oneTakesTheLast},
@@ -101,10 +101,10 @@ func (t *limitTest) settle(key, slot string, keep time.Duration) {
 	}
 }
 
-func (t *limitTest) close(key string, d time.Duration) {
+func (t *limitTest) block(key string, d time.Duration) {
 	t.Helper()
-	if err := t.store.Close(t.Context(), key, d); err != nil {
-		t.Fatalf("Close = %v", err)
+	if err := t.store.Block(t.Context(), key, d); err != nil {
+		t.Fatalf("Block = %v", err)
 	}
 }
 
@@ -207,12 +207,12 @@ func settledTwice(t *limitTest) {
 	}
 }
 
-func closedKey(t *limitTest) {
+func blockedKey(t *limitTest) {
 	began := time.Now()
-	t.close("k", holdFor)
+	t.block("k", holdFor)
 	t.refused("k", holdFor, began)
 	for _, wait := range t.free("k", 0) {
-		t.about("Peek of a closed key", wait, holdFor, began)
+		t.about("Peek of a blocked key", wait, holdFor, began)
 	}
 	t.pass(brief)
 	t.free("k", 0)
@@ -221,22 +221,22 @@ func closedKey(t *limitTest) {
 	t.take("k", holdFor)
 }
 
-func closingNeverOpens(t *limitTest) {
+func blockingNeverUnblocks(t *limitTest) {
 	began := time.Now()
-	t.close("k", 2*holdFor)
-	t.close("k", brief)
-	t.close("k", 0)
+	t.block("k", 2*holdFor)
+	t.block("k", brief)
+	t.block("k", 0)
 	t.refused("k", 2*holdFor, began)
 	t.settle("k", "unknown", 0)
 	t.refused("k", 2*holdFor, began)
-	t.close("k", 3*holdFor)
+	t.block("k", 3*holdFor)
 	t.refused("k", 3*holdFor, began)
 }
 
-func closedAndHeld(t *limitTest) {
+func blockedAndHeld(t *limitTest) {
 	began := time.Now()
 	slots := t.full("k", 2*holdFor)
-	t.close("k", holdFor)
+	t.block("k", holdFor)
 	t.refused("k", 2*holdFor, began)
 	t.settle("k", slots[0], 0)
 	t.refused("k", holdFor, began)
@@ -260,7 +260,7 @@ func peeking(t *limitTest) {
 
 func keysApart(t *limitTest) {
 	slots := t.full("a", holdFor)
-	t.close("b", holdFor)
+	t.block("b", holdFor)
 	t.free("c", storeLimit)
 	t.take("c", holdFor)
 	t.settle("c", slots[0], 0)

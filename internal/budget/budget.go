@@ -3,6 +3,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ const (
 type Store interface {
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
-	Close(ctx context.Context, key string, d time.Duration) error
+	Block(ctx context.Context, key string, d time.Duration) error
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
 
@@ -52,16 +53,14 @@ type Settings struct {
 // Budget keeps the limit for one key. It is safe for concurrent use.
 type Budget struct {
 	asker
-	lines *Lines
-	line  lineKey
-	hold  time.Duration
+	line lineKey
+	hold time.Duration
 }
 
 // New returns a budget.
 func New(s Settings) *Budget {
 	return &Budget{
-		asker: asker{s.Store, s.Key, s.Immediate},
-		lines: s.Lines,
+		asker: asker{s.Store, s.Key, s.Immediate, s.Lines},
 		line:  lineKey{s.Store, s.Key},
 		hold:  s.Attempt + Unanswered,
 	}
@@ -137,18 +136,18 @@ func (b *Budget) ask(ctx context.Context, w *waiter, at time.Time) (Slot, time.D
 
 // askStore lets Take run to its end whatever becomes of ctx, because the store may give a slot to a caller that is gone. When
 // ctx ends first, askStore returns its error. The waiter then stays the first in line until the store has answered and has
-// the slot back, for at most twice storeTimeout.
+// the slot back, or is overdue.
 func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
-	if b.immediate {
-		return b.take(ctx, b.hold), nil
-	}
-	answer, err := finish(ctx, func(ctx context.Context) taken { return b.take(ctx, b.hold) }, func(ctx context.Context, late taken) {
+	answer, err := ask(b.asker, ctx, context.WithoutCancel(ctx), func(ctx context.Context) (t taken) {
+		t.slot, t.wait, t.err = b.store.Take(ctx, b.key, Limit, b.hold)
+		return t
+	}, func(late taken) {
 		defer b.lines.leave(w)
 		if late.slot != "" {
-			_ = b.settle(ctx, late.slot, 0)
+			b.Settle(context.WithoutCancel(ctx), Slot{id: late.slot}, 0)
 		}
-	})
-	if err != nil {
+	}, func() { b.lines.overdueFor(w) })
+	if err != nil && errors.Is(err, ctx.Err()) {
 		b.lines.giveUp(w)
 	}
 	return answer, err
@@ -181,16 +180,16 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 // background. If the store misses this, the hold expires by itself, so the error is dropped.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
-		err := b.settle(ctx, s.id, keep)
+		err := b.store.Settle(ctx, b.key, s.id, keep)
 		b.lines.wakeFirst(b.line)
 		return err
 	})
 }
 
-// Close keeps the key from giving slots for d from now. It never shortens an earlier closing.
-func (b *Budget) Close(ctx context.Context, d time.Duration) error {
+// Block keeps the key from giving slots for d from now. It never shortens an earlier block.
+func (b *Budget) Block(ctx context.Context, d time.Duration) error {
 	return b.tell(ctx, func(ctx context.Context) error {
-		err := b.close(ctx, d)
+		err := b.store.Block(ctx, b.key, d)
 		b.lines.wakeAll(b.line)
 		return err
 	})
@@ -221,11 +220,15 @@ const (
 	endGrace = 100 * time.Millisecond
 )
 
+// maxOverdue is how many methods of a store may be overdue before it is asked no more, until one of them returns.
+const maxOverdue = 64
+
 // asker asks a store about one key, each time for at most storeTimeout.
 type asker struct {
 	store     Store
 	key       string
 	immediate bool
+	lines     *Lines
 }
 
 // taken is what the store's Take returned.
@@ -235,44 +238,48 @@ type taken struct {
 	err  error
 }
 
-func (a asker) take(ctx context.Context, hold time.Duration) (t taken) {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	t.slot, t.wait, t.err = a.store.Take(ctx, a.key, Limit, hold)
-	return t
+// ask asks the store with the context own, and gives up when ctx ends. late gets an answer that came after that. overdue is called
+// when the store has not answered in its time.
+func ask[T any](a asker, ctx, own context.Context, fn func(context.Context) T, late func(T), overdue func()) (answer T, err error) {
+	if a.immediate {
+		return fn(ctx), nil
+	}
+	if a.lines.overdueOf(a.store) >= maxOverdue {
+		return answer, &StoreError{fmt.Errorf("%d of its methods have not returned", maxOverdue)}
+	}
+	answer, err = finish(ctx, own, fn, late, func(is bool) {
+		if is {
+			a.lines.addOverdue(a.store, 1)
+			overdue()
+		} else {
+			a.lines.addOverdue(a.store, -1)
+		}
+	})
+	if err == errNotReturned {
+		err = &StoreError{err}
+	}
+	return answer, err
 }
 
-func (a asker) settle(ctx context.Context, slot string, keep time.Duration) error {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	return a.store.Settle(ctx, a.key, slot, keep)
-}
-
-func (a asker) close(ctx context.Context, d time.Duration) error {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	return a.store.Close(ctx, a.key, d)
-}
-
-// Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError].
+// Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError], or ctx's if the store outlasts it.
 func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	frees, err := a.store.Peek(ctx, a.key, Limit)
+	type peeked struct {
+		frees []time.Duration
+		err   error
+	}
+	p, err := ask(a, ctx, ctx, func(ctx context.Context) (p peeked) {
+		p.frees, p.err = a.store.Peek(ctx, a.key, Limit)
+		return p
+	}, func(peeked) {}, func() {})
 	switch {
 	case err != nil:
-		return nil, &StoreError{err}
-	case len(frees) != Limit:
-		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(frees), Limit)}
+		return nil, err
+	case p.err != nil:
+		return nil, &StoreError{p.err}
+	case len(p.frees) != Limit:
+		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(p.frees), Limit)}
 	}
-	return frees, nil
-}
-
-func (a asker) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.immediate {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, storeTimeout)
+	return p.frees, nil
 }
 
 // changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.
@@ -285,14 +292,8 @@ func (a asker) changed() <-chan struct{} {
 
 // tell runs fn to its end, and waits for it until endGrace after ctx has ended.
 func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
-	if a.immediate {
-		return fn(ctx)
-	}
-	told, err := finish(ctx, fn, func(context.Context, error) {})
-	if err != nil {
-		return err
-	}
-	return told
+	told, err := ask(a, ctx, context.WithoutCancel(ctx), fn, func(error) {}, func() {})
+	return cmp.Or(err, told)
 }
 
 // unlessEnded returns ctx's error if it has ended, which then explains err.

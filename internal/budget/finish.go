@@ -1,7 +1,9 @@
 package budget
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"time"
 )
@@ -13,29 +15,35 @@ type ended[T any] struct {
 	panicked any
 }
 
-// finish runs fn to its end in a goroutine, with a context that does not end with ctx. It returns fn's result, or repeats fn's
-// panic. When ctx ends, finish waits for endGrace and then returns ctx's error. If fn ends after that, late gets its result, or
-// the zero value if fn did not return.
-func finish[T any](ctx context.Context, fn func(context.Context) T, late func(context.Context, T)) (value T, err error) {
+// finish runs fn to its end in a goroutine, with own as its context for at most storeTimeout. It returns fn's result, or repeats
+// fn's panic. When ctx or that time ends, finish waits for endGrace and then returns ctx's error or errNotReturned. If fn ends
+// after that, late gets its result, or the zero value if fn did not return. A fn that outlasts its time keeps its goroutine, and
+// overdue is called then, with true, and with false when fn has ended after all.
+func finish[T any](ctx, own context.Context, fn func(context.Context) T, late func(T), overdue func(bool)) (value T, err error) {
+	own, cancel := context.WithTimeout(own, storeTimeout)
 	ends, gone := make(chan ended[T]), make(chan struct{})
-	own := context.WithoutCancel(ctx)
+	watchdog := time.AfterFunc(storeTimeout+endGrace, func() { overdue(true) })
 	go func() {
+		defer cancel()
 		var end ended[T]
 		defer func() {
 			if !end.returned {
 				end.panicked = recover()
 			}
+			if !watchdog.Stop() {
+				overdue(false)
+			}
 			select {
 			case ends <- end:
 			case <-gone:
 				defer end.raise()
-				late(own, end.value)
+				late(end.value)
 			}
 		}()
 		end.value = fn(own)
 		end.returned = true
 	}()
-	end, err := await(ctx, ends)
+	end, err := await(ctx, own, ends)
 	if err != nil {
 		close(gone)
 		return value, err
@@ -43,6 +51,9 @@ func finish[T any](ctx context.Context, fn func(context.Context) T, late func(co
 	end.raise()
 	return end.value, nil
 }
+
+// errNotReturned says that a method of a store outlasted its context.
+var errNotReturned = errors.New("a method did not return within " + storeTimeout.String())
 
 // raise ends the calling goroutine as the function ended: by its panic or by runtime.Goexit.
 func (e ended[T]) raise() {
@@ -55,12 +66,13 @@ func (e ended[T]) raise() {
 	}
 }
 
-// await receives from a channel until endGrace after ctx has ended, whose error it then returns.
-func await[T any](ctx context.Context, from <-chan T) (v T, err error) {
+// await receives from a channel until endGrace after ctx or own has ended.
+func await[T any](ctx, own context.Context, from <-chan T) (v T, err error) {
 	select {
 	case v = <-from:
 		return v, nil
 	case <-ctx.Done():
+	case <-own.Done():
 	}
 	grace := time.NewTimer(endGrace)
 	defer grace.Stop()
@@ -68,6 +80,6 @@ func await[T any](ctx context.Context, from <-chan T) (v T, err error) {
 	case v = <-from:
 		return v, nil
 	case <-grace.C:
-		return v, ctx.Err()
+		return v, cmp.Or(ctx.Err(), errNotReturned)
 	}
 }

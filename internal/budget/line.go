@@ -11,8 +11,9 @@ import (
 // Lines holds the callers of a process that want a slot, first come first served, for each store and key: budgets made
 // separately share a line. A line is gone when its last caller leaves.
 type Lines struct {
-	mu sync.Mutex
-	m  map[lineKey]*line
+	mu      sync.Mutex
+	m       map[lineKey]*line
+	overdue map[Store]int // methods that have not returned in their time
 }
 
 type lineKey struct {
@@ -21,7 +22,7 @@ type lineKey struct {
 }
 
 // NewLines returns lines in which nobody waits.
-func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}} }
+func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}, overdue: map[Store]int{}} }
 
 // line is the callers in their order. Only the first takes a slot from the store.
 type line struct {
@@ -43,6 +44,8 @@ type waiter struct {
 	wokenEarly bool // before wake was allocated
 	// gaveUp is true when the caller has returned while the store was about to answer it.
 	gaveUp bool
+	// overdue is true when the store has not answered in its time. Then a caller that gave up leaves without its answer.
+	overdue bool
 }
 
 // join puts a caller at the end of a line.
@@ -59,11 +62,19 @@ func (l *Lines) join(key lineKey) *waiter {
 	return w
 }
 
-// leave wakes the next in line if w was the first.
+// leave wakes the next in line if w was the first. It does nothing when w has left.
 func (l *Lines) leave(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.remove(w)
+}
+
+// remove is called under the lock.
+func (l *Lines) remove(w *waiter) {
 	i := slices.Index(w.line.waiters, w)
+	if i < 0 {
+		return
+	}
 	w.line.waiters = slices.Delete(w.line.waiters, i, i+1)
 	if len(w.line.waiters) == 0 {
 		delete(l.m, w.key)
@@ -104,11 +115,37 @@ func (l *Lines) ahead(w *waiter) (n int, known bool) {
 	return slices.Index(w.line.waiters, w), w.informed
 }
 
-// giveUp marks w, the first, which leaves when the store has answered.
+// giveUp marks w, the first, which leaves when the store has answered or is overdue.
 func (l *Lines) giveUp(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.gaveUp = true
+	if w.gaveUp = true; w.overdue {
+		l.remove(w)
+	}
+}
+
+// overdueFor records that the store has not answered w in its time.
+func (l *Lines) overdueFor(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.overdue = true; w.gaveUp {
+		l.remove(w)
+	}
+}
+
+// overdueOf returns how many methods of a store are overdue.
+func (l *Lines) overdueOf(s Store) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.overdue[s]
+}
+
+func (l *Lines) addOverdue(s Store, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.overdue[s] += n; l.overdue[s] == 0 {
+		delete(l.overdue, s)
+	}
 }
 
 // firstGaveUp reports whether the first in w's line will leave without a slot.

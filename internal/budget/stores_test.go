@@ -58,11 +58,11 @@ func (s *peculiarStore) Peek(ctx context.Context, key string, n int) ([]time.Dur
 	return waits, err
 }
 
-func (s *peculiarStore) Close(ctx context.Context, key string, d time.Duration) error {
+func (s *peculiarStore) Block(ctx context.Context, key string, d time.Duration) error {
 	if s.closeErr != nil {
 		return s.closeErr
 	}
-	return s.MemoryLimitStore.Close(ctx, key, d)
+	return s.MemoryLimitStore.Block(ctx, key, d)
 }
 
 // A crowd that cannot wait is refused at once, however long the store takes with the first.

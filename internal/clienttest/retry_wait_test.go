@@ -131,7 +131,7 @@ func TestRetryAfterOnlyWhereItIsRetried(t *testing.T) {
 	clienttest.RequireMatches(t, err, signforms.ErrNotFound)
 }
 
-// TestRemindersWaitInTheBudget: a 429 closes the budget, and ReminderMaxWait says whether the call waits there.
+// TestRemindersWaitInTheBudget: a 429 blocks the budget, and ReminderMaxWait says whether the call waits there.
 func TestRemindersWaitInTheBudget(t *testing.T) {
 	remind := clienttest.CallOf(t, "Documents.Remind")
 	attempts, end, err := waits(t, remind, 0, retryAfter(429, "20", ""))

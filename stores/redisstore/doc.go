@@ -25,7 +25,7 @@
 //
 // If Redis loses writes that it has confirmed, slots that are taken become free, and events that were done can run again. Within
 // 15 minutes of each such loss, up to five reminders more than the limit may be sent. The service answers those with 429, which
-// closes the budget. It happens when
+// blocks the budget. It happens when
 //
 //   - Redis restarts before it has written everything to disk: use appendonly yes with appendfsync always; with everysec a
 //     crash of the machine loses up to two seconds;

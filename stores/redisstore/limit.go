@@ -26,7 +26,7 @@ func NewLimitStore(client redis.Scripter, prefix string) *LimitStore {
 	return &LimitStore{client, cmp.Or(prefix, "signforms:limit:")}
 }
 
-// A budget is one sorted set. Its members are slots and, when the key is closed, "closed". The score of a member is the time until
+// A budget is one sorted set. Its members are slots and, when the key is blocked, "closed". The score of a member is the time until
 // which it counts, in microseconds of the server's clock. Numbers become text with %.0f, because Lua's own conversion loses digits.
 const limitHead = `
 local function text(n) return string.format('%.0f', n) end
@@ -80,8 +80,8 @@ else
 end
 return 0
 `)
-	// closeScript has the argument d.
-	closeScript = redis.NewScript(limitHead + limitHold + `
+	// blockScript has the argument d.
+	blockScript = redis.NewScript(limitHead + limitHold + `
 local until_ = now + ARGV[1]
 if until_ > tonumber(redis.call('ZSCORE', KEYS[1], 'closed') or now) then hold('closed', until_) end
 return 0
@@ -115,9 +115,9 @@ func (s *LimitStore) Settle(ctx context.Context, key, slot string, keep time.Dur
 	return nil
 }
 
-// Close implements [signforms.LimitStore].
-func (s *LimitStore) Close(ctx context.Context, key string, d time.Duration) error {
-	if err := closeScript.Run(ctx, s.client, []string{s.prefix + key}, microseconds(d)).Err(); err != nil {
+// Block implements [signforms.LimitStore].
+func (s *LimitStore) Block(ctx context.Context, key string, d time.Duration) error {
+	if err := blockScript.Run(ctx, s.client, []string{s.prefix + key}, microseconds(d)).Err(); err != nil {
 		return fmt.Errorf("closing a budget in Redis: %w", err)
 	}
 	return nil

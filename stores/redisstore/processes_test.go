@@ -38,8 +38,8 @@ func (s *hurried) Settle(ctx context.Context, key, slot string, keep time.Durati
 	return s.LimitStore.Settle(ctx, key, slot, keep/hurry)
 }
 
-func (s *hurried) Close(ctx context.Context, key string, d time.Duration) error {
-	return s.LimitStore.Close(ctx, key, d/hurry)
+func (s *hurried) Block(ctx context.Context, key string, d time.Duration) error {
+	return s.LimitStore.Block(ctx, key, d/hurry)
 }
 
 func TestMain(m *testing.M) {

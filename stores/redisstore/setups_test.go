@@ -101,7 +101,7 @@ func certificate(t *testing.T, dir string) *tls.Config {
 }
 
 // A restart with appendonly forgets nothing, and one without forgets all: then five more reminders go out, of which the
-// service refuses what is too many, and its 429 closes the budget.
+// service refuses what is too many, and its 429 blocks the budget.
 func TestRestartWithAndWithoutAppendOnly(t *testing.T) {
 	t.Parallel()
 	for setting, accepted := range map[string]int{"yes": 0, "no": 1} {

@@ -55,7 +55,7 @@ type state struct {
 
 type held struct {
 	Slots  []slot `json:"slots,omitempty"`
-	Closed *slot  `json:"closed,omitempty"` // the time during which the key gives no slots
+	Closed *slot  `json:"closed,omitempty"` // the time during which the key is blocked
 }
 
 // slot is held until Until, but never for longer than For from now.
@@ -98,8 +98,8 @@ func (s *Store) Settle(ctx context.Context, key, id string, keep time.Duration) 
 	})
 }
 
-// Close implements [signforms.LimitStore].
-func (s *Store) Close(ctx context.Context, key string, d time.Duration) error {
+// Block implements [signforms.LimitStore].
+func (s *Store) Block(ctx context.Context, key string, d time.Duration) error {
 	return s.change(ctx, func(st *state) bool {
 		h := st.Keys[key]
 		if until := st.Saved + d; d > 0 && (h.Closed == nil || until > h.Closed.Until) {

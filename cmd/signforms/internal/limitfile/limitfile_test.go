@@ -78,7 +78,7 @@ func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
 			_, _, err := store.Take(t.Context(), "k", 2, time.Minute)
 			require.NoError(t, err)
 			m.pass(10 * time.Second)
-			require.NoError(t, store.Close(t.Context(), "k", 30*time.Second)) // the last time that is written
+			require.NoError(t, store.Block(t.Context(), "k", 30*time.Second)) // the last time that is written
 			m.pass(5 * time.Second)
 			m.set(next.session, next.since)
 			waits, err := limitfile.New(path, m.clock).Peek(t.Context(), "k", 2)

@@ -1,0 +1,160 @@
+package budget_test
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+)
+
+// stuckStore has methods that do not look at their context: each waits until the test releases it, and then does its work.
+type stuckStore struct {
+	*signforms.MemoryLimitStore
+	release                   chan struct{}
+	take, settle, block, peek atomic.Bool
+	inside                    atomic.Int64
+}
+
+func newStuckStore() *stuckStore {
+	return &stuckStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil), release: make(chan struct{})}
+}
+
+func (s *stuckStore) wait(stuck *atomic.Bool) {
+	if stuck.Load() {
+		s.inside.Add(1)
+		<-s.release
+		s.inside.Add(-1)
+	}
+}
+
+func (s *stuckStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	s.wait(&s.take)
+	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
+}
+
+func (s *stuckStore) Settle(ctx context.Context, key, slot string, keep time.Duration) error {
+	s.wait(&s.settle)
+	return s.MemoryLimitStore.Settle(ctx, key, slot, keep)
+}
+
+func (s *stuckStore) Block(ctx context.Context, key string, d time.Duration) error {
+	s.wait(&s.block)
+	return s.MemoryLimitStore.Block(ctx, key, d)
+}
+
+func (s *stuckStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	s.wait(&s.peek)
+	return s.MemoryLimitStore.Peek(ctx, key, limit)
+}
+
+const storeTime = 3*time.Second + grace
+
+// within runs fn and checks how long it took.
+func within(t *testing.T, most time.Duration, fn func()) {
+	t.Helper()
+	start := time.Now()
+	fn()
+	require.LessOrEqual(t, time.Since(start), most)
+}
+
+// A store that does not return holds up nobody for longer than its 3 seconds, or the end of the context. What it grants too
+// late is given back.
+func TestStoreThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, service := newStuckStore(), &clienttest.Trips{}
+		store.take.Store(true)
+		store.peek.Store(true)
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+		for range 3 {
+			within(t, storeTime, func() {
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+				require.ErrorContains(t, err, "a method did not return within 3s")
+			})
+			within(t, storeTime, func() {
+				_, err := documents.ReminderBudget(t.Context())
+				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			within(t, time.Second+2*grace, func() {
+				_, err := documents.ReminderBudget(ctx)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+			})
+			cancel()
+			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+			within(t, time.Second+2*grace, func() { // it stays the first in line until the store is overdue
+				_, err := documents.Remind(ctx, clienttest.DocNumber(0))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+			})
+			cancel()
+		}
+		time.Sleep(storeTime)
+		store.take.Store(false)
+		store.peek.Store(false)
+		within(t, 0, func() {
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+			require.NoError(t, err, "nobody is in line any more")
+		})
+		close(store.release)
+		synctest.Wait()
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
+		require.Equal(t, 1, service.Count())
+	})
+}
+
+// What a store is to hear of an attempt holds the call up no longer either.
+func TestStoreThatDoesNotReturnAfterTheAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStuckStore()
+		store.settle.Store(true)
+		store.block.Store(true)
+		service := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) { return clienttest.Reply(req, 429, ""), nil }}
+		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+		within(t, 2*storeTime, func() {
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+			require.ErrorIs(t, err, signforms.ErrRateLimited)
+		})
+		close(store.release)
+		synctest.Wait()
+		store.settle.Store(false)
+		store.block.Store(false)
+		budget, err := documents.ReminderBudget(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, budget.Remaining, "it was blocked after all")
+	})
+}
+
+// Goroutines that wait for a store do not grow without end.
+func TestStoreThatNeverReturnsIsAskedNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStuckStore()
+		store.take.Store(true)
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		for range 64 {
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+			clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		}
+		synctest.Wait() // until the last counts
+		for range 10 {
+			within(t, 0, func() {
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+				require.ErrorContains(t, err, "64 of its methods have not returned")
+			})
+		}
+		require.EqualValues(t, 64, store.inside.Load())
+		store.take.Store(false)
+		close(store.release)
+		synctest.Wait()
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+		require.NoError(t, err)
+		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
+	})
+}
