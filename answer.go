@@ -139,8 +139,9 @@ func answerText(o outcome) (code, message string) {
 		Code, Message, Error text
 		Data                 struct{ Message, Error text }
 	}
-	if err := json.Unmarshal(o.body, &body); err != nil && !json.Valid(o.body) {
-		message = string(o.body)
+	text := o.text()
+	if err := json.Unmarshal(text, &body); err != nil && !json.Valid(text) {
+		message = string(text)
 	}
 	if codeText.MatchString(string(body.Code)) {
 		code = string(body.Code)

@@ -219,7 +219,7 @@ func TestOddFieldsAreRead(t *testing.T) {
 		{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","name":12,"isArchived":"true","isAllSigned":1,"isSigningOrderData":"yes","status":true,
 		 "createdAt":"","updatedAt":"yesterday","signers":{"email":"ann@example.com","signingOrderNo":"2","hasDeclined":"false"},
 		 "totalRespondants":"3","totalSignedRespondants":2.5,"documentUrl":["x"],"roles":null},
-		{"documentId":"3f9779c6-981a-4884-a0b2-21fc0e9a7283","documentName":"A & B <c>","createdAt":"2026-11-18T10:15:30.125Z","updatedAt":1763460930,
+		{"documentId":"3f9779c6-981a-4884-a0b2-21fc0e9a7283","documentName":"A & B <c>","createdAt":1794996930125,"updatedAt":17949969301,
 		 "signers":[{"name":5,"signingOrderNo":1e99}], "":1, "-":1}]}`))
 	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
@@ -291,5 +291,98 @@ func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
 			clienttest.RequireUnreadable(t, call, err, 200)
 			require.ErrorContains(t, err, "unreadable answer: "+fmt.Sprintf(want, field))
 		}
+	}
+}
+
+// TestByteOrderMarkIsSkipped, before answers of every kind. Raw keeps it.
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	const mark = "\ufeff"
+	for _, call := range clienttest.Calls {
+		c := clienttest.Scripted(t, clienttest.Answers(200, mark+clienttest.AnyAnswer))
+		err := call.Do(t.Context(), c)
+		if err != nil { // it was read, and lacks the record
+			require.ErrorIs(t, err, signforms.ErrNotFound, call.Name)
+		}
+		err = call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, mark+`{"message":"No such thing","code":"not_found"}`)))
+		require.Equal(t, "No such thing", clienttest.AsError(t, err).Message)
+		require.Equal(t, "not_found", clienttest.AsError(t, err).Code)
+	}
+	c := clienttest.Scripted(t, clienttest.Answers(200, mark+`"Document is already voided"`))
+	voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.Equal(t, "Document is already voided", voided.Message)
+	require.Equal(t, mark+`"Document is already voided"`, string(voided.Raw))
+	var out struct{ A int }
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark+`{"a":1}`)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
+	require.NoError(t, err)
+	require.Equal(t, 1, out.A)
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
+	require.NoError(t, err)
+	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark+`{"error":"no"}`)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
+	require.ErrorIs(t, err, signforms.ErrUnavailable)
+}
+
+// TestAlreadyVoidedNeedsAWitness: "already" alone may be about a signature.
+func TestAlreadyVoidedNeedsAWitness(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"message":"Document voided"}`:                            "voided",
+		`{"message":"Document is already voided","status":"VOID"}`: "already",
+		`{"message":"It was done already","status":"VOIDED"}`:      "already",
+		`{"message":"It was done already","status":"void"}`:        "already",
+		`{"message":"Document has already been voided"}`:           "already",
+		`{"message":"The document is already in status VOID"}`:     "already",
+		`"already void"`: "already",
+		`{"message":"Document is already voided","status":"SIGNED"}`:                 "refused",
+		`{"message":"Document is already signed"}`:                                   "refused",
+		`{"message":"Document is already signed","status":"SIGNED"}`:                 "refused",
+		`{"message":"Document is already signed and cannot be voided"}`:              "refused",
+		`{"message":"Document cannot be voided because it has already been signed"}`: "refused",
+		`"Already signed"`: "refused",
+	} {
+		var ended error
+		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
+			o.OnCall = func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
+				return ctx, func(err error) { ended = err }
+			}
+		})
+		voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+		require.Equal(t, err, ended)
+		if want == "refused" {
+			clienttest.RequireMatches(t, err, signforms.ErrRefused)
+			require.Contains(t, strings.ToLower(err.Error()), "already", body)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Equal(t, want == "already", voided.AlreadyVoided, body)
+	}
+}
+
+// TestNilContext: an error, and no panic, from every call.
+func TestNilContext(t *testing.T) {
+	c := clienttest.Scripted(t, clienttest.Silent(t), func(o *signforms.Options) { o.LimitStore = clienttest.NewOddStore() })
+	var none context.Context
+	for _, call := range clienttest.Calls {
+		clienttest.RequireMatches(t, call.Do(none, c), signforms.ErrInvalid)
+	}
+	errs := []error{}
+	for _, err := range c.Documents.All(none, signforms.DocumentListParams{}) {
+		errs = append(errs, err)
+	}
+	for _, err := range c.Templates.All(none, signforms.TemplateListParams{}) {
+		errs = append(errs, err)
+	}
+	for _, err := range c.Templates.AllRespondents(none, signforms.RespondentListParams{TemplateID: clienttest.TemplateID}) {
+		errs = append(errs, err)
+	}
+	for _, err := range c.Forms.AllResponses(none, signforms.ResponseListParams{FormID: clienttest.FormID}) {
+		errs = append(errs, err)
+	}
+	for _, err := range c.Documents.RemindAll(none, clienttest.DocNumbers(3)) {
+		errs = append(errs, err)
+	}
+	_, err := c.Documents.ReminderBudget(none)
+	require.Len(t, errs, 5)
+	for _, err := range append(errs, err) {
+		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 	}
 }

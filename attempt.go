@@ -48,6 +48,12 @@ type outcome struct {
 	unwritten bool // proof that nothing of the request was written
 }
 
+// byteOrderMark is what some servers write before an answer.
+var byteOrderMark = []byte("\ufeff")
+
+// text returns the body without a byte order mark and white space around it.
+func (o outcome) text() []byte { return bytes.TrimSpace(bytes.TrimPrefix(o.body, byteOrderMark)) }
+
 func (o outcome) success() bool { return o.status/100 == 2 && o.err == nil }
 
 // withoutAdvice cuts an error of HTTP/2 down to the reset or GOAWAY that it reports. The rest of its text advises to set

@@ -57,7 +57,13 @@ func (c *caller) perform(ctx context.Context, call call, out any) (r *run, err e
 		if _, err = r.send(ctx); err != nil {
 			return err
 		}
-		return r.read(out)
+		if err = r.read(out); err != nil {
+			return err
+		}
+		if d, ok := out.(refuser); ok && d.refusal() != "" {
+			return r.lacking(ErrRefused, d.refusal())
+		}
+		return nil
 	})
 	return r, err
 }

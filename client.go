@@ -150,7 +150,11 @@ func (o Options) check() []error {
 	if o.RetryWaitMin < 0 || o.RetryWaitMax < o.RetryWaitMin {
 		errs = append(errs, errors.New("RetryWaitMin must not be negative, nor above RetryWaitMax"))
 	}
-	if !reflect.ValueOf(o.LimitStore).Comparable() {
+	if v := reflect.ValueOf(o.LimitStore); v.Kind() == reflect.Pointer && v.IsNil() {
+		errs = append(errs, fmt.Errorf("LimitStore is a nil %T: leave it out for the default", o.LimitStore))
+	} else if s, ok := o.LimitStore.(*MemoryLimitStore); ok && s.now == nil {
+		errs = append(errs, errors.New("LimitStore is a zero MemoryLimitStore: use NewMemoryLimitStore"))
+	} else if !v.Comparable() {
 		errs = append(errs, fmt.Errorf("LimitStore %T is not comparable: use a pointer", o.LimitStore))
 	}
 	return errs

@@ -295,3 +295,19 @@ func numberedPages() clienttest.Transport {
 			strings.Join(documents, ","), page)), nil
 	}
 }
+
+// TestNewRefusesStoresThatCannotWork, which would panic at the first reminder.
+func TestNewRefusesStoresThatCannotWork(t *testing.T) {
+	var none *signforms.MemoryLimitStore
+	for want, store := range map[string]signforms.LimitStore{
+		"LimitStore is a nil *signforms.MemoryLimitStore: leave it out for the default": none,
+		"LimitStore is a nil *signforms_test.ownStore: leave it out for the default":    (*ownStore)(nil),
+		"LimitStore is a zero MemoryLimitStore: use NewMemoryLimitStore":                &signforms.MemoryLimitStore{},
+	} {
+		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{LimitStore: store})
+		require.EqualError(t, err, "signforms: settings: "+want)
+		require.ErrorIs(t, err, signforms.ErrInvalid)
+	}
+}
+
+type ownStore struct{ *signforms.MemoryLimitStore }

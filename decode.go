@@ -32,7 +32,7 @@ func (v verdict) failed() bool {
 
 // read fills out from the answer of the last attempt, a 2xx.
 func (r *run) read(out any) error {
-	body := bytes.TrimSpace(r.last.body)
+	body := r.last.text()
 	if m, ok := out.(messageOnly); ok {
 		if message, alone := loneMessage(body); alone {
 			m.setMessage(message)
@@ -62,12 +62,15 @@ func (r *run) read(out any) error {
 
 // verdict reads the verdict of the last answer; it is zero when the answer is not an object.
 func (r *run) verdict() (v verdict) {
-	_ = jsonfill.Object(r.last.body, decodedSize(len(r.last.body)), &v)
+	_ = jsonfill.Object(r.last.text(), decodedSize(len(r.last.body)), &v)
 	return v
 }
 
 // A completer says what its answer lacks; empty when it has all it needs.
 type completer interface{ missing(*run) string }
+
+// A refuser returns the message of an answer that refuses with a status of success; empty when it does not.
+type refuser interface{ refusal() string }
 
 // messageOnly is a result with nothing but an optional message, so an empty body or a JSON string is a success.
 type messageOnly interface{ setMessage(string) }
@@ -95,6 +98,7 @@ func (r *run) failure() error {
 
 // keysOf lists the first keys of an object: at most maxKeys, each cut to maxKey bytes.
 func keysOf(answer []byte) (keys []string) {
+	answer = bytes.TrimPrefix(answer, byteOrderMark)
 	s := jsonscan.New(answer)
 	s.Next()
 	s.Open()

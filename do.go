@@ -36,7 +36,8 @@ type Request struct {
 //
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
 // leaves out as it is. ErrInvalid with Error.Local: nothing was sent, because the request is malformed, its path leaves the
-// base URL, or its path is that of reminders, which need a slot of the budget: use [DocumentsService.Remind].
+// base URL, or its path is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards against
+// a mistake, and not against a disguise: a path that the service reads as the same, such as one with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
 	run, err := c.caller.requestRun(r, out)
 	if err != nil {
@@ -59,10 +60,11 @@ func (r *run) answerOf(ctx context.Context, out any) ([]byte, error) {
 	if r.verdict().failed() {
 		return nil, r.failure()
 	}
-	if out == nil || len(strings.TrimSpace(string(answer))) == 0 {
+	text := r.last.text()
+	if out == nil || len(text) == 0 {
 		return answer, nil
 	}
-	if err := json.Unmarshal(answer, out); err != nil {
+	if err := json.Unmarshal(text, out); err != nil {
 		return nil, r.unreadable(err.Error())
 	}
 	return answer, nil
@@ -96,8 +98,6 @@ func (r Request) check(out any) (body []byte, problems checks) {
 	}
 	if problem := pathProblem(r.Path); problem != "" {
 		problems.add("Path", problem)
-	} else if slices.ContainsFunc(slashes.Split(unescapeAll(r.Path), -1), isStep) {
-		problems.add("Path", "has a . or .. segment when it is unescaped")
 	}
 	for name, values := range r.Query {
 		if !utf8.ValidString(name + strings.Join(values, "")) {
@@ -123,34 +123,9 @@ func (r Request) check(out any) (body []byte, problems checks) {
 	return body, problems
 }
 
-// covers reports whether a server might read path as the operation's.
+// covers reports whether path is the operation's, as it is written.
 func (o operation) covers(path string) bool {
 	const anything = "\x00"
-	pattern := regexp.QuoteMeta(plainPath(placeholder.ReplaceAllString(o.Path, anything)))
-	return regexp.MustCompile("^" + strings.ReplaceAll(pattern, anything, "[^/]+") + "$").MatchString(plainPath(path))
-}
-
-func isStep(segment string) bool { return segment == "." || segment == ".." }
-
-var (
-	slashes    = regexp.MustCompile(`[/\\]+`)
-	parameters = regexp.MustCompile(`;[^/\\]*`)
-)
-
-// plainPath removes what servers and proxies may ignore: escapes, case, doubled slashes, parameters, and slashes, blanks and
-// dots at the end.
-func plainPath(path string) string {
-	path = parameters.ReplaceAllString(strings.ToLower(unescapeAll(path)), "")
-	return strings.TrimRight(slashes.ReplaceAllString(path, "/"), "/ .")
-}
-
-// unescapeAll unescapes a path until it no longer changes.
-func unescapeAll(path string) string {
-	for {
-		plain, err := url.PathUnescape(path)
-		if err != nil || plain == path {
-			return path
-		}
-		path = plain
-	}
+	pattern := regexp.QuoteMeta(placeholder.ReplaceAllString(o.Path, anything))
+	return regexp.MustCompile("^" + strings.ReplaceAll(pattern, anything, "[^/]+") + "$").MatchString(path)
 }

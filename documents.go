@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -154,7 +155,11 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	return in, nil
 }
 
-// List returns page p.Page of the PDF documents. To read every page, range over All.
+// List returns page p.Page of the PDF documents. To read every page, range over All. An answer, shortened:
+//
+//	{"documents": [{"documentId": "602c2631-…", "documentName": "Lease", "status": "PENDING", "signingType": "PDF",
+//	  "createdAt": "2026-11-18T10:15:30.125Z", "signers": [{"name": "Ann", "email": "ann@example.com", "status": "SIGNED"}]}],
+//	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
@@ -170,7 +175,7 @@ func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.S
 }
 
 // Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a template,
-// use [TemplatesService.Respondent].
+// use [TemplatesService.Respondent]. The answer is a list, as for List.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	return s.c.getDocument(ctx, getDocument, TypePDF, "documentID", documentID)
 }
@@ -180,14 +185,18 @@ type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// AlreadyVoided is true when the message contains "already". An earlier attempt of the same call may have voided it.
+	// AlreadyVoided is true when the message says so and Status is VOID or absent. An earlier attempt of the same call may have
+	// voided it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
 // Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow it:
-// see [DocumentStatus.CanVoid].
+// see [DocumentStatus.CanVoid]. An answer with status 200 that says "already", but not that the document is void, is such an
+// error too. An answer, of which only the status is documented:
+//
+//	{"message": "Document voided successfully", "documentId": "602c2631-…", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
 	in, err := ref.inputs(voidDocument)
 	if err != nil {
@@ -198,11 +207,25 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		return nil, err
 	}
 	res.Status = res.Status.normal()
-	res.AlreadyVoided = strings.Contains(strings.ToLower(res.Message), "already")
+	res.AlreadyVoided = saysAlready(res.Message)
 	return &res, nil
 }
 
 func (r *VoidResult) setMessage(m string) { r.Message = m }
+
+// refusal is the message of an answer that says "already", but not that the document is void: it may be signed. The words are
+// not documented by the service.
+func (r *VoidResult) refusal() string {
+	status := r.Status.normal()
+	if saysAlready(r.Message) && !strings.EqualFold(string(status), string(StatusVoid)) && (status != "" || !alreadyVoid.MatchString(r.Message)) {
+		return r.Message
+	}
+	return ""
+}
+
+func saysAlready(message string) bool { return strings.Contains(strings.ToLower(message), "already") }
+
+var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
 
 type wireDocuments struct {
 	wirePage

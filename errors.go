@@ -258,7 +258,7 @@ func cleanText(s, apiKey string) string {
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
 	if len(apiKey) >= minKey {
-		s = strings.ReplaceAll(s, apiKey, "[key]")
+		s = regexp.MustCompile("(?i)"+regexp.QuoteMeta(apiKey)).ReplaceAllLiteralString(s, "[key]")
 	}
 	s = urlText.ReplaceAllString(s, "[url]")
 	s = queryText.ReplaceAllString(s, "?[query]")

@@ -217,6 +217,7 @@ func TestMessagesAreCleaned(t *testing.T) {
 		"mail ann@example.com, <ben.o'neil+legal@example.com>; to=c%40d.org": "mail [email], <[email]>; [email]",
 		"ann\u200b@exam\x00ple.com":                      "[email]",
 		"key example-api-key, again example-api-\x00key": "key [key], again [key]",
+		"key EXAMPLE-API-KEY, again Example-Api-Key":     "key [key], again [key]",
 		"bad \xff\xfe bytes":                             "bad bytes",
 		strings.Repeat("é", 101):                         strings.Repeat("é", 98) + "…",
 		strings.Repeat("x", 200):                         strings.Repeat("x", 200),

@@ -23,7 +23,9 @@ type FormSendResult struct {
 }
 
 // Send mails a form to its receivers. The request is repeated only when the service provably did not accept it.
-// ErrOutcomeUnknown means that it may have been sent.
+// ErrOutcomeUnknown means that it may have been sent. An answer:
+//
+//	{"message": "Form sent successfully"}
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
 	body := sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
 	var c checks
@@ -101,7 +103,12 @@ func (w *wireResponses) missing(r *run) string {
 	return w.missingList("responses", w.Responses != nil, r)
 }
 
-// Responses returns page p.Page of a form's responses.
+// Responses returns page p.Page of a form's responses. An answer, shortened:
+//
+//	{"responses": [{"responseId": "6afdd62ad605997389b3a3dd", "formResponseId": "c8c597f6-…", "formId": "897c8dd4-…",
+//	  "submittedAt": "2026-11-18T16:45:30.250Z", "respondentEmail": "ann@example.com",
+//	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
+//	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
 	return s.responses(ctx, listResponses, p)
 }

@@ -51,7 +51,7 @@ func newBudget(o Options, base, apiKey string) *budget.Budget {
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
 // A key takes memory while it is held or blocked. After that it is forgotten when other keys come. Use a store inside one
-// testing/synctest bubble, or outside of all.
+// testing/synctest bubble, or outside of all. Make one with [NewMemoryLimitStore]: New refuses the zero value.
 type MemoryLimitStore struct {
 	now   func() time.Time
 	mu    sync.Mutex

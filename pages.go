@@ -218,6 +218,11 @@ func (l lister[T]) start(ctx context.Context, number int) *fetched[T] {
 // fetch and waits until it has ended.
 func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
+		if ctx == nil {
+			_, err := l.fetch(ctx, 1) // says so
+			yield(nil, err)
+			return
+		}
 		ctx, cancel := context.WithCancel(ctx)
 		next := l.start(ctx, 1)
 		defer func() { cancel(); next.wait() }()

@@ -27,7 +27,10 @@ type RemindResult struct {
 // Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
 // [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
 // sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees. ErrRefused: the status forbids it,
-// see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been reminded.
+// see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been reminded. An answer, of which only the status is
+// documented:
+//
+//	{"message": "Reminder sent successfully", "documentId": "602c2631-…", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
 	return s.remind(ctx, ref, s.c.options.ReminderMaxWait)
 }
@@ -49,6 +52,8 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 // RemindOutcome is the result for one reference given to RemindAll.
 type RemindOutcome struct {
 	Ref DocumentRef
+	// Index is the position of Ref in the references given to RemindAll, from 0.
+	Index int
 	// Result is nil when the reminder failed.
 	Result *RemindResult
 	// Remaining is how many references come after this one. [ReminderBudget.Remaining] counts slots instead.
@@ -64,12 +69,16 @@ type RemindOutcome struct {
 //
 // An error that every later document would meet too is yielded once and ends the sequence: ctx has ended or its deadline comes
 // before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local). To resume, pass
-// refs[i:] for outcome i. If its error is ErrOutcomeUnknown, look first and pass refs[i+1:].
+// refs[out.Index:] for the last outcome out. If its error is ErrOutcomeUnknown, look first and pass refs[out.Index+1:].
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
-			out := RemindOutcome{Ref: ref, Result: res, Remaining: len(refs) - i - 1}
+			out := RemindOutcome{Ref: ref, Index: i, Result: res, Remaining: len(refs) - i - 1}
+			if ctx == nil {
+				yield(out, err)
+				return
+			}
 			if !errors.Is(err, errStoreAway) { // the store would not answer this either
 				out.RestTakes = s.c.budget.Until(ctx, out.Remaining)
 			}
@@ -99,6 +108,9 @@ type Budget struct {
 // ReminderBudget returns what is left of the reminder budget according to the [LimitStore]. It sends nothing, and does not
 // know of requests by other software with the same key.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
+	if ctx == nil {
+		return Budget{}, call{method: method{name: "reminder budget", op: OpSendReminder}}.refusal("nil Context")
+	}
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
 		return Budget{}, slotError(err, "reminder budget")

@@ -24,6 +24,7 @@ func TestRemindAllTakesAnyNumberInOrder(t *testing.T) {
 		for out, err := range documents.RemindAll(t.Context(), refs) {
 			require.NoError(t, err)
 			require.Equal(t, refs[n], out.Ref)
+			require.Equal(t, n, out.Index)
 			require.Equal(t, "Reminder sent successfully", out.Result.Message)
 			require.Equal(t, 999-n, out.Remaining)
 			// The last five go after 199 whole cycles.
@@ -229,6 +230,7 @@ func TestRemindAllEndsWhereTheRestWouldFailToo(t *testing.T) {
 				for out, err := range documents.RemindAll(t.Context(), clienttest.DocNumbers(146)) {
 					require.ErrorIs(t, err, c.kind)
 					require.Equal(t, 145, out.Remaining)
+					require.Zero(t, out.Index)
 					outcomes++
 				}
 				require.Equal(t, 1, outcomes)

@@ -30,7 +30,11 @@ func (p TemplateListParams) documents() DocumentListParams {
 		SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 }
 
-// List returns page p.Page of the templates. To read every page, range over All.
+// List returns page p.Page of the templates. To read every page, range over All. An answer, shortened:
+//
+//	{"documents": [{"documentId": "65afe90c-…", "documentName": "Engagement letter", "signingType": "PDF_TEMPLATE",
+//	  "roles": [{"roleTitle": "Client"}], "createdAt": "2026-11-16T09:00:00.125Z"}],
+//	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
 	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
 }
@@ -154,7 +158,11 @@ func (b sendBody) check(c *checks) {
 
 // Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
 // provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look at the template's respondents before
-// you send again.
+// you send again. An answer, shortened:
+//
+//	{"message": "Document sent successfully", "templateId": "65afe90c-…", "createdDocumentId": "6afac610c07043658fde1996",
+//	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-…", "email": "ann@example.com", "name": "Ann",
+//	  "status": "PENDING", "roleTitle": "Client", "sentUrl": "https://sign.example.com/s/…"}]}
 func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
 	body := sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail,
 		Variables: p.Variables}
@@ -235,7 +243,12 @@ func (w *wireRespondents) missing(r *run) string {
 	return w.missingList("respondents", w.Respondents != nil, r)
 }
 
-// Respondents returns page p.Page of the documents made from a template.
+// Respondents returns page p.Page of the documents made from a template. An answer, shortened:
+//
+//	{"respondents": [{"respondentDocumentId": "6afac610c07043658fde1996", "templateId": "65afe90c-…", "status": "PENDING",
+//	  "createdAt": "2026-11-16T09:00:00.125Z", "signers": [{"signerId": "9656bc85-…", "email": "ann@example.com",
+//	   "roleTitle": "Client", "status": "VIEWED"}]}],
+//	 "pagination": {"currentPage": 1, "totalPages": 1}}
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
 	return s.respondents(ctx, listRespondents, p)
 }
@@ -276,7 +289,7 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 }
 
 // Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id is
-// called createdDocumentId in send results.
+// called createdDocumentId in send results. The answer is a list, as for Respondents.
 func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
 	var c checks
 	c.objectID("createdDocumentID", createdDocumentID)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -68,12 +69,12 @@ type EventError struct {
 
 // Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.
 func (e *EventError) Error() string {
-	about := string(e.Event.EventType())
-	if about == "" {
-		about = "no type"
-	}
-	if subject := e.Event.SubjectID(); subject != "" {
-		about += " " + subject
+	about := "no type"
+	if e.Event != nil {
+		about = cmp.Or(string(e.Event.EventType()), about)
+		if subject := e.Event.SubjectID(); subject != "" {
+			about += " " + subject
+		}
 	}
 	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
 }
@@ -90,7 +91,12 @@ type RefusedError struct {
 }
 
 // Error returns the text of Err.
-func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Error() string {
+	if e.Err == nil {
+		return "webhook: the delivery was refused"
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns Err.
 func (e *RefusedError) Unwrap() error { return e.Err }

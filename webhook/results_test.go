@@ -393,3 +393,9 @@ func TestPanicInAHook(t *testing.T) {
 	require.PanicsWithValue(t, "of the hook", func() { serveRequest(h, overHTTP2) })
 	require.Equal(t, http.StatusOK, serve(h, form).Code)
 }
+
+// Zero errors print.
+func TestZeroErrors(t *testing.T) {
+	require.EqualError(t, &webhook.EventError{}, "event 0 (no type): <nil>")
+	require.EqualError(t, &webhook.RefusedError{}, "webhook: the delivery was refused")
+}

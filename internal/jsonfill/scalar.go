@@ -47,17 +47,36 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 	}
 }
 
-// setTime reads RFC 3339, first in its strict form, which takes no memory.
+// setTime reads RFC 3339, first in its strict form, which takes no memory; then the other forms of timeOf.
 func setTime(v *time.Time, text []byte) bool {
 	var at time.Time
-	err := at.UnmarshalText(text)
-	if err != nil {
-		at, err = time.Parse(time.RFC3339, short(text))
+	ok := at.UnmarshalText(text) == nil
+	if !ok {
+		at, ok = timeOf(short(text))
 	}
-	if err == nil && !at.IsZero() {
+	if ok && !at.IsZero() {
 		*v = at
 	}
-	return err == nil
+	return ok
+}
+
+// timeOf reads Unix seconds of 10 digits, Unix milliseconds of 13, and times without a zone, which count as UTC.
+func timeOf(s string) (at time.Time, ok bool) {
+	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
+		switch len(s) {
+		case 10:
+			return time.Unix(int64(n), 0).UTC(), true
+		case 13:
+			return time.UnixMilli(int64(n)).UTC(), true
+		}
+		return time.Time{}, false
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, time.DateOnly} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
