@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -13,44 +14,6 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
-
-// item is one recipient of a batch.
-type item struct {
-	key    string // in the journal
-	label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
-	record batchRecord
-	// do makes the call and fills in the record from the answer. It returns the SDK's error.
-	do func(ctx context.Context, r *batchRecord) error
-}
-
-// batchRecord is what a batch prints for one item.
-type batchRecord struct {
-	Item              string                   `json:"item"`
-	Outcome           string                   `json:"outcome"`
-	DocumentID        string                   `json:"documentId,omitempty"`
-	TemplateID        string                   `json:"templateId,omitempty"`
-	CreatedDocumentID string                   `json:"createdDocumentId,omitempty"`
-	Status            signforms.DocumentStatus `json:"status,omitempty"`
-	RemindersSent     *int                     `json:"remindersSent,omitempty"`
-	Message           string                   `json:"message,omitempty"`
-}
-
-var batchColumns = []column[batchRecord]{
-	{name: "item", value: func(r batchRecord) string { return r.Item }},
-	{name: "outcome", value: func(r batchRecord) string { return r.Outcome }},
-	{name: "documentId", value: func(r batchRecord) string { return r.DocumentID }, wide: true},
-	{name: "templateId", value: func(r batchRecord) string { return r.TemplateID }, wide: true},
-	{name: "createdDocumentId", value: func(r batchRecord) string { return r.CreatedDocumentID }, wide: true},
-	{name: "status", value: func(r batchRecord) string { return string(r.Status) }, wide: true},
-	{name: "message", value: func(r batchRecord) string { return r.Message }, long: true},
-}
-
-// sentColumns are the columns of a batch that makes documents.
-var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
-	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
-
-// formSentColumns are the columns of a batch that sends forms, which make no documents.
-var formSentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
 
 // The outcomes that a batch prints.
 const (
@@ -403,3 +366,19 @@ type verdict struct {
 
 func (v *verdict) Error() string { return v.text }
 func (v *verdict) Unwrap() error { return v.cause }
+
+// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
+// A dry run does not create a journal.
+func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
+	if b.flags.dryRun && !exists(path) {
+		return func() error { return nil }, nil
+	}
+	j, err := journal.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b.journal = j
+	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
+	o.HTTPClient = &http.Client{Transport: b.intents}
+	return j.Close, nil
+}

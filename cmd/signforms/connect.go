@@ -120,21 +120,6 @@ func (c *connection) askSandbox() error {
 	return nil
 }
 
-// secretFrom reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
-func secretFrom(file, variable string) (string, error) {
-	if file == "" {
-		return os.Getenv(variable), nil
-	}
-	text, err := readFile(file, 64<<10)
-	if err != nil {
-		return "", err
-	}
-	if len(strings.TrimSpace(string(text))) == 0 {
-		return "", fmt.Errorf("%s is empty", file)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
 // client returns a client of the service with these options and the settings of the flags.
 func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"

@@ -8,9 +8,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// sandboxEnv is the prefix of the variables of serve and of the commands that act on a running sandbox.
-const sandboxEnv = "SIGNFORMS_SANDBOX_"
-
 // bindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
 // PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the variable holds
 // all values, separated by white space.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,47 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
-
-// noArgs, exactlyOne, atMostOne and atLeastOne check the number of arguments. Their errors say which arguments the command takes.
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is not expected: the command takes only flags", args[0])
-	}
-	return nil
-}
-
-func exactlyOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return fmt.Errorf("give one %s", what)
-		case 1:
-			return nil
-		}
-		return fmt.Errorf("give one %s, not %d arguments", what, len(args))
-	}
-}
-
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return fmt.Errorf("give one %s at most, not %d arguments", what, len(args))
-		}
-		return nil
-	}
-}
-
-func atLeastOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("give at least one %s", what)
-		}
-		return nil
-	}
-}
 
 // flagError rewords an error about a flag for users of the command line.
 func flagError(_ *cobra.Command, err error) error {
@@ -98,41 +58,6 @@ func groupError(err error) error {
 	return err
 }
 
-// countFlag is a whole number from 1 to most. A most of 0 means no upper bound.
-type countFlag struct {
-	count *int
-	most  int
-}
-
-func (f countFlag) Type() string   { return "number" }
-func (f countFlag) String() string { return "" }
-
-func (f countFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if f.most > 0 && (err != nil || n < 1 || n > f.most) {
-		return fmt.Errorf("must be a whole number from 1 to %d", f.most)
-	}
-	if err != nil || n < 1 {
-		return errors.New("must be a whole number, 1 or more")
-	}
-	*f.count = n
-	return nil
-}
-
-// momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
-type momentFlag struct{ dayFlag }
-
-func (f momentFlag) Set(text string) error {
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
-		*f.at = time.Unix(seconds, 0)
-		return nil
-	}
-	if f.dayFlag.Set(text) != nil {
-		return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
-	}
-	return nil
-}
-
 // durationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
 func durationVar(f *pflag.FlagSet, d *control.Duration, name, usage string) {
 	f.Var(d, name, usage)
@@ -167,106 +92,6 @@ func (f dayFlag) Set(text string) error {
 		day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
 	}
 	*f.at = day
-	return nil
-}
-
-// sortFlag is a signforms.SortOrder.
-type sortFlag struct{ order *signforms.SortOrder }
-
-func (f sortFlag) Type() string   { return "order" }
-func (f sortFlag) String() string { return "" }
-
-func (f sortFlag) Set(text string) error {
-	switch text {
-	case "newest", "desc":
-		*f.order = signforms.NewestFirst
-	case "oldest", "asc":
-		*f.order = signforms.OldestFirst
-	default:
-		return errors.New("must be newest or oldest")
-	}
-	return nil
-}
-
-// archivedFlag is yes, no, or not given.
-type archivedFlag struct{ archived **bool }
-
-func (f archivedFlag) Type() string   { return "bool" }
-func (f archivedFlag) String() string { return "" }
-
-func (f archivedFlag) Set(text string) error {
-	if text != "true" && text != "false" {
-		return errors.New("must be true or false")
-	}
-	*f.archived = new(text == "true")
-	return nil
-}
-
-// receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer.
-type receiversFlag struct {
-	receivers *[]signforms.Receiver
-	form      bool // forms have no roles
-}
-
-func (f receiversFlag) Type() string   { return "receiver" }
-func (f receiversFlag) String() string { return "" }
-
-func (f receiversFlag) Set(text string) error {
-	r := csv.NewReader(strings.NewReader(text))
-	fields, err := r.Read()
-	if err != nil {
-		return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a comma: \"name=Doe, Ann\",…")
-	}
-	var receiver signforms.Receiver
-	for _, field := range fields {
-		name, value, _ := strings.Cut(field, "=")
-		if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
-			return err
-		}
-	}
-	if f.form && receiver.RoleTitle+receiver.RoleColour != "" {
-		return errors.New("a form has no roles: leave out role and colour")
-	}
-	*f.receivers = append(*f.receivers, receiver)
-	return nil
-}
-
-// setReceiver sets a field of a receiver by its name in flags and CSV headers.
-func setReceiver(r *signforms.Receiver, name, value string) error {
-	switch name {
-	case "name":
-		r.Name = value
-	case "email":
-		r.Email = value
-	case "role":
-		r.RoleTitle = value
-	case "colour":
-		r.RoleColour = value
-	case "subject":
-		r.Subject = value
-	case "message":
-		r.Message = value
-	default:
-		return fmt.Errorf("%q is not one of name, email, role, colour, subject and message", name)
-	}
-	return nil
-}
-
-// variablesFlag are custom variables, each as name=value; the square brackets of the name may be left out.
-type variablesFlag struct{ variables *[]signforms.CustomVariable }
-
-func (f variablesFlag) Type() string   { return "name=value" }
-func (f variablesFlag) String() string { return "" }
-
-func (f variablesFlag) Set(text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if name = strings.TrimSpace(name); !ok || name == "" {
-		return errors.New("must be name=value")
-	}
-	if !strings.HasPrefix(name, "[") {
-		name = "[" + name + "]"
-	}
-	*f.variables = append(*f.variables, signforms.CustomVariable{Name: name, Value: value})
 	return nil
 }
 

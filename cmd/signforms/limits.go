@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -45,25 +43,6 @@ func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, clo
 		}
 	}
 	return openLimitFile(where), func() error { return nil }, nil
-}
-
-// stateFile returns the path of a file that keeps state between runs of the program.
-func stateFile(name string) (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if dir == "" && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
-		var err error
-		if dir, err = os.UserConfigDir(); err != nil {
-			return "", usageError("there is no folder for what is remembered between runs: set --limit-store and --journal")
-		}
-	}
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", usageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "signforms", name), nil
 }
 
 // reminderEvery is the time after a reminder until its slot is free again: the service's 15 minutes and the SDK's margin.

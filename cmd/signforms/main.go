@@ -5,13 +5,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/signforms/signforms-go"
 )
 
 func main() {
@@ -19,49 +15,4 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-// The exit codes of the program.
-const (
-	exitOK      = 0
-	exitFailure = 1 // nothing was done, or it failed
-	exitUsage   = 2 // the command line is wrong
-	exitPartial = 3 // some of several failed
-	exitUnknown = 4 // it is unknown whether a send or a reminder was carried out
-)
-
-// exitError is an error with an exit code of its own. Other errors end the program with exitFailure.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string { return e.err.Error() }
-func (e *exitError) Unwrap() error { return e.err }
-
-// usageError says that the command line is wrong.
-func usageError(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-// exitCode returns the exit code for the error of a command.
-func exitCode(err error) int {
-	var coded *exitError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &coded):
-		return coded.code
-	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		return exitUnknown
-	case isLocalInput(err):
-		return exitUsage
-	}
-	return exitFailure
-}
-
-// isLocalInput reports whether the SDK refused the inputs of a call before it sent anything.
-func isLocalInput(err error) bool {
-	e, ok := errors.AsType[*signforms.Error](err)
-	return ok && e.Local && errors.Is(err, signforms.ErrInvalid)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -169,20 +168,4 @@ func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef
 		}
 		return err
 	}}
-}
-
-// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
-// A dry run does not create a journal.
-func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
-	if b.flags.dryRun && !exists(path) {
-		return func() error { return nil }, nil
-	}
-	j, err := journal.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	b.journal = j
-	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
-	o.HTTPClient = &http.Client{Transport: b.intents}
-	return j.Close, nil
 }

@@ -118,30 +118,3 @@ func showInOrder(parent *cobra.Command) {
 		showInOrder(child)
 	}
 }
-
-// newParent returns a command that only groups others. By itself it prints its help.
-func newParent(use, short string, children ...*cobra.Command) *cobra.Command {
-	parent := &cobra.Command{
-		Use:   use,
-		Short: short,
-		Args:  noSuchCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	parent.AddCommand(children...)
-	return parent
-}
-
-// noSuchCommand refuses the arguments of a command that only groups others.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	meant := ""
-	if cmd.SuggestionsMinimumDistance == 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		meant = ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), meant)
-}

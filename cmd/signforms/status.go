@@ -54,11 +54,3 @@ func statusRows(s control.Status) [][]string {
 		{"version", s.Version},
 	}
 }
-
-// clockNote returns how far the clock is ahead of the wall clock, or "".
-func clockNote(c *control.Clock) string {
-	if ahead := time.Duration(c.Ahead); ahead >= time.Second {
-		return ", " + ahead.String() + " ahead of the wall clock"
-	}
-	return ""
-}

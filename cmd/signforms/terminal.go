@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,48 +30,6 @@ func terminalWidth(w io.Writer) int {
 		return 80
 	}
 	return width
-}
-
-// pathCause returns the cause of an error without its path, which the caller names itself.
-func pathCause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-// readFile reads a whole file of at most limit bytes. "-" does not mean stdin here.
-func readFile(name string, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
-	}
-	defer f.Close()
-	return readAll(f, name, limit)
-}
-
-func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
-	}
-	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
-	}
-	return text, nil
-}
-
-// plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
@@ -116,17 +72,4 @@ func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	case a := <-read:
 		return a.text, a.err
 	}
-}
-
-// countOf returns a number with its word, as in 1 document or 2 documents.
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", many)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -261,4 +262,18 @@ func eventText(e webhook.Event) string {
 		}
 	}
 	return "is of a type that this program does not know"
+}
+
+// momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
+type momentFlag struct{ dayFlag }
+
+func (f momentFlag) Set(text string) error {
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
+		*f.at = time.Unix(seconds, 0)
+		return nil
+	}
+	if f.dayFlag.Set(text) != nil {
+		return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
+	}
+	return nil
 }
