@@ -140,13 +140,10 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 
 func orDefault(c *http.Client) http.RoundTripper {
 	if c == nil || c.Transport == nil {
-		return transport
+		return http.DefaultTransport
 	}
 	return c.Transport
 }
-
-// transport carries every request to a service. Tests on virtual time replace it with a network in memory.
-var transport = http.DefaultTransport
 
 // connect calls resolve and client. It is for commands that only read.
 func (c *connection) connect() (*signforms.Client, error) {

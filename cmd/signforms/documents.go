@@ -9,12 +9,6 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-func newDocuments() *cobra.Command {
-	return newParent("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
-		newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(),
-		newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline())
-}
-
 var documentColumns = []column[*signforms.Document]{
 	{name: "documentId", value: func(d *signforms.Document) string { return d.DocumentID }},
 	{name: "documentName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},

@@ -11,6 +11,11 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
+// sandboxDocuments returns the commands on documents that only a sandbox knows.
+func sandboxDocuments() []*cobra.Command {
+	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline()}
+}
+
 func newDocumentsAdd() *cobra.Command {
 	var d control.Document
 	var signers []string

@@ -12,7 +12,7 @@ import (
 func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
 	page, err := os.ReadFile("../../docs/sandbox.md")
 	require.NoError(t, err)
-	newServe().Flags().VisitAll(func(f *pflag.Flag) {
+	newServe("").Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name == "help" {
 			return
 		}
@@ -27,7 +27,7 @@ func TestVariablesSetFlags(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_PROFILE", "aliases page-size=7")
 	t.Setenv("SIGNFORMS_SANDBOX_TOKEN", "from the variable")
 	t.Setenv("SIGNFORMS_SANDBOX_MEMORY", "true")
-	cmd := newServe()
+	cmd := newServe("")
 	require.NoError(t, cmd.ParseFlags([]string{"--token", "from the flag"}))
 	for _, f := range boundFlags(cmd.Flags()) {
 		require.NoError(t, setFromEnv(f, variable(sandboxEnv, f), cmd.Flags()))

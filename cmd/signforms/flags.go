@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
 // flagError rewords an error about a flag for users of the command line.
@@ -59,7 +57,7 @@ func groupError(err error) error {
 }
 
 // durationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
-func durationVar(f *pflag.FlagSet, d *control.Duration, name, usage string) {
+func durationVar(f *pflag.FlagSet, d pflag.Value, name, usage string) {
 	f.Var(d, name, usage)
 	f.Lookup(name).DefValue = ""
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-func newForms() *cobra.Command {
-	return newParent("forms", "Send forms and list their responses; in a sandbox list forms", newFormsList(), newFormsSend(), newFormsResponses())
-}
-
 // responseRecord is a response as --json prints it. A time that the service did not give is left out.
 type responseRecord struct {
 	*signforms.FormResponse

@@ -13,13 +13,10 @@ import (
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
-// openLimitFile opens the limit store in a file. Tests replace it with a store that has a faster clock.
-var openLimitFile = func(path string) signforms.LimitStore { return limitfile.New(path, nil) }
-
 // openLimitStore opens the store of the reminder limit: a file, or Redis for a redis:// or rediss:// URL. An empty where means
 // $SIGNFORMS_LIMIT_STORE, or else a file of this user. For a sandbox an empty where means a store in memory: the sandbox's clock
 // can be moved, and the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
-func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+func (s services) openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	if where == "" && sandbox {
 		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
 	}
@@ -42,7 +39,10 @@ func openLimitStore(where string, sandbox bool) (store signforms.LimitStore, clo
 			return nil, nil, err
 		}
 	}
-	return openLimitFile(where), func() error { return nil }, nil
+	if s.openLimitFile != nil {
+		return s.openLimitFile(where), func() error { return nil }, nil
+	}
+	return limitfile.New(where, nil), func() error { return nil }, nil
 }
 
 // reminderEvery is the time after a reminder until its slot is free again: the service's 15 minutes and the SDK's margin.

@@ -300,7 +300,7 @@ type deliveryLine struct {
 
 func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAnswer, took time.Duration, again bool, problem string) {
 	line := deliveryLine{At: attempt.At, Status: answer.Status, TookMS: took.Milliseconds(), Error: answer.Error, Again: again, Reported: problem}
-	if v, err := newVerifier([]string{l.secret}, 0); err == nil {
+	if v, err := webhook.NewVerifier([]string{l.secret}, &webhook.VerifierOptions{Tolerance: -1, MaxBody: len(attempt.Body)}); err == nil {
 		_, err = v.Events(attempt.Header, attempt.Body)
 		line.Genuine = err == nil
 	}

@@ -133,7 +133,7 @@ func listen(t *testing.T, args ...string) *listening {
 	ctx, cancel := context.WithCancel(context.Background())
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"listen"}, args...), strings.NewReader(""), l.stdout, l.stderr)
+		code <- run(ctx, hasty, append([]string{"listen"}, args...), strings.NewReader(""), l.stdout, l.stderr)
 	}()
 	l.stop = sync.OnceValue(func() int {
 		cancel()

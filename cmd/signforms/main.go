@@ -10,9 +10,12 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { os.Exit(runProcess(services{})) }
+
+// runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
+func runProcess(onService services) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	return run(ctx, onService, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

@@ -11,7 +11,7 @@ import (
 func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs strings.Builder
-	code = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	code = run(t.Context(), hasty, args, strings.NewReader(""), &out, &errs)
 	return out.String(), errs.String(), code
 }
 

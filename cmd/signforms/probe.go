@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,7 @@ import (
 
 // probeCommand are the flags of probe.
 type probeCommand struct {
+	services
 	conn       connection
 	out        output
 	mutating   bool
@@ -26,11 +26,9 @@ type probeCommand struct {
 	limitStore string
 }
 
-// probeSleep waits between the requests of probe; nil means a real wait. Tests replace it so that they do not wait.
-var probeSleep func(context.Context, time.Duration) error
-
-func newProbe() *cobra.Command {
-	var c probeCommand
+// newProbe returns the command probe.
+func (s services) newProbe() *cobra.Command {
+	c := probeCommand{services: s}
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
@@ -94,11 +92,11 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 		return o, nil, err
 	}
 	o = probe.Options{BaseURL: c.conn.baseURL, APIKey: c.conn.apiKey, WorkspaceID: c.conn.workspace, Endpoints: endpoints,
-		Mutating: c.mutating, Transport: transport, Timeout: c.conn.attemptTimeout, Sleep: probeSleep}
+		Mutating: c.mutating, Transport: http.DefaultTransport, Timeout: c.conn.attemptTimeout, Sleep: c.sleep}
 	if !c.mutating {
 		return o, func() error { return nil }, nil
 	}
-	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "")
+	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
 	if err != nil {
 		return o, nil, err
 	}

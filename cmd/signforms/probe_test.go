@@ -18,13 +18,9 @@ import (
 )
 
 // hasty makes probe ask without waiting.
-func hasty(t *testing.T) {
-	probeSleep = func(context.Context, time.Duration) error { return nil }
-	t.Cleanup(func() { probeSleep = nil })
-}
+var hasty = services{sleep: func(context.Context, time.Duration) error { return nil }}
 
 func TestProbe(t *testing.T) {
-	hasty(t)
 	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{
 		KeyStatus: 401, InProgress: "IN_PROGRESS", Extra: map[string]any{"owner": "Zoe Smith"}}})
 	stdout, stderr, code := execute(t, "probe")
@@ -54,7 +50,6 @@ signformstest.Options{Profile: signformstest.Profile{
 }
 
 func TestProbeFormats(t *testing.T) {
-	hasty(t)
 	newService(t, &signformstest.Options{Profile: signformstest.Profile{OldestFirst: true}})
 	stdout, stderr, code := execute(t, "probe", "--json")
 	require.Equal(t, exitOK, code)
@@ -70,7 +65,6 @@ func TestProbeFormats(t *testing.T) {
 
 // The report holds every request, but nothing that identifies people, records or the service.
 func TestProbeReport(t *testing.T) {
-	hasty(t)
 	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{Extra: map[string]any{"owner": "Zoe Smith"}}})
 	report := filepath.Join(t.TempDir(), "probe.md")
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID, "--report", report)
@@ -97,7 +91,6 @@ func TestProbeReport(t *testing.T) {
 }
 
 func TestProbeMutatingIsConfirmed(t *testing.T) {
-	hasty(t)
 	s := newService(t, nil)
 	for _, c := range []struct {
 		typed string
@@ -136,7 +129,6 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 
 // The reminders of probe count towards the limit of all runs.
 func TestProbeRemindsWithinTheLimit(t *testing.T) {
-	hasty(t)
 	s := newService(t, nil)
 	for range 4 {
 		_, stderr, code := execute(t, "documents", "remind", s.lease)
@@ -155,7 +147,6 @@ func TestProbeRemindsWithinTheLimit(t *testing.T) {
 }
 
 func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
-	hasty(t)
 	s := newService(t, nil)
 	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
@@ -165,7 +156,6 @@ func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
 }
 
 func TestProbeOfWhatIsNotThere(t *testing.T) {
-	hasty(t)
 	newService(t, nil)
 	t.Setenv("SIGNFORMS_API_KEY", "another key")
 	_, stderr, code := execute(t, "probe")

@@ -44,11 +44,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	openLimitFile = func(path string) signforms.LimitStore {
+	os.Exit(runProcess(services{openLimitFile: func(path string) signforms.LimitStore {
 		clock := func() (string, time.Duration, error) { return "test", time.Since(began) * faster, nil }
 		return &fasterStore{limitfile.New(path, clock)}
-	}
-	main()
+	}}))
 }
 
 // fasterStore converts waits to the machine's clock.

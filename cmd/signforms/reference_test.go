@@ -19,7 +19,7 @@ func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.Write(intro)
 	shared := sharedFlags(t, &b)
-	reference(&b, newRoot(), shared)
+	reference(&b, newRoot(hasty), shared)
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(b.String()), 0o644))
 	}
@@ -33,12 +33,18 @@ func TestReference(t *testing.T) {
 // sharedFlags prints the flags that select the service once, and returns their names. The commands' own sections leave them out.
 func sharedFlags(t *testing.T, b *strings.Builder) map[string]string {
 	t.Helper()
-	cmd := &cobra.Command{}
-	cmd.Flags().SortFlags = false
-	new(connection).addFlags(cmd)
-	fmt.Fprintf(b, "## Flags of every command that calls the service\n\n```text\n%s```\n", cmd.Flags().FlagUsages())
+	cmd, _, err := newRoot(hasty).Find([]string{"documents", "get"})
+	require.NoError(t, err)
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.SortFlags = false
 	names := map[string]string{}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names[f.Name] = f.Usage })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "base-url" || flags.HasFlags() { // these flags come last
+			flags.AddFlag(f)
+			names[f.Name] = f.Usage
+		}
+	})
+	fmt.Fprintf(b, "## Flags of every command that calls the service\n\n```text\n%s```\n", flags.FlagUsages())
 	return names
 }
 
@@ -93,7 +99,7 @@ func TestHelp(t *testing.T) {
 			each(child)
 		}
 	}
-	each(newRoot())
+	each(newRoot(hasty))
 }
 
 func TestCompletion(t *testing.T) {

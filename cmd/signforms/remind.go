@@ -13,6 +13,7 @@ import (
 
 // remindCommand are the flags of documents remind.
 type remindCommand struct {
+	services
 	conn       connection
 	out        output
 	flags      batchFlags
@@ -23,8 +24,8 @@ type remindCommand struct {
 	maxWait    time.Duration
 }
 
-func newDocumentsRemind() *cobra.Command {
-	var c remindCommand
+func (s services) newDocumentsRemind() *cobra.Command {
+	c := remindCommand{services: s}
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending",
 		Short: "Remind the signers of documents",
@@ -68,7 +69,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
 		return usageError("--journal, --new-run and --resolve go with --all-pending")
 	}
-	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "")
+	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,31 +10,37 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
-// commands are the constructors of the program's commands, one file each, in the order of the help page.
-var commands = []func() *cobra.Command{
-	newServe,
-	newReady,
-	newStatus,
-	newSeed,
-	newReset,
-	newClock,
-	newWebhooks,
-	newDocuments,
-	newTemplates,
-	newForms,
-	newProbe,
-	newListen,
-	newTrigger,
-	newReceive,
-	newWebhook,
-	newVersion,
+// commands returns the program's commands, in the order of the help page.
+func commands(onService services) []*cobra.Command {
+	return []*cobra.Command{
+		newServe(version()),
+		newReady(),
+		newStatus(),
+		newSeed(),
+		newReset(),
+		newClock(),
+		newWebhooks(),
+		newParent("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
+			append(onService.documents(), sandboxDocuments()...)...),
+		onService.templates(),
+		newParent("forms", "Send forms and list their responses; in a sandbox list forms",
+			append([]*cobra.Command{newFormsList()}, onService.forms()...)...),
+		onService.newProbe(),
+		newListen(),
+		newTrigger(),
+		newReceive(),
+		newWebhook(),
+		newVersion(),
+	}
 }
 
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot()
+func run(ctx context.Context, onService services, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(onService)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -97,16 +104,14 @@ func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-func newRoot() *cobra.Command {
+func newRoot(onService services) *cobra.Command {
 	root := newParent("signforms", "A sandbox of the signing and forms service, and its command line")
 	root.SilenceUsage = true
 	root.SilenceErrors = true
 	root.Version = version()
 	root.SetVersionTemplate("signforms {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	for _, command := range commands {
-		root.AddCommand(command())
-	}
+	root.AddCommand(commands(onService)...)
 	showInOrder(root)
 	return root
 }
@@ -117,4 +122,21 @@ func showInOrder(parent *cobra.Command) {
 	for _, child := range parent.Commands() {
 		showInOrder(child)
 	}
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of the program",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "signforms", version())
+			return err
+		},
+	}
+}
+
+// version returns the program's version as the go command recorded it, or "devel".
+func version() string {
+	return cmp.Or(buildinfo.Version("github.com/signforms/signforms-go/cmd/signforms"), "devel")
 }

@@ -25,10 +25,13 @@ type serveFlags struct {
 	profile, keep, allowHosts          []string
 	frameAncestors                     []string
 	plainPDFs, denyPrivate, json       bool
+
+	version string // of the program
 }
 
-func newServe() *cobra.Command {
-	var f serveFlags
+// newServe returns the command serve.
+func newServe(version string) *cobra.Command {
+	f := serveFlags{version: version}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a sandbox of the service, with its state in a file",

@@ -16,13 +16,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
 // served is a sandbox within the test.
 type served struct {
-	readyLine
-	stderr *syncBuffer
-	stop   func() int // ends it and returns the exit code
+	control.Credentials
+	Listening string
+	Console   string `json:"consoleUrl"`
+	Data      string
+	stderr    *syncBuffer
+	stop      func() int // ends it and returns the exit code
 }
 
 type syncBuffer struct {
@@ -53,7 +58,7 @@ func serveInProcess(t *testing.T, args ...string) *served {
 		args = append(args, "--addr", "127.0.0.1:0")
 	}
 	go func() {
-		code <- run(ctx, append([]string{"serve", "--json"}, args...), strings.NewReader(""), write, s.stderr)
+		code <- run(ctx, hasty, append([]string{"serve", "--json"}, args...), strings.NewReader(""), write, s.stderr)
 		write.Close()
 	}()
 	s.stop = sync.OnceValue(func() int {
@@ -63,7 +68,7 @@ func serveInProcess(t *testing.T, args ...string) *served {
 	t.Cleanup(func() { s.stop() })
 	line, err := io.ReadAll(io.LimitReader(oneLine{ready}, 4096))
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(line, &s.readyLine), s.stderr.String())
+	require.NoError(t, json.Unmarshal(line, s), s.stderr.String())
 	return s
 }
 

@@ -62,7 +62,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	defer server.Close()
 	finisher.begin(server)
-	api := control.New(control.Config{Server: server, Version: version(), Data: data, Seed: seed.Seed})
+	api := control.New(control.Config{Server: server, Version: f.version, Data: data, Seed: seed.Seed})
 	if err := f.applySeed(api, seed); err != nil {
 		return err
 	}

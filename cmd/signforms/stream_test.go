@@ -52,7 +52,7 @@ func TestListsAreStreamed(t *testing.T) {
 	for _, format := range []string{"--json", "--csv"} {
 		requests.Store(0)
 		m := &meter{at: map[int]uint64{2_000: 0, 100 * (pages - 1): 0}, requests: &requests}
-		code := run(t.Context(), []string{"documents", "list", format}, strings.NewReader(""), m, m)
+		code := run(t.Context(), hasty, []string{"documents", "list", format}, strings.NewReader(""), m, m)
 		require.Equal(t, exitOK, code)
 		require.GreaterOrEqual(t, m.records, 100*pages)
 		require.Less(t, int64(m.at[100*(pages-1)])-int64(m.at[2_000]), int64(3<<20))

@@ -11,11 +11,6 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-func newTemplates() *cobra.Command {
-	return newParent("templates", "List, read and send templates, and list the documents made from them",
-		newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())
-}
-
 var templateColumns = []column[*signforms.Document]{
 	{name: "templateId", value: func(d *signforms.Document) string { return d.DocumentID }},
 	{name: "templateName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},

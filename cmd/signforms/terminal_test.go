@@ -33,7 +33,7 @@ func screen(t *testing.T, columns int, typed string, args ...string) (shown stri
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	code = run(ctx, args, slave, slave, slave)
+	code = run(ctx, hasty, args, slave, slave, slave)
 	slave.Close()
 	<-read
 	return strings.ReplaceAll(out.String(), "\r\n", "\n"), code
@@ -100,7 +100,9 @@ func TestInterruptedAsItAsks(t *testing.T) {
 	defer master.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int)
-	go func() { ended <- run(ctx, []string{"documents", "remind", s.lease, s.notice}, slave, slave, slave) }()
+	go func() {
+		ended <- run(ctx, hasty, []string{"documents", "remind", s.lease, s.notice}, slave, slave, slave)
+	}()
 	shown := make([]byte, 4096)
 	for text := ""; !strings.Contains(text, "[y/N]"); {
 		n, err := master.Read(shown)
@@ -152,7 +154,7 @@ func TestOutputToAFile(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/out")
 	require.NoError(t, err)
 	defer file.Close()
-	require.Equal(t, exitOK, run(t.Context(), []string{"documents", "list"}, strings.NewReader(""), file, io.Discard))
+	require.Equal(t, exitOK, run(t.Context(), hasty, []string{"documents", "list"}, strings.NewReader(""), file, io.Discard))
 	text, err := os.ReadFile(file.Name())
 	require.NoError(t, err)
 	require.Contains(t, string(text), "DOCUMENT ID\tDOCUMENT NAME\t")

@@ -26,7 +26,7 @@ const testSecret = "a secret of the tests"
 func typed(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs strings.Builder
-	code = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	code = run(t.Context(), hasty, args, strings.NewReader(stdin), &out, &errs)
 	require.NotContains(t, out.String()+errs.String(), testSecret)
 	return out.String(), errs.String(), code
 }
@@ -125,7 +125,7 @@ func receiving(t *testing.T, args ...string) (address string, end func() (stdout
 	var out, errs lockedBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"receive", "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), &out, &errs)
+		ended <- run(ctx, hasty, append([]string{"receive", "--addr", "127.0.0.1:0"}, args...), strings.NewReader(""), &out, &errs)
 	}()
 	at := regexp.MustCompile(`receiving at (http://\S+/)`)
 	require.Eventually(t, func() bool { return at.MatchString(errs.String()) }, 10*time.Second, time.Millisecond)
