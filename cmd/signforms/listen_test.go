@@ -246,7 +246,11 @@ func TestListenJSONAndFamilies(t *testing.T) {
 	id := lease(t, c)
 	signs(t, c, id, "ann@example.com")
 	until(t, func() bool { return l.stdout.String() != "" })
-	var line deliveryLine
+	var line struct {
+		Status   int
+		Subjects []string
+		Genuine  bool
+	}
 	require.NoError(t, json.Unmarshal([]byte(l.stdout.String()), &line))
 	require.Equal(t, []string{id}, line.Subjects)
 	require.Equal(t, 200, line.Status)
@@ -434,7 +438,7 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	}
 	stdout, stderr, code := execute(t, "trigger", "new_form_response", "--document", form.ID, "--set", "email=cy@example.com", "--set", "answer.How?=well", "--json")
 	require.Equal(t, exitOK, code, stderr)
-	var out triggered
+	var out any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	var responses control.Page[control.ResponseRecord]
 	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))

@@ -39,15 +39,6 @@ func TestPasswordsInAddressesAreNotShown(t *testing.T) {
 	}
 }
 
-func TestCSVCells(t *testing.T) {
-	for in, want := range map[string]string{
-		"=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠a": "'＠a",
-		"a=1": "a=1", "": "", "\x1b[31mred": " [31mred", "two\nlines": "two\nlines",
-	} {
-		require.Equal(t, want, noFormula(in), "%q", in)
-	}
-}
-
 // The variable is only for serve. A script that sets it still gets the plain id that a command prints.
 func TestVariableOfServesJSONLeavesCommandsAlone(t *testing.T) {
 	s := serveInProcess(t, "--memory")

@@ -14,14 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
 )
 
 // client returns a client of the sandbox.
@@ -196,41 +193,6 @@ func TestTwoSignersRaceForTheLastSignature(t *testing.T) {
 	}
 }
 
-func TestSealOutlivesTheProgram(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "sandbox.db")
-	first, err := newFinisher(file)
-	require.NoError(t, err)
-	again, err := newFinisher(file)
-	require.NoError(t, err)
-	one, err := first.sealer.MarshalText()
-	require.NoError(t, err)
-	other, err := again.sealer.MarshalText()
-	require.NoError(t, err)
-	require.Equal(t, one, other)
-	info, err := os.Stat(file + ".seal.pem")
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	require.NoError(t, os.WriteFile(file+".seal.pem", []byte("damaged"), 0o600))
-	_, err = newFinisher(file)
-	require.ErrorContains(t, err, "move the file away")
-}
-
-func TestFrameAncestorsMustBeOrigins(t *testing.T) {
-	for _, c := range []struct {
-		origin string
-		ok     bool
-	}{
-		{origin: "https://app.example.com", ok: true},
-		{origin: "http://localhost:3000", ok: true},
-		{origin: "https://app.example.com/path"},
-		{origin: "*"},
-		{origin: "app.example.com"},
-		{origin: "https://a.example; script-src *"},
-	} {
-		t.Run(c.origin, func(t *testing.T) { require.Equal(t, c.ok, checkFrameAncestors([]string{c.origin}) == nil) })
-	}
-}
-
 // newOtherSite serves the example of examples/embedding under another site's name and returns its origin.
 func newOtherSite(t *testing.T, baseURL *string) (origin string) {
 	t.Helper()
@@ -310,44 +272,4 @@ func TestLoginPage(t *testing.T) {
 		p.Click("button.main")
 		p.WaitText("Point a client here")
 	}
-}
-
-// A file that is made again later says what the first one said.
-func TestCertificateEndsWithTheDocument(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
-	id := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
-	require.NoError(t, service.AdvanceClock(time.Hour))
-	require.NoError(t, service.Pay(id))
-	f, err := newFinisher("")
-	require.NoError(t, err)
-	f.begin(service)
-	d, ok := service.FindDocument(id)
-	require.True(t, ok)
-	events := f.certificate(d).Events
-	require.Equal(t, "signed as the last", events[len(events)-1].What)
-	require.Len(t, service.Audit(id), len(events)+1, "one thing happened later")
-}
-
-func TestMarksOfEachKind(t *testing.T) {
-	field := func(name string, kind signformstest.FieldKind) signformstest.TemplateField {
-		return signformstest.TemplateField{Name: name, Kind: kind, Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
-	}
-	d := signformstest.DocumentState{
-		Fields: []signformstest.TemplateField{
-			field("Signature", signformstest.SignatureField), field("City", signformstest.TextField),
-			field("Insured", signformstest.CheckboxField), field("Sold", signformstest.CheckboxField),
-		},
-	}
-	for _, value := range []signformstest.FieldValue{
-		{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}, {Name: "Sold", Value: "false"}, {Name: "No field", Value: "x"},
-	} {
-		d.Values = append(d.Values, signformstest.SignedValue{FieldValue: value})
-	}
-	box := pdf.Mark{Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
-	signature, city, insured, sold := box, box, box, box
-	signature.Text, signature.Italic = "Ann", true
-	city.Text = "Rome"
-	insured.Tick = true
-	require.Equal(t, []pdf.Mark{signature, city, insured, sold}, marks(d))
 }

@@ -19,12 +19,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -444,26 +442,6 @@ func TestSendStopsWhenTheKeyIsRefused(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Equal(t, 1, strings.Count(stdout, "\n"), stdout)
 	require.Contains(t, stderr, "signforms: the service refuses the API key or the workspace; 1 failed; 5 not tried")
-}
-
-func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
-	s := newService(t, nil)
-	j, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
-	require.NoError(t, err)
-	require.NoError(t, j.Close())
-	conn := connection{attemptTimeout: time.Second, maxAttempts: 4}
-	require.NoError(t, conn.resolve())
-	b := &batch{journal: j, intents: &intents{journal: j, next: http.DefaultTransport}, todo: []*item{{key: "a"}, {key: "b"}}}
-	client, err := conn.client(signforms.Options{HTTPClient: &http.Client{Transport: b.intents}})
-	require.NoError(t, err)
-	for _, it := range b.todo {
-		it.do = (&sendCommand{form: true, id: s.survey}).send(client, mailing{Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
-	}
-	p := newPrinter(&cobra.Command{}, output{json: true}, batchColumns, func(r batchRecord) any { return r }, 1)
-	b.work(t.Context(), p, io.Discard)
-	require.ErrorIs(t, b.verdict(), errNoIntent)
-	require.Equal(t, exitFailure, exitCode(b.verdict()))
-	require.Empty(t, s.asked())
 }
 
 func TestOneRunUsesTheJournal(t *testing.T) {

@@ -77,8 +77,18 @@ func TestWrongProfileSaysWhatThereIs(t *testing.T) {
 		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is not one of query, body, both`,
 		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
 	} {
-		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--profile", setting)
-		require.Equal(t, exitUsage, code, setting)
-		require.Contains(t, stderr, want, setting)
+		text := refused(t, "--memory", "--addr", "127.0.0.1:0", "--profile", setting)
+		require.Contains(t, text, want, setting)
 	}
+}
+
+// refused runs serve with a mistake in its flags and returns the error, whose exit code is that of a mistake.
+func refused(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := newServe("")
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	require.Equal(t, exitUsage, exitCode(err), "%v", err)
+	return err.Error()
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,20 +43,4 @@ func TestOwnPublicAddressIsDenied(t *testing.T) {
 	require.Equal(t, []netip.Addr{netip.MustParseAddr("203.0.114.1")}, asked)
 	_, err = dialPublic(func(netip.Addr) bool { return false })(ctx, "tcp", "192.168.77.1:9")
 	require.ErrorContains(t, err, "webhooks to 192.168.77.1 are denied by --deny-private-targets", "of another host")
-}
-
-func TestDenyPrivateTargets(t *testing.T) {
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))
-	defer receiver.Close()
-	s := serveInProcess(t, "--memory", "--deny-private-targets")
-	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
-	for _, target := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
-		hook, stderr, code := execute(t, "webhooks", "add", target, "--event", "new_signature_completed")
-		require.Equal(t, exitOK, code, stderr)
-		delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
-		_, stderr, code = execute(t, "clock", "settle")
-		require.Equal(t, exitOK, code, stderr)
-		_, body := s.get(t, "/_/api/v1/deliveries/"+strings.TrimSpace(delivery))
-		require.Contains(t, body, "are denied by --deny-private-targets", target)
-	}
 }
