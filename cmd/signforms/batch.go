@@ -355,7 +355,7 @@ func (b *batch) verdict() error {
 	default:
 		return nil
 	}
-	return &exitError{code, &verdict{strings.Join(texts, "; "), b.stopped}}
+	return exitWith(code, &verdict{strings.Join(texts, "; "), b.stopped})
 }
 
 // verdict is how a batch ended, with the error that stopped it, if one did.

@@ -26,9 +26,12 @@ func (e *exitError) Error() string { return e.err.Error() }
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// exitWith gives an error an exit code of its own.
+func exitWith(code int, err error) error { return &exitError{code, err} }
+
 // usageError says that the command line is wrong.
 func usageError(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+	return exitWith(exitUsage, fmt.Errorf(format, args...))
 }
 
 // exitCode returns the exit code for the error of a command.

@@ -197,7 +197,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
 	}
 	if rep.Accepted {
-		return &exitError{exitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded")}
+		return exitWith(exitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded"))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func newSeed() *cobra.Command {
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
 		if err != nil {
-			return nil, nil, &exitError{exitFailure, err}
+			return nil, nil, exitWith(exitFailure, err)
 		}
 		var made control.Seeded
 		if err := c.Post(cmd.Context(), "/seed", file.Seed, &made); err != nil {
