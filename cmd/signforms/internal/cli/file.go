@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// pathCause returns the cause of an error without its path, which the caller names itself.
+func pathCause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// readFile reads a whole file of at most limit bytes. "-" does not mean stdin here.
+func readFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
+	}
+	defer f.Close()
+	return readAll(f, name, limit)
+}
+
+func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return text, nil
+}
+
+// secretFrom reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
+func secretFrom(file, variable string) (string, error) {
+	if file == "" {
+		return os.Getenv(variable), nil
+	}
+	text, err := readFile(file, 64<<10)
+	if err != nil {
+		return "", err
+	}
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return strings.TrimSpace(string(text)), nil
+}

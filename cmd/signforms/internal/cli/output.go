@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// output is how a command prints records.
+type output struct {
+	json, csv bool
+}
+
+func (o *output) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON record a line")
+	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV with a header line")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv")
+}
+
+// column is one column of a table or of CSV.
+type column[T any] struct {
+	name  string
+	value func(T) string
+	wide  bool // only in CSV
+	long  bool // may be cut on a terminal
+	time  bool // on a narrow terminal only the day is shown, or nothing
+}
+
+// printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
+// separated by tabs.
+type printer[T any] struct {
+	columns []column[T]
+	row     func([]string) error
+	record  func(T) error // set instead of row for JSON
+	end     func() error
+	none    func() error // prints an empty list; nil: prints nothing
+}
+
+// newPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
+func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape func(T) any, page int) *printer[T] {
+	w := cmd.OutOrStdout()
+	p := &printer[T]{end: func() error { return nil }}
+	if o.json {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		p.record = func(v T) error { return encoder.Encode(shape(v)) }
+		return p
+	}
+	for _, c := range columns {
+		if o.csv || !c.wide {
+			p.columns = append(p.columns, c)
+		}
+	}
+	header := make([]string, len(p.columns))
+	long, times := make([]bool, len(p.columns)), make([]bool, len(p.columns))
+	for i, c := range p.columns {
+		header[i], long[i], times[i] = c.name, c.long, c.time
+	}
+	width := terminalWidth(w)
+	switch {
+	case o.csv:
+		p.row = csvRow(w)
+	case width > 0:
+		t := &table{w: w, width: width, long: long, times: times, page: page + 1}
+		p.row, p.end = t.row, t.flush
+	default:
+		p.row = func(cells []string) error { return tabbed(w, cells) }
+	}
+	if !o.csv {
+		for i := range header {
+			header[i] = heading(header[i])
+		}
+	}
+	first := p.row
+	p.row = func(cells []string) error { // the header comes with the first record, so that a failed command prints none
+		p.row = first
+		if err := first(header); err != nil {
+			return err
+		}
+		return first(cells)
+	}
+	if o.csv {
+		p.none = func() error { return first(header) }
+	}
+	return p
+}
+
+// heading returns the heading of a column in a table, such as DOCUMENT ID for documentId.
+func heading(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToUpper(r))
+	}
+	return b.String()
+}
+
+func (p *printer[T]) print(v T) error {
+	if p.record != nil {
+		return p.record(v)
+	}
+	cells := make([]string, len(p.columns))
+	for i, c := range p.columns {
+		cells[i] = c.value(v)
+	}
+	return p.row(cells)
+}
+
+// printAll prints every record of a sequence. When the sequence fails, it prints the records before the failure.
+func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
+	empty := true
+	for record, err := range records {
+		empty = false
+		if err == nil {
+			err = p.print(record)
+		}
+		if err != nil {
+			p.end()
+			return err
+		}
+	}
+	if empty && p.none != nil {
+		return p.none()
+	}
+	return p.end()
+}
+
+func tabbed(w io.Writer, cells []string) error {
+	clean := make([]string, len(cells))
+	for i, c := range cells {
+		clean[i] = plain(c)
+	}
+	_, err := fmt.Fprintln(w, strings.Join(clean, "\t"))
+	return err
+}
+
+func csvRow(w io.Writer) func([]string) error {
+	out := csv.NewWriter(w)
+	return func(cells []string) error {
+		safe := make([]string, len(cells))
+		for i, c := range cells {
+			safe[i] = noFormula(c)
+		}
+		if err := out.Write(safe); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// noFormula keeps a spreadsheet from reading text as a formula.
+func noFormula(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
+			return ' ' // control characters could move the cursor of a terminal, or hide text
+		}
+		return r
+	}, s)
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r", first) {
+		return "'" + s
+	}
+	return s
+}

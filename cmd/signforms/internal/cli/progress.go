@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progress shows on stderr how far a batch has come: as a bar with the time left on a terminal, as lines elsewhere.
+type progress struct {
+	w      io.Writer
+	verb   string // in the past tense: reminded, sent
+	total  int
+	began  time.Time
+	bar    bool
+	ticker *time.Ticker
+	done   chan struct{}
+	ended  sync.WaitGroup
+
+	mu       sync.Mutex
+	tried    int
+	failed   int
+	next     time.Time // when the next request can be made
+	until    time.Time // when the last request can be made, as far as is known
+	reported time.Time // when the last line was printed
+	drawn    bool
+}
+
+// betweenLines is the least time between two lines without a terminal.
+const betweenLines = 10 * time.Second
+
+// newProgress starts showing progress. The caller calls end.
+func newProgress(w io.Writer, verb string, total int) *progress {
+	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && terminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
+	if p.bar {
+		p.ticker = time.NewTicker(time.Second)
+		p.ended.Go(func() {
+			for {
+				select {
+				case <-p.done:
+					return
+				case <-p.ticker.C:
+					p.mu.Lock()
+					p.draw()
+					p.mu.Unlock()
+				}
+			}
+		})
+	}
+	return p
+}
+
+// waits notes how long the next request must wait, and how long the last one.
+func (p *progress) waits(next, last time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.next, p.until = now.Add(next), now.Add(last)
+	switch {
+	case p.bar:
+		p.draw()
+	case next >= betweenLines:
+		fmt.Fprintf(p.w, "waiting %s: at most 5 reminders are accepted in 15 minutes\n", rounded(next))
+	}
+}
+
+// tell notes that one more item was tried, and calls print to write its outcome without disturbing the bar.
+func (p *progress) tell(failed bool, print func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tried++
+	if failed {
+		p.failed++
+	}
+	p.hide()
+	err := print()
+	if p.bar {
+		p.draw()
+	} else if p.total > 1 && (p.tried == p.total || time.Since(p.reported) >= betweenLines) {
+		p.reported = time.Now()
+		fmt.Fprintln(p.w, p.state())
+	}
+	return err
+}
+
+// end removes the bar.
+func (p *progress) end() {
+	close(p.done)
+	p.ended.Wait()
+	if p.ticker != nil {
+		p.ticker.Stop()
+	}
+	p.hide()
+}
+
+// interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop before end.
+func (p *progress) interrupts(ctx context.Context) (stop func()) {
+	said := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		defer close(said)
+		p.hide()
+		fmt.Fprintln(p.w, "interrupted: ends after what is under way")
+	})
+	return func() {
+		if !cancel() {
+			<-said
+		}
+	}
+}
+
+func (p *progress) hide() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+const barWidth = 24
+
+func (p *progress) draw() {
+	full := barWidth * p.tried / max(p.total, 1)
+	text := "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + p.state()
+	if next := time.Until(p.next); next >= time.Second {
+		text += ", next in " + rounded(next).String()
+	}
+	if width := terminalWidth(p.w) - 1; width > 0 && len(text) > width {
+		text = text[:width]
+	}
+	fmt.Fprint(p.w, "\r"+text+"\x1b[K")
+	p.drawn = true
+}
+
+// state returns the line of progress, in ASCII.
+func (p *progress) state() string {
+	text := fmt.Sprintf("%d of %d %s", p.tried-p.failed, p.total, p.verb)
+	if p.failed > 0 {
+		text += fmt.Sprintf(", %d not", p.failed)
+	}
+	if left := p.left(); left >= time.Second && p.tried < p.total {
+		text += ", " + rounded(left).String() + " left"
+	}
+	return text
+}
+
+// left returns the time that is left: the wait for the limit or, without one, an estimate from the pace so far.
+func (p *progress) left() time.Duration {
+	limit := time.Until(p.until)
+	if limit > 0 || p.tried == 0 {
+		return limit
+	}
+	return time.Since(p.began) / time.Duration(p.tried) * time.Duration(p.total-p.tried)
+}
+
+// rounded returns d in whole seconds, rounded up.
+func rounded(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}

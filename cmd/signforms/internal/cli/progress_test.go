@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProgressBarTellsTheTimeLeft(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, verb: "reminded", total: 30, tried: 3, began: time.Now()}
+	p.next, p.until = time.Now().Add(90*time.Second+time.Millisecond), time.Now().Add(75*time.Minute)
+	p.draw()
+	require.Regexp(t, `^\r\[##----------------------\] 3 of 30 reminded, 1h(15m0s|14m59s) left, next in 1m3[01]s\x1b\[K$`, out.String())
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// table prints aligned rows. Its first page sets the widths of all rows.
+type table struct {
+	w      io.Writer
+	width  int
+	long   []bool
+	times  []bool
+	page   int
+	rows   [][]string
+	widths []int
+}
+
+func (t *table) row(cells []string) error {
+	clean := make([]string, len(cells))
+	for i, c := range cells {
+		clean[i] = plain(c)
+	}
+	if t.widths != nil {
+		return t.print(clean)
+	}
+	if t.rows = append(t.rows, clean); len(t.rows) < t.page {
+		return nil
+	}
+	return t.flush()
+}
+
+// flush measures and prints the rows of the first page.
+func (t *table) flush() error {
+	if t.widths != nil || len(t.rows) == 0 {
+		return nil
+	}
+	t.measure()
+	for _, row := range t.rows {
+		if err := t.print(row); err != nil {
+			return err
+		}
+	}
+	t.rows = nil
+	return nil
+}
+
+// measure sets the widths so that a row fits the terminal. It cuts the long columns, then shortens times to days, then leaves the
+// times out, then cuts the long columns further.
+func (t *table) measure() {
+	t.widths = make([]int, len(t.long))
+	for i := range t.widths {
+		for _, row := range t.rows {
+			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	t.shrink(t.long, wellCut)
+	t.shrink(t.times, dayWidth)
+	if t.over() > 0 {
+		for i, isTime := range t.times {
+			if isTime {
+				t.widths[i] = 0
+			}
+		}
+	}
+	t.shrink(t.long, leastCut)
+}
+
+// over returns by how much a row is wider than the terminal.
+func (t *table) over() int {
+	sum := -gap - t.width
+	for _, w := range t.widths {
+		if w > 0 {
+			sum += w + gap
+		}
+	}
+	return sum
+}
+
+// shrink makes these columns as narrow as needed, but not narrower than least. A time is shown whole or as its day.
+func (t *table) shrink(which []bool, least int) {
+	for i, it := range which {
+		if over := t.over(); it && over > 0 && t.widths[i] > least {
+			if t.times[i] {
+				over = t.widths[i]
+			}
+			t.widths[i] = max(t.widths[i]-over, least)
+		}
+	}
+}
+
+func (t *table) print(cells []string) error {
+	var b strings.Builder
+	for i, c := range cells {
+		if t.widths[i] == 0 {
+			continue
+		}
+		n := utf8.RuneCountInString(c)
+		switch {
+		case t.times[i] && n > t.widths[i]:
+			c = string([]rune(c)[:t.widths[i]])
+			n = t.widths[i]
+		case t.long[i] && n > t.widths[i]:
+			c = string([]rune(c)[:max(t.widths[i]-1, 0)]) + "…"
+			n = t.widths[i]
+		}
+		b.WriteString(c + strings.Repeat(" ", max(t.widths[i]-n, 0)+gap))
+	}
+	_, err := fmt.Fprintln(t.w, strings.TrimRight(b.String(), " "))
+	return err
+}
+
+const (
+	gap      = 2  // blanks between columns
+	wellCut  = 12 // a long column is first cut to this width
+	leastCut = 8  // a long column is never cut below this width
+	dayWidth = len("2026-11-21")
+)

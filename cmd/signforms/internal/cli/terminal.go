@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// terminal returns the file of a reader or writer, and whether it is a terminal.
+func terminal(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.
+func terminalWidth(w io.Writer) int {
+	f, ok := terminal(w)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
+// confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
+func confirm(cmd *cobra.Command, question string) error {
+	answer, err := askFor(cmd, question+" Go on? [y/N] ", "--yes; "+question)
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return errors.New("nothing was done")
+	}
+	return nil
+}
+
+// askFor asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
+func askFor(cmd *cobra.Command, question, flag string) (string, error) {
+	_, shown := terminal(cmd.ErrOrStderr())
+	if _, typed := terminal(cmd.InOrStdin()); !shown || !typed {
+		return "", usageError("there is no terminal to ask on: set %s", flag)
+	}
+	fmt.Fprint(cmd.ErrOrStderr(), question)
+	return readAnswer(cmd.Context(), cmd.InOrStdin())
+}
+
+// readAnswer reads a line from a terminal. When ctx ends first, the read stays blocked until the program ends, because a read from
+// a terminal cannot be interrupted.
+func readAnswer(ctx context.Context, r io.Reader) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		text, err := bufio.NewReader(io.LimitReader(r, 4<<10)).ReadString('\n')
+		read <- answer{strings.TrimSpace(text), err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case a := <-read:
+		return a.text, a.err
+	}
+}

@@ -1,0 +1,68 @@
+package operate
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+func newClock() *cobra.Command {
+	return newParent("clock", "Read and move the clock of a running sandbox", newClockShow(), newClockAdvance(), newClockSettle())
+}
+
+func newClockShow() *cobra.Command {
+	return newSandboxCommand(&cobra.Command{
+		Use:   "show",
+		Short: "Show the sandbox's time",
+		Args:  noArgs,
+	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+		var now control.Clock
+		err := c.Get(cmd.Context(), "/clock", nil, &now)
+		return now, printClock(&now), err
+	})
+}
+
+func newClockAdvance() *cobra.Command {
+	return newSandboxCommand(&cobra.Command{
+		Use:   "advance DURATION",
+		Short: "Move the sandbox's clock forward, as in 72h or 3d",
+		Long: "Move the sandbox's clock forward. What falls due on the way happens in order before the command returns:\n" +
+			"retries of webhooks, documents that expire, reminders that leave the limit's window.",
+		Example: "  signforms clock advance 72h",
+		Args:    exactlyOne("DURATION, as in 72h or 3d"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		by, err := control.ParseDuration(args[0])
+		if err != nil {
+			return nil, nil, usageError("%w", err)
+		}
+		if by <= 0 {
+			return nil, nil, usageError("%q would not move the clock forward: give more than 0, as in 72h or 3d", args[0])
+		}
+		var now control.Clock
+		err = c.Post(cmd.Context(), "/clock/advance", control.Advance{By: by}, &now)
+		return now, printClock(&now), err
+	})
+}
+
+func newClockSettle() *cobra.Command {
+	wait := control.Duration(30 * time.Second)
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:   "settle",
+		Short: "Wait until no webhook delivery is due or under way",
+		Args:  noArgs,
+	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+		var now control.Clock
+		err := c.Post(cmd.Context(), "/clock/settle", control.Wait{Timeout: wait}, &now)
+		return now, printClock(&now), err
+	})
+	cmd.Flags().Var(&wait, "timeout", "how long to wait at most")
+	return cmd
+}
+
+func printClock(c *control.Clock) func(io.Writer) {
+	return func(w io.Writer) { fmt.Fprintln(w, c.Now.Format(time.RFC3339)+clockNote(c)) }
+}

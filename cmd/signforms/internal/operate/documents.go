@@ -1,0 +1,124 @@
+package operate
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// sandboxDocuments returns the commands on documents that only a sandbox knows.
+func sandboxDocuments() []*cobra.Command {
+	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline()}
+}
+
+func newDocumentsAdd() *cobra.Command {
+	var d control.Document
+	var signers []string
+	var pdf string
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:     "add NAME --signer EMAIL...",
+		Short:   "Add a PDF document to a running sandbox and send it to its signers",
+		Long:    "Add a PDF document to a running sandbox, send it to its signers unless it is a draft, and print its id.",
+		Example: `  signforms documents add Lease --signer ann@example.com --signer "Ben <ben@example.com>" --in-order`,
+		Args:    exactlyOne("NAME of a document"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if len(signers) == 0 {
+			return nil, nil, usageError("name who signs with --signer, as in --signer ann@example.com")
+		}
+		d.Name = args[0]
+		for _, text := range signers {
+			d.Signers = append(d.Signers, parseSigner(text))
+		}
+		if pdf != "" {
+			content, err := readFile(pdf, maxPDF)
+			if err != nil {
+				return nil, nil, usageError("--pdf: %w", err)
+			}
+			d.PDF = content
+		}
+		return newID(cmd, c, "/documents", d)
+	})
+	f := cmd.Flags()
+	f.StringArrayVar(&signers, "signer", nil, "`address` of a signer, as in ann@example.com or \"Ann <ann@example.com>\"; may be repeated")
+	f.BoolVar(&d.SigningOrder, "in-order", false, "signers sign in the order in which they are given")
+	f.StringVar(&pdf, "pdf", "", "`file` to be signed (default: an empty page)")
+	f.StringVar(&d.AuthorEmail, "author", "", "`address` of the author")
+	durationVar(f, &d.ExpiresFor, "expires-in", "time until it expires, as in 72h or 3d (default: never)")
+	f.BoolVar(&d.Draft, "draft", false, "do not send it")
+	return cmd
+}
+
+// maxPDF bounds a PDF that is sent, in bytes. It is more than the sandbox accepts.
+const maxPDF = 20 << 20
+
+// parseSigner reads an address with or without a name before it. It checks nothing: the sandbox refuses a bad address.
+func parseSigner(text string) control.Signer {
+	name, address, named := strings.Cut(strings.TrimSuffix(text, ">"), "<")
+	if !named {
+		return control.Signer{Email: text}
+	}
+	return control.Signer{Name: strings.TrimSpace(name), Email: address}
+}
+
+// newID posts a new record and prints only its id, so that a script can store it.
+func newID(cmd *cobra.Command, c *control.Client, path string, in any) (any, func(io.Writer), error) {
+	var made control.ID
+	err := c.Post(cmd.Context(), path, in, &made)
+	return made, func(w io.Writer) { fmt.Fprintln(w, made.ID) }, err
+}
+
+func newDocumentsSign() *cobra.Command {
+	var in control.Signature
+	var fields []string
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:     "sign ID --as EMAIL",
+		Short:   "Sign a document of a running sandbox as one of its signers",
+		Long:    "Sign a document of a running sandbox: by its documentId, or one that was made from a template by its createdDocumentId.",
+		Example: "  signforms documents sign 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --as ann@example.com --field Fee=100",
+		Args:    exactlyOne("ID of a document"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		for _, text := range fields {
+			name, value, given := strings.Cut(text, "=")
+			if !given {
+				return nil, nil, usageError("--field %q: write it as in Fee=100", text)
+			}
+			in.Fields = append(in.Fields, control.FieldValue{Name: name, Value: value})
+		}
+		if in.Signer == "" {
+			return nil, nil, usageError("say who signs with --as, as in --as ann@example.com")
+		}
+		return act(cmd, c, args[0], "sign", in)
+	})
+	cmd.Flags().StringVar(&in.Signer, "as", "", "`address` or signerId of who signs")
+	cmd.Flags().StringArrayVar(&fields, "field", nil, "`name=value` of a field of the document; may be repeated")
+	return cmd
+}
+
+func newDocumentsDecline() *cobra.Command {
+	var in control.Refusal
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:   "decline ID --as EMAIL",
+		Short: "Decline to sign a document of a running sandbox",
+		Args:  exactlyOne("ID of a document"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if in.Signer == "" {
+			return nil, nil, usageError("say who declines with --as, as in --as ann@example.com")
+		}
+		return act(cmd, c, args[0], "decline", in)
+	})
+	cmd.Flags().StringVar(&in.Signer, "as", "", "`address` or signerId of who declines")
+	cmd.Flags().StringVar(&in.Reason, "reason", "", "why")
+	return cmd
+}
+
+// act posts what a signer does and prints the document's new status.
+func act(cmd *cobra.Command, c *control.Client, id, what string, in any) (any, func(io.Writer), error) {
+	var after control.DocumentRecord
+	err := c.Post(cmd.Context(), "/documents/"+url.PathEscape(id)+"/"+what, in, &after)
+	return after, func(w io.Writer) { fmt.Fprintln(w, after.Status) }, err
+}

@@ -1,0 +1,346 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// listener relays the deliveries of a sandbox to an address that this machine can reach.
+type listener struct {
+	sandbox   sandbox
+	forwardTo string
+	events    []string
+	documents []string
+
+	client         *control.Client
+	id             string
+	secret         string
+	stdout, stderr io.Writer
+	posts          sync.WaitGroup
+
+	mu       sync.Mutex
+	outcomes map[int64]control.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
+	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
+}
+
+func newListen() *cobra.Command {
+	var l listener
+	cmd := &cobra.Command{
+		Use:   "listen --forward-to URL",
+		Short: "Forward the webhooks of a running sandbox to this machine",
+		Long: `Listen gets every delivery of a running sandbox while it runs. It posts each, byte for byte and with its headers, to an address that
+this machine can reach: localhost means this machine, even if the sandbox runs in a container. It reports the answer to the
+sandbox, which uses it for its delivery log and its schedule. It prints a line on standard output for each delivery.
+
+Without --forward-to it answers 200 itself. It says on standard error when it is connected and when it no longer is. It connects
+again by itself. Attempts that were made meanwhile arrive then, or later by the sandbox's schedule. A delivery is posted a second
+time only when the report of the first was lost, and its line says so.`,
+		Example: "  signforms listen --forward-to http://localhost:3000/hook",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&l.sandbox.url, "url", defaultSandbox, "where the sandbox is")
+	f.StringVar(&l.sandbox.token, "token", "", "the token that the sandbox was started with")
+	bindEnv(sandboxEnv, cmd)
+	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
+	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")
+	f.StringSliceVar(&l.events, "events", nil, "only these `families` of events: "+strings.Join(control.EventFamilies(), ", "))
+	f.StringArrayVar(&l.documents, "document", nil, "only about the template, document or form with this `id`; may be repeated")
+	complete(cmd, "events", control.EventFamilies()...)
+	return cmd
+}
+
+func (l *listener) run(cmd *cobra.Command) error {
+	if err := checkTarget(l.forwardTo); err != nil {
+		return err
+	}
+	for _, family := range l.events {
+		if !slices.Contains(control.EventFamilies(), family) {
+			return usageError("--events: %q is not a family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
+		}
+	}
+	var err error
+	if l.client, err = control.NewClient(l.sandbox.url, l.sandbox.token); err != nil {
+		return usageError("--url: %w", err)
+	}
+	l.id = strings.ToLower(rand.Text())
+	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	l.outcomes, l.lost = map[int64]control.RelayedAnswer{}, map[[32]byte]bool{}
+	if err := l.open(cmd.Context()); err != nil {
+		return l.sandbox.explain(err)
+	}
+	err = l.listen(cmd.Context())
+	l.posts.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
+	defer cancel()
+	if closed := l.client.Delete(ctx, "/relays/"+l.id); closed != nil {
+		fmt.Fprintf(l.stderr, "the webhooks of this listener could not be removed: %v\n", closed)
+	}
+	return err
+}
+
+func checkTarget(text string) error {
+	if text == "" {
+		return nil
+	}
+	if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return usageError("--forward-to: %q is not a URL such as http://localhost:3000/hook", text)
+	}
+	return nil
+}
+
+// open makes sure that the sandbox has the relay. It is called again after the sandbox was restarted.
+func (l *listener) open(ctx context.Context) error {
+	var relay control.RelayRecord
+	in := control.RelayInput{Events: l.events, Documents: l.documents}
+	err := l.client.Post(ctx, "/relays/"+l.id, in, &relay)
+	l.secret = relay.WebhookSecret
+	return err
+}
+
+// The first and the longest wait before connecting again.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// listen keeps the stream of attempts open until ctx ends.
+func (l *listener) listen(ctx context.Context) error {
+	pause := firstPause
+	for {
+		began := func() {
+			pause = firstPause
+			what := "go to " + l.forwardTo
+			if l.forwardTo == "" {
+				what = "are answered 200 and go no further"
+			}
+			fmt.Fprintf(l.stderr, "connected: deliveries of %s %s\n", shownURL(l.sandbox.url), what)
+			l.reportAgain(ctx)
+		}
+		err := l.client.Stream(ctx, "/relays/"+l.id+"/attempts", began, func(data []byte) error { return l.take(ctx, data) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		if pause == firstPause {
+			fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+		if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusNotFound { // the sandbox was restarted
+			if err := l.open(ctx); err != nil {
+				fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
+			}
+		}
+	}
+}
+
+// take posts an attempt that came in. An attempt that was posted before is only reported again.
+func (l *listener) take(ctx context.Context, data []byte) error {
+	var attempt control.RelayedAttempt
+	if err := json.Unmarshal(data, &attempt); err != nil {
+		return fmt.Errorf("an attempt cannot be read: %w", err)
+	}
+	l.mu.Lock()
+	_, known := l.outcomes[attempt.ID]
+	if !known {
+		l.outcomes[attempt.ID] = control.RelayedAnswer{Status: underWay}
+	}
+	l.mu.Unlock()
+	if known {
+		l.reportAgain(ctx)
+		return nil
+	}
+	l.posts.Go(func() { l.forward(ctx, attempt) })
+	return nil
+}
+
+// underWay is the status of an attempt that has no outcome yet.
+const underWay = -1
+
+// forward posts an attempt, reports the answer and prints a line.
+func (l *listener) forward(ctx context.Context, attempt control.RelayedAttempt) {
+	began := time.Now()
+	answer := control.RelayedAnswer{Status: http.StatusOK}
+	if l.forwardTo != "" {
+		answer = l.post(context.WithoutCancel(ctx), attempt)
+	}
+	took := time.Since(began)
+	sum := sha256.Sum256(attempt.Body)
+	l.mu.Lock()
+	again := l.lost[sum]
+	delete(l.lost, sum)
+	l.outcomes[attempt.ID] = answer
+	l.mu.Unlock()
+	problem := l.report(context.WithoutCancel(ctx), attempt.ID, answer)
+	if problem != "" {
+		l.mu.Lock()
+		l.lost[sum] = true
+		l.mu.Unlock()
+	}
+	l.tell(attempt, answer, took, again, problem)
+}
+
+// postTimeout is a little less than the time that the sandbox waits for a report.
+const postTimeout = 5 * time.Second
+
+// maxRelayed bounds the answer that is reported, in bytes. The sandbox's log keeps less.
+const maxRelayed = 64 << 10
+
+func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) control.RelayedAnswer {
+	ctx, cancel := context.WithTimeout(ctx, postTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.forwardTo, bytes.NewReader(attempt.Body))
+	if err != nil {
+		return control.RelayedAnswer{Error: err.Error()}
+	}
+	for name, values := range attempt.Header {
+		if name != "Host" && name != "Content-Length" && name != "Connection" {
+			req.Header[name] = values
+		}
+	}
+	client := &http.Client{Transport: forwarding, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return control.RelayedAnswer{Error: l.unreachable(err)}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRelayed))
+	if err != nil {
+		return control.RelayedAnswer{Error: "the answer broke off"}
+	}
+	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+}
+
+// forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that shuts down
+// may wait for them.
+var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second}
+
+// unreachable says why the target gave no answer, and what to do when nothing listens there.
+func (l *listener) unreachable(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	text := fmt.Sprintf("%s does not answer: %v", l.forwardTo, err)
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		text += "; is your program running there? Within a container, localhost is the container itself: try host.docker.internal"
+	}
+	return text
+}
+
+// report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
+func (l *listener) report(ctx context.Context, id int64, answer control.RelayedAnswer) string {
+	ctx, cancel := context.WithTimeout(ctx, postTimeout)
+	defer cancel()
+	err := l.client.Post(ctx, fmt.Sprintf("/relays/%s/attempts/%d", l.id, id), answer, nil)
+	refused, answered := errors.AsType[*control.Error](err)
+	if err == nil || answered {
+		l.mu.Lock()
+		delete(l.outcomes, id)
+		l.mu.Unlock()
+	}
+	switch {
+	case err == nil:
+		return ""
+	case answered && refused.Status == http.StatusNotFound:
+		return "its report came too late"
+	}
+	return "its report was lost"
+}
+
+// reportAgain reports the outcomes whose reports were lost.
+func (l *listener) reportAgain(ctx context.Context) {
+	l.mu.Lock()
+	again := map[int64]control.RelayedAnswer{}
+	for id, answer := range l.outcomes {
+		if answer.Status != underWay {
+			again[id] = answer
+		}
+	}
+	l.mu.Unlock()
+	for id, answer := range again {
+		l.posts.Go(func() { l.report(context.WithoutCancel(ctx), id, answer) })
+	}
+}
+
+// deliveryLine is what is printed of a delivery.
+type deliveryLine struct {
+	At       time.Time           `json:"at"`
+	Events   []webhook.EventType `json:"events"`
+	Subjects []string            `json:"subjects"`
+	Status   int                 `json:"status"` // 0: no answer
+	TookMS   int64               `json:"tookMs"`
+	Error    string              `json:"error,omitempty"`
+	Genuine  bool                `json:"genuine"`            // signed with the sandbox's secret
+	Again    bool                `json:"again,omitempty"`    // it was posted before, and that report was lost
+	Reported string              `json:"reported,omitempty"` // what went wrong with the report
+}
+
+func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAnswer, took time.Duration, again bool, problem string) {
+	line := deliveryLine{At: attempt.At, Status: answer.Status, TookMS: took.Milliseconds(), Error: answer.Error, Again: again, Reported: problem}
+	if v, err := webhook.NewVerifier([]string{l.secret}, &webhook.VerifierOptions{Tolerance: -1, MaxBody: len(attempt.Body)}); err == nil {
+		_, err = v.Events(attempt.Header, attempt.Body)
+		line.Genuine = err == nil
+	}
+	if events, err := webhook.Parse(attempt.Body); err == nil {
+		for _, e := range events {
+			line.Events, line.Subjects = append(line.Events, e.EventType()), append(line.Subjects, e.SubjectID())
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sandbox.json {
+		out := json.NewEncoder(l.stdout)
+		out.SetEscapeHTML(false)
+		out.Encode(line) // an error of a closed pipe cannot be shown
+		return
+	}
+	fmt.Fprintln(l.stdout, line.text())
+}
+
+// text returns the line for people.
+func (d deliveryLine) text() string {
+	var events []string
+	for i, e := range d.Events {
+		events = append(events, strings.TrimSpace(string(e)+" "+d.Subjects[i]))
+	}
+	status := fmt.Sprint(d.Status)
+	if d.Status == 0 {
+		status = "---"
+	}
+	text := fmt.Sprintf("%s  %s  %s  %d ms", d.At.Local().Format(time.TimeOnly), status, strings.Join(events, ", "), d.TookMS)
+	for _, note := range []string{d.Error, d.Reported} {
+		if note != "" {
+			text += "  " + note
+		}
+	}
+	if !d.Genuine {
+		text += "  not signed with the sandbox's secret"
+	}
+	if d.Again {
+		text += "  again: the report of the attempt before was lost"
+	}
+	return plain(text)
+}

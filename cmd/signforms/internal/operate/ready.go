@@ -1,0 +1,75 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// readyPause is the wait between two requests of ready.
+const readyPause = 100 * time.Millisecond
+
+func newReady() *cobra.Command {
+	address := defaultSandbox
+	var wait control.Duration
+	cmd := &cobra.Command{
+		Use:     "ready",
+		Short:   "Tell by the exit code whether a sandbox takes requests",
+		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. Prints nothing when it does.",
+		Example: "  signforms ready --wait 30s",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := control.NewClient(address, ""); err != nil {
+				return usageError("--url: %w", err)
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), max(time.Duration(wait), time.Second))
+			defer cancel()
+			for {
+				err := askReady(ctx, address)
+				if err == nil || wait <= 0 {
+					return err
+				}
+				select {
+				case <-time.After(readyPause):
+				case <-ctx.Done():
+					return fmt.Errorf("not within %v: %w", wait, err)
+				}
+			}
+		},
+	}
+	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
+	durationVar(cmd.Flags(), &wait, "wait", "keep asking for up to this long (default: ask once)")
+	return bindEnv(sandboxEnv, cmd)
+}
+
+// askReady asks once and takes at most a second.
+func askReady(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/readyz", nil)
+	if err != nil {
+		return usageError("--url: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", shownURL(address), errors.Unwrap(err))
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	var why struct{ Error control.Error }
+	if json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&why) == nil && why.Error.Message != "" {
+		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, plain(why.Error.Message))
+	}
+	return fmt.Errorf("%s: /readyz answers with status %d", shownURL(address), answer.StatusCode)
+}

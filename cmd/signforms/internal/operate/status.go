@@ -1,0 +1,56 @@
+package operate
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+func newStatus() *cobra.Command {
+	var env bool
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:   "status",
+		Short: "Show what a running sandbox holds",
+		Long: "Show where a running sandbox is and what it holds. With --env, print the variables with which clients and\n" +
+			"receivers find it, for eval in a shell; they hold secrets.",
+		Args: noArgs,
+	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+		if env {
+			return credentialLines(cmd, c)
+		}
+		var s control.Status
+		if err := c.Get(cmd.Context(), "/status", nil, &s); err != nil {
+			return nil, nil, err
+		}
+		return s, func(w io.Writer) { printRows(w, statusRows(s)...) }, nil
+	})
+	cmd.Flags().BoolVar(&env, "env", false, "print the variables for clients and receivers")
+	return cmd
+}
+
+func credentialLines(cmd *cobra.Command, c *control.Client) (any, func(io.Writer), error) {
+	var found control.Credentials
+	if err := c.Get(cmd.Context(), "/credentials", nil, &found); err != nil {
+		return nil, nil, err
+	}
+	lines, err := shellLines(found)
+	return found, func(w io.Writer) { io.WriteString(w, lines) }, err
+}
+
+func statusRows(s control.Status) [][]string {
+	return [][]string{
+		{"API", s.URL},
+		{"data", s.Data},
+		{"clock", s.Clock.Now.Format(time.RFC3339) + clockNote(s.Clock)},
+		{"templates", strconv.Itoa(s.Templates)},
+		{"forms", strconv.Itoa(s.Forms)},
+		{"documents", strconv.Itoa(s.Documents)},
+		{"webhooks", strconv.Itoa(s.Webhooks)},
+		{"deliveries", strconv.Itoa(s.Pending) + " pending, " + strconv.Itoa(s.Failed) + " given up"},
+		{"version", s.Version},
+	}
+}

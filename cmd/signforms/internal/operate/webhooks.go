@@ -1,0 +1,135 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+func newWebhooks() *cobra.Command {
+	return newParent("webhooks", "Webhooks of a running sandbox", newWebhooksAdd(), newWebhooksList(), newWebhooksTest(), newWebhooksResend())
+}
+
+func newWebhooksAdd() *cobra.Command {
+	var w control.Webhook
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:     "add URL --event FAMILY",
+		Short:   "Add a webhook to a running sandbox",
+		Long:    "Add a webhook to a running sandbox and print its id. It gets what happens from now on.",
+		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
+		Args:    exactlyOne("URL that gets the deliveries"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if w.Event == "" {
+			return nil, nil, usageError("say with --event which events it gets: %s", strings.Join(control.EventFamilies(), ", "))
+		}
+		w.URL = args[0]
+		return newID(cmd, c, "/webhooks", w)
+	})
+	f := cmd.Flags()
+	f.Var(familyFlag{&w.Event}, "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
+	complete(cmd, "event", control.EventFamilies()...)
+	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
+	f.BoolVar(&w.Object, "object", false, "deliver one JSON object instead of an array of one")
+	return cmd
+}
+
+// familyFlag is the one family of events that a webhook gets.
+type familyFlag struct{ family *string }
+
+func (f familyFlag) Type() string   { return "family" }
+func (f familyFlag) String() string { return "" }
+
+func (f familyFlag) Set(text string) error {
+	switch {
+	case *f.family != "":
+		return errors.New("a webhook gets one family of events: add another webhook for it")
+	case !slices.Contains(control.EventFamilies(), text):
+		return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
+	}
+	*f.family = text
+	return nil
+}
+
+func newWebhooksList() *cobra.Command {
+	return newSandboxCommand(&cobra.Command{
+		Use:   "list",
+		Short: "List the webhooks of a running sandbox",
+		Args:  noArgs,
+	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+		var all control.Page[control.WebhookRecord]
+		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
+		return lines(all.Items), func(io.Writer) { printTable(cmd, webhookColumns, all.Items) }, err
+	})
+}
+
+var webhookColumns = []column[control.WebhookRecord]{
+	{name: "id", value: func(w control.WebhookRecord) string { return w.ID }},
+	{name: "event", value: func(w control.WebhookRecord) string { return w.Event }, long: true},
+	{name: "state", value: func(w control.WebhookRecord) string {
+		if w.Disabled {
+			return "off"
+		}
+		return "on"
+	}},
+	{name: "url", value: func(w control.WebhookRecord) string { return w.URL }, long: true},
+}
+
+func newWebhooksTest() *cobra.Command {
+	return newSandboxCommand(&cobra.Command{
+		Use:   "test ID",
+		Short: "Send a sample to a webhook of a running sandbox",
+		Long:  "Do what the service's Test Webhook button does: send one array with a sample event per tracked record, and print the delivery's id.",
+		Args:  exactlyOne("ID of a webhook"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		return newID(cmd, c, "/webhooks/"+url.PathEscape(args[0])+"/test", nil)
+	})
+}
+
+func newWebhooksResend() *cobra.Command {
+	var since control.Duration
+	cmd := newSandboxCommand(&cobra.Command{
+		Use:     "resend WEBHOOK|DELIVERY",
+		Short:   "Send deliveries of a running sandbox again",
+		Long:    "Send one delivery again, or with a webhook's id all of its deliveries that failed. The body stays, timestamp and signature are new.",
+		Example: "  signforms webhooks resend 8d8ac610-566d-4ef0-9c22-186b2a5ed793 --since 2h",
+		Args:    exactlyOne("ID of a webhook or a delivery"),
+	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		id := url.PathEscape(args[0])
+		var delivery control.Delivery
+		if err := c.Get(cmd.Context(), "/deliveries/"+id, nil, &delivery); err == nil {
+			if since != 0 {
+				return nil, nil, usageError("--since goes with the ID of a webhook, and this is that of one delivery")
+			}
+			err := c.Post(cmd.Context(), "/deliveries/"+id+"/resend", nil, nil)
+			return control.Resent{Resent: 1}, func(w io.Writer) { fmt.Fprintln(w, "1 delivery is sent again") }, err
+		}
+		in, err := sinceAgo(cmd, c, since)
+		if err != nil {
+			return nil, nil, err
+		}
+		var out control.Resent
+		err = c.Post(cmd.Context(), "/webhooks/"+id+"/resend", in, &out)
+		return out, func(w io.Writer) { fmt.Fprintln(w, countOf(out.Resent, "delivery is", "deliveries are"), "sent again") }, err
+	})
+	durationVar(cmd.Flags(), &since, "since", "only of events within this time, by the sandbox's clock (default: all)")
+	return cmd
+}
+
+// sinceAgo counts back from the sandbox's time, because its clock may be days ahead of the wall clock.
+func sinceAgo(cmd *cobra.Command, c *control.Client, ago control.Duration) (in control.Since, err error) {
+	if ago == 0 {
+		return in, nil
+	}
+	var now control.Clock
+	err = c.Get(cmd.Context(), "/clock", nil, &now)
+	in.Since = now.Now.Add(-time.Duration(ago))
+	return in, err
+}

@@ -1,0 +1,161 @@
+package receive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// receiver prints the deliveries that come in.
+type receiver struct {
+	addr      string
+	tolerance time.Duration
+	record    string
+	json      bool
+	secrets   webhookSecrets
+
+	verifier *webhook.Verifier
+	all      []string // the secrets
+	stderr   io.Writer
+	mu       sync.Mutex // guards the printer, stderr and the recorder
+	events   *printer[webhook.Event]
+	recorded int
+}
+
+func newReceive() *cobra.Command {
+	var r receiver
+	cmd := &cobra.Command{
+		Use:   "receive",
+		Short: "Receive webhooks, verify them and print their events",
+		Long: `Receive is a receiver for trying out the webhooks of a service. It verifies each delivery and prints its events. For a delivery that
+it refuses it says why. It answers 200 to genuine deliveries and 401 to others, and runs until Ctrl+C. For a service on another
+machine put a tunnel or a proxy with TLS in front of it.
+
+With --record it keeps the body of each genuine delivery in a folder, as samples for tests. All names, addresses, ids, links and
+answers are replaced, so the signature does not match the file.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.addr, "addr", "127.0.0.1:8080", "where to listen; :8080 for every address of this machine")
+	f.DurationVar(&r.tolerance, "tolerance", webhook.DefaultTolerance, "how far the timestamp of a delivery may be off")
+	f.StringVar(&r.record, "record", "", "`folder` that keeps the deliveries with personal data replaced")
+	f.BoolVar(&r.json, "json", false, "print each event whole, one a line")
+	r.secrets.addFlags(cmd)
+	return cmd
+}
+
+func (r *receiver) run(cmd *cobra.Command) error {
+	var err error
+	if r.all, err = r.secrets.read(); err != nil {
+		return err
+	}
+	if r.verifier, err = newVerifier(r.all, r.tolerance); err != nil {
+		return err
+	}
+	if r.record != "" {
+		if err := os.MkdirAll(r.record, 0o700); err != nil {
+			return err
+		}
+	}
+	r.events, r.stderr = eventPrinter(cmd, output{json: r.json}), cmd.ErrOrStderr()
+	l, err := net.Listen("tcp", r.addr)
+	if err != nil {
+		return fmt.Errorf("%w; choose another one with --addr", err)
+	}
+	fmt.Fprintf(r.stderr, "receiving at http://%s/, any path; Ctrl+C ends it\n", l.Addr())
+	return serveUntil(cmd.Context(), l, r)
+}
+
+// serveUntil serves until ctx ends. Then it waits up to 5 seconds for requests under way.
+func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if srv.Shutdown(grace) != nil { // most likely a connection without a request
+		srv.Close()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	body, err := readAll(req.Body, "the body", webhook.DefaultMaxBody)
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		io.WriteString(w, `{"status":"too large"}`)
+		return
+	}
+	events, err := r.verifier.Events(req.Header, body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), plain(req.Method), plain(req.URL.Path), inPlainWords.Replace(err.Error()))
+		fmt.Fprintln(r.stderr, webhook.Diagnose(r.all, req.Header, body))
+		w.WriteHeader(http.StatusUnauthorized)
+		io.WriteString(w, `{"status":"refused"}`)
+		return
+	}
+	for _, e := range events {
+		if err := r.events.print(e); err != nil {
+			fmt.Fprintln(r.stderr, err)
+		}
+	}
+	if r.record != "" {
+		if err := r.keep(events, body); err != nil {
+			fmt.Fprintln(r.stderr, "not recorded:", err)
+		}
+	}
+	io.WriteString(w, `{"status":"ok"}`)
+}
+
+// keep writes a delivery into the folder, with personal data replaced.
+func (r *receiver) keep(events []webhook.Event, body []byte) error {
+	text, err := redact.New().JSON(body)
+	if err != nil {
+		return err
+	}
+	kind := "empty"
+	if len(events) > 0 {
+		kind = fileName(string(events[0].EventType()))
+	}
+	r.recorded++
+	name := fmt.Sprintf("%s-%03d-%s.json", time.Now().UTC().Format("20060102T150405"), r.recorded, kind)
+	return os.WriteFile(filepath.Join(r.record, name), text, 0o600)
+}
+
+// fileName returns the lower-case letters and underscores of an event's type, or "event" when they make no usable name.
+func fileName(kind string) string {
+	name := []rune{}
+	for _, c := range kind {
+		if 'a' <= c && c <= 'z' || c == '_' {
+			name = append(name, c)
+		}
+	}
+	if len(name) == 0 || len(name) > 60 {
+		return "event"
+	}
+	return string(name)
+}

@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// envVariable is one variable for clients and receivers, and the flag of serve that sets its value.
+type envVariable struct{ name, flag, value string }
+
+// envVariables returns the variables that the SDK's examples and the commands of this program read.
+func envVariables(c control.Credentials) []envVariable {
+	return []envVariable{
+		{"SIGNFORMS_BASE_URL", "--public-url", c.BaseURL},
+		{"SIGNFORMS_API_KEY", "--api-key", c.APIKey},
+		{"SIGNFORMS_WORKSPACE_ID", "--workspace-id", c.WorkspaceID},
+		{"SIGNFORMS_WEBHOOK_SECRETS", "--webhook-secret", c.WebhookSecret},
+	}
+}
+
+// plainEnv holds the characters that have no special meaning in a shell, in docker --env-file and in CI. The brackets are for
+// IPv6 addresses; a shell expands no patterns in an assignment.
+const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+=-[]"
+
+// forEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as commands.
+func forEnvFile(c control.Credentials) error {
+	for _, v := range envVariables(c) {
+		if strings.Trim(v.value, plainEnv) != "" {
+			return fmt.Errorf("--env-file: %s may hold letters of ASCII, digits and _ . : / @ %% + = - alone, as shells and Docker read other characters differently: "+
+				"set another %s, or leave out --env-file", v.name, v.flag)
+		}
+	}
+	return nil
+}
+
+func envFileLines(c control.Credentials) string {
+	var b strings.Builder
+	for _, v := range envVariables(c) {
+		fmt.Fprintf(&b, "%s=%s\n", v.name, v.value)
+	}
+	return b.String()
+}
+
+// shellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a command.
+func shellLines(c control.Credentials) (string, error) {
+	var b strings.Builder
+	for _, v := range envVariables(c) {
+		if strings.ContainsFunc(v.value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return "", fmt.Errorf("the value of %s holds control characters: what answers is most likely no sandbox of this program", v.name)
+		}
+		text := v.value
+		if strings.Trim(text, plainEnv) != "" {
+			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+		fmt.Fprintf(&b, "%s=%s\n", v.name, text)
+	}
+	return b.String(), nil
+}
+
+// writeEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
+// script may wait for it.
+func writeEnvFile(name string, c control.Credentials) (err error) {
+	if err := forEnvFile(c); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".signforms-env-*") // has mode 0600
+	if err != nil {
+		return fmt.Errorf("--env-file %s: %w", name, pathCause(err))
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+			err = fmt.Errorf("--env-file %s: %w", name, pathCause(err))
+		}
+	}()
+	_, err = f.WriteString(envFileLines(c))
+	if bad := f.Close(); err == nil {
+		err = bad
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,150 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// finisher makes the finished PDFs of completed documents.
+type finisher struct {
+	sealer *pdf.Sealer
+	begun  chan struct{}         // closed when server is set
+	server *signformstest.Server // may be read once begun is closed
+}
+
+// newFinisher reads the sealing key from a file beside the data file, or makes the key and the file. Without a data file it makes
+// a new key each time.
+func newFinisher(dataFile string) (*finisher, error) {
+	f := &finisher{begun: make(chan struct{})}
+	var err error
+	if dataFile == "" {
+		f.sealer, err = pdf.NewSealer(time.Now())
+	} else {
+		f.sealer, err = sealerIn(dataFile + ".seal.pem")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the key that seals finished PDFs: %w", err)
+	}
+	return f, nil
+}
+
+func sealerIn(file string) (*pdf.Sealer, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newSealerIn(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sealer pdf.Sealer
+	if err := sealer.UnmarshalText(text); err != nil {
+		return nil, fmt.Errorf("%s: %w; move the file away for a new key", file, err)
+	}
+	return &sealer, nil
+}
+
+func newSealerIn(file string) (*pdf.Sealer, error) {
+	sealer, err := pdf.NewSealer(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	text, err := sealer.MarshalText()
+	if err != nil {
+		return nil, err
+	}
+	return sealer, os.WriteFile(file, text, 0o600)
+}
+
+// begin sets the server. The server may have called finish before, which waits for this.
+func (f *finisher) begin(server *signformstest.Server) {
+	f.server = server
+	close(f.begun)
+}
+
+// finish makes a finished PDF. It implements [signformstest.Options].Finish.
+func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
+	select {
+	case <-f.begun:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	original := d.PDF
+	if original == nil {
+		var err error
+		if original, err = placeholder(d); err != nil {
+			return nil, err
+		}
+	}
+	return pdf.Finish(original, marks(d), f.certificate(d), f.sealer)
+}
+
+// original returns the PDF that a document's signers see.
+func (f *finisher) original(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
+	data, err := f.server.DocumentPDF(ctx, d.ID)
+	if err == nil && data == nil {
+		return placeholder(d)
+	}
+	return data, err
+}
+
+// placeholder returns a page for a document without a PDF. It is the same each time.
+func placeholder(d signformstest.DocumentState) ([]byte, error) {
+	return pdf.Draw(d.Name, []string{"This document was made without a PDF."})
+}
+
+// marks returns what the signers entered, with its place on the pages. Values without a field have no place and are left out.
+func marks(d signformstest.DocumentState) (all []pdf.Mark) {
+	for _, v := range d.Values {
+		for _, field := range d.Fields {
+			if v.Name != field.Name {
+				continue
+			}
+			m := pdf.Mark{Page: field.Page, X: field.X, Y: field.Y, Width: field.Width, Height: field.Height, Text: v.Value, Image: v.Image}
+			switch field.Kind {
+			case signformstest.SignatureField, signformstest.InitialsField:
+				m.Italic = true
+			case signformstest.CheckboxField:
+				m.Text, m.Tick = "", v.Value == "true"
+			}
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (f *finisher) certificate(d signformstest.DocumentState) pdf.Certificate {
+	c := pdf.Certificate{DocumentID: d.ID, DocumentName: d.Name, Finished: d.CompletedAt}
+	for _, s := range d.Signers {
+		name := s.Name
+		if name == "" {
+			name = s.Email
+		}
+		c.Signers = append(c.Signers, pdf.CertificateSigner{Name: name, Email: s.Email, Role: s.Role, Status: string(s.Status)})
+	}
+	for _, e := range f.server.Audit(d.ID) {
+		if e.At.After(d.CompletedAt) {
+			continue // a file that is made again later says the same
+		}
+		what := actions[e.Action]
+		if what == "" {
+			what = e.Action
+		}
+		if e.Note != "" {
+			what += " (" + e.Note + ")"
+		}
+		c.Events = append(c.Events, pdf.CertificateEvent{At: e.At, Who: e.Actor, What: what, Address: e.IP})
+	}
+	return c
+}
+
+// actions are the certificate's words for actions of the audit trail.
+var actions = map[string]string{
+	"create": "made the document", "send": "sent it", "view": "viewed it", "sign": "signed", "complete": "signed as the last", "remind": "sent reminders",
+}

@@ -1,0 +1,25 @@
+package serve
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// parseKeep reads the values of --keep. Each names a log and how many of its newest entries are kept, as in requests=1000.
+func parseKeep(settings []string) (k signformstest.Keep, err error) {
+	logs := map[string]*int{"requests": &k.Requests, "deliveries": &k.Deliveries, "messages": &k.Messages, "audit": &k.Audit}
+	for _, setting := range settings {
+		name, text, _ := strings.Cut(setting, "=")
+		if logs[name] == nil {
+			return k, usageError("--keep: there is no log %q; there are audit, deliveries, messages, requests, as in requests=1000", name)
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return k, usageError("--keep %s: %q is not a number from 1 on", name, text)
+		}
+		*logs[name] = n
+	}
+	return k, nil
+}

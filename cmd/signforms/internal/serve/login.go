@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"net/http"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+)
+
+// loginCookie is the cookie that proves the token to the console. Browsers do not send bearer tokens by themselves.
+const loginCookie = "signforms_sandbox"
+
+// loginPath is the page on which a user enters the token.
+const loginPath = "/_/login"
+
+// loginPage returns the page with its style sheet inside, because the console's style sheet needs the token.
+func loginPage(wrong string) string {
+	return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="data:,">
+<style>` + look.Style + `</style></head>
+<body><main class="wrap narrow"><h1>Sandbox</h1>
+` + wrong + `
+<form method="post" class="sheet">
+<div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
+<p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
+<button class="main">Open the console</button>
+</form></main></body>
+</html>
+`
+}
+
+// login shows the form for the token. For a POST with the right token it sets the cookie.
+func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	wrong := ""
+	if r.Method == http.MethodPost {
+		if c.is(r.PostFormValue("token")) {
+			http.SetCookie(w, &http.Cookie{
+				Name: loginCookie, Value: c.cookie(), Path: "/_/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Secure: r.Header.Get("X-Forwarded-Proto") == "https",
+			})
+			http.Redirect(w, r, "/_/", http.StatusSeeOther)
+			return
+		}
+		wrong = `<p class="notice bad" role="alert">That is not the token.</p>`
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	look.Secure(w.Header(), nil)
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src '"+look.StyleHash+"'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	if wrong != "" {
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	w.Write([]byte(loginPage(wrong)))
+}

@@ -1,0 +1,94 @@
+package serve
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// --profile can set every field of signformstest.Profile to something other than its zero value.
+func TestEveryReadingCanBeSet(t *testing.T) {
+	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+		name := kebab(field.Name)
+		setting := name + "=2"
+		switch {
+		case readings[field.Type] != nil:
+			setting = name + "=" + readings[field.Type][1]
+		case field.Type.Kind() == reflect.Bool:
+			setting = name
+		case name == "extra":
+			setting = `extra={"a":1}`
+		case name == "endpoints":
+			setting = `endpoints={"void document":{"method":"POST","path":"/void","inputs":"body"}}`
+		}
+		p, err := parseProfile([]string{setting})
+		require.NoError(t, err, setting)
+		require.False(t, reflect.ValueOf(p).FieldByName(field.Name).IsZero(), setting)
+	}
+}
+
+func TestProfile(t *testing.T) {
+	p, err := parseProfile([]string{
+		"page-size=25", "aliases", "no-pagination=false", "in-progress=IN_PROGRESS", "timestamps=rfc3339", `extra={"region":"eu"}`,
+		`endpoints={"void document":{"method":"DELETE","path":"/documents/{documentId}","inputs":"query"}}`,
+	})
+	require.NoError(t, err)
+	require.Equal(t, signformstest.Profile{
+		PageSize: 25, Aliases: true, InProgress: "IN_PROGRESS", Timestamps: signformstest.RFC3339, Extra: map[string]any{"region": "eu"},
+		Endpoints: map[signforms.Operation]signforms.Endpoint{
+			signforms.OpVoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: signforms.InputsQuery},
+		},
+	}, p)
+}
+
+// Names, values, times and pages are written as in a profile wherever an endpoint is given.
+func TestEndpointsAsJSON(t *testing.T) {
+	const text = `list documents={"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true}`
+	want := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody,
+		Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}}
+	endpoints, err := parseEndpoints([]string{text})
+	require.NoError(t, err)
+	require.Equal(t, want, endpoints)
+	op, e, _ := strings.Cut(text, "=")
+	p, err := parseProfile([]string{`endpoints={"` + op + `":` + e + `}`})
+	require.NoError(t, err)
+	require.Equal(t, want, p.Endpoints)
+
+	endpoints, err = parseEndpoints([]string{`send={"names":{"receiversList":"people"}}`})
+	require.NoError(t, err)
+	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Names: map[string]string{"receiversList": "people"}}}, endpoints)
+	_, err = parseEndpoints([]string{`send={"name":{}}`})
+	require.ErrorContains(t, err, `--endpoint "send": json: unknown field "name"`)
+}
+
+func TestWrongProfileSaysWhatThereIs(t *testing.T) {
+	for setting, want := range map[string]string{
+		"colour":                              `there is no reading "colour"; there are aliases, any-id`,
+		"page-size=many":                      `--profile page-size: "many" is not a number`,
+		"page-size":                           `--profile page-size: "" is not a number`,
+		"aliases=maybe":                       `"maybe" is neither true nor false`,
+		"timestamps=julian":                   `"julian" is not one of unix-seconds, unix-milliseconds, rfc3339`,
+		`extra=[]`:                            `--profile extra: `,
+		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is not one of query, body, both`,
+		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
+	} {
+		text := refused(t, "--memory", "--addr", "127.0.0.1:0", "--profile", setting)
+		require.Contains(t, text, want, setting)
+	}
+}
+
+// refused runs serve with a mistake in its flags and returns the error, whose exit code is that of a mistake.
+func refused(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := newServe("")
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	require.Equal(t, exitUsage, exitCode(err), "%v", err)
+	return err.Error()
+}

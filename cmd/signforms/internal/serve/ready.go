@@ -1,0 +1,69 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
+)
+
+// readSeed reads the file of --seed. It runs before anything is started.
+func (f *serveFlags) readSeed() (*seedfile.File, error) {
+	if f.seed == "" {
+		return &seedfile.File{}, nil
+	}
+	return seedfile.Read(f.seed)
+}
+
+// applySeed adds the seed to a store that has no records yet.
+func (f *serveFlags) applySeed(api *control.API, seed *seedfile.File) error {
+	if seed.Seed == nil || !api.Empty() {
+		return nil
+	}
+	_, err := seed.Seed.Apply(api.Server)
+	return seed.Explain(err)
+}
+
+// readyLine is what --json prints, on one line, once the sandbox takes requests.
+type readyLine struct {
+	control.Credentials
+	Listening string `json:"listening"` // the base URL without --public-url
+	Console   string `json:"consoleUrl"`
+	Data      string `json:"data"`
+}
+
+// tellReady writes the file of --env-file, the lines for people on stderr, and the line of --json.
+func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error {
+	found := api.Credentials()
+	if f.envFile != "" {
+		if err := writeEnvFile(f.envFile, found); err != nil {
+			return err
+		}
+	}
+	console := found.BaseURL + "/_/"
+	closed := ""
+	if f.token == "" && !loopbackOnly(f.addr) {
+		closed = " (closed: other machines can reach it; set --token)"
+	}
+	status := api.Status()
+	base := found.BaseURL
+	if listening := api.Server.URL; listening != found.BaseURL {
+		base += ", listening on " + listening
+	}
+	printRows(stderr,
+		[]string{"API", base},
+		[]string{"API key", found.APIKey},
+		[]string{"workspace", found.WorkspaceID},
+		[]string{"console", console + closed},
+		[]string{"data", status.Data + ", " + countOf(status.Documents, "document", "documents")},
+		[]string{"clock", status.Clock.Now.Format(time.RFC3339) + clockNote(status.Clock)},
+	)
+	fmt.Fprintln(stderr, "This is a sandbox, not the real service. Stop it with Ctrl+C.")
+	if !f.json {
+		return nil
+	}
+	return json.NewEncoder(stdout).Encode(readyLine{Credentials: found, Listening: api.Server.URL, Console: console, Data: status.Data})
+}

@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// stopWithin is how long serve waits for requests and webhook attempts under way when it stops.
+const stopWithin = 10 * time.Second
+
+// memory is shown in place of the data file with --memory.
+const memory = "memory"
+
+// run serves until ctx ends.
+func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
+	o, err := f.options(cmd)
+	if err != nil {
+		return err
+	}
+	seed, err := f.readSeed()
+	if err != nil {
+		return err
+	}
+	store, err := f.store(ctx)
+	if err != nil {
+		return err
+	}
+	data, file := memory, ""
+	if store != nil {
+		o.Storage, data, file = store, store.Path(), store.Path()
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	finisher, err := newFinisher(file)
+	if err != nil {
+		return err
+	}
+	if !f.plainPDFs {
+		o.Finish = finisher.finish
+	}
+	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr) && !namedForOthers(f.publicURL)}, f.publicURL)
+	o.Middleware = site.middleware
+	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	if f.denyPrivate {
+		o.DialWebhook = dialPublic(ownAddress)
+	}
+	server, err := signformstest.Start(o)
+	if err != nil {
+		return startError(err, f.addr, data)
+	}
+	defer server.Close()
+	finisher.begin(server)
+	api := control.New(control.Config{Server: server, Version: f.version, Data: data, Seed: seed.Seed})
+	if err := f.applySeed(api, seed); err != nil {
+		return err
+	}
+	site.begin(api, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
+	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
+		return err
+	}
+	if store != nil {
+		debug.FreeOSMemory() // loading a large state leaves more garbage than its own size
+	}
+	<-ctx.Done()
+	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
+	return stop(site, server)
+}
+
+// startError rewords an error of the start for users of the command line.
+func startError(err error, addr, data string) error {
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandboxEnv)
+	}
+	if text := err.Error(); strings.HasPrefix(text, "Options.") {
+		return usageError("%s", optionFlags.Replace(text))
+	}
+	if errors.Is(err, sqlitestore.ErrDamaged) || data == memory {
+		return err
+	}
+	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty", err, data)
+}
+
+var optionFlags = strings.NewReplacer(
+	"Options.Profile.", "--profile ", "Options.Profile", "--profile", "Options.APIKey", "--api-key", "Options.WorkspaceID", "--workspace-id",
+	"Options.WebhookSecret", "--webhook-secret", "Options.PublicURL", "--public-url", "Options.Addr", "--addr",
+)
+
+// stop ends the streams of events, then the service. It waits up to stopWithin for what is under way.
+func stop(site *site, server *signformstest.Server) error {
+	site.end()
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}

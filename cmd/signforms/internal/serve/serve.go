@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	addr, publicURL                    string
+	data, sync                         string
+	memory                             bool
+	apiKey, workspaceID, webhookSecret string
+	seed, envFile, token               string
+	profile, keep, allowHosts          []string
+	frameAncestors                     []string
+	plainPDFs, denyPrivate, json       bool
+
+	version string // of the program
+}
+
+// newServe returns the command serve.
+func newServe(version string) *cobra.Command {
+	f := serveFlags{version: version}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a sandbox of the service, with its state in a file",
+		Long: "Run the reference service as a sandbox: for programs in any language, for QA, and for CI. It is not the real service,\n" +
+			"sends no mail, and nothing signed in it is binding. It ends with SIGTERM or Ctrl+C, after requests and webhook\n" +
+			"attempts under way, at most 10 seconds later.\n\n" +
+			"Each flag can be set by the variable in brackets behind it; a flag comes before its variable. It never asks for\n" +
+			"updates and reports nothing to anybody.",
+		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd)
+		},
+	}
+	f.add(cmd)
+	return bindEnv(sandboxEnv, cmd)
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.addr, "addr", defaultAddr, "`host:port` to listen on; port 0 is a free one")
+	flags.StringVar(&f.publicURL, "public-url", "", "`URL` in links and webhook payloads, if it differs from the listening address: that of a proxy, or a container's name")
+	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
+	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
+	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
+	flags.StringVar(&f.apiKey, "api-key", "", "the clients' API key (default: what the file holds, else a new one)")
+	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default: made once and kept in the data file)")
+	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default: made once and kept in the data file)")
+	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with; they are added when there are none yet")
+	flags.StringArrayVar(&f.profile, "profile", nil, "`reading` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
+	flags.StringArrayVar(&f.keep, "keep", nil, "how many of the newest `log=number` to keep: of requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000), as in audit=5000; may be repeated")
+	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
+	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
+	flags.StringVar(&f.token, "token", "", "token that console and control API ask for; without one they are closed unless only this machine can reach the sandbox")
+	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
+	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
+	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "do not stamp and seal the PDFs of completed documents, which takes time with many documents")
+	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
+}
+
+// options checks the flags and returns the server's options, without those that need the site.
+func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error) {
+	if f.memory && cmd.Flags().Changed("data") {
+		return nil, usageError("--memory keeps nothing in a file: leave out --data or --memory")
+	}
+	if f.sync != string(sqlitestore.Normal) && f.sync != string(sqlitestore.Full) {
+		return nil, usageError("--sync is %q: it must be normal or full", f.sync)
+	}
+	if err := checkPublicURL(f.publicURL); err != nil {
+		return nil, usageError("--public-url: %w", err)
+	}
+	if err := checkHosts(f.allowHosts); err != nil {
+		return nil, err
+	}
+	if err := checkFrameAncestors(f.frameAncestors); err != nil {
+		return nil, err
+	}
+	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
+		return nil, usageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
+	}
+	if f.envFile != "" {
+		given := control.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}
+		if err := forEnvFile(given); err != nil {
+			return nil, usageError("%w", err)
+		}
+	}
+	profile, err := parseProfile(f.profile)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := parseKeep(f.keep)
+	if err != nil {
+		return nil, err
+	}
+	return &signformstest.Options{
+		Addr: f.addr, PublicURL: strings.TrimRight(f.publicURL, "/"), APIKey: f.apiKey, WorkspaceID: f.workspaceID,
+		WebhookSecret: f.webhookSecret, Profile: profile, Keep: keep,
+	}, nil
+}
+
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is not a URL that others can use: write it as in https://sandbox.example.com", text)
+	}
+	if strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("%q has a path, and pages would not find their parts below it: give the sandbox a host name or port of its own", text)
+	}
+	return nil
+}
+
+// store opens the data file. It returns nil with --memory.
+func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
+	if f.memory {
+		return nil, nil
+	}
+	path := f.data
+	if path == "" {
+		found, err := dataFile()
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	s, err := sqlitestore.Open(ctx, path, sqlitestore.Sync(f.sync))
+	if errors.Is(err, sqlitestore.ErrInUse) {
+		return nil, fmt.Errorf("%w: set --data or $%sDATA", err, sandboxEnv)
+	}
+	return s, err
+}

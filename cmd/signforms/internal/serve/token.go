@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
+//
+// A wrong token is refused at once, without a delay after many wrong ones. The documentation asks for a random token of 128 bits,
+// which cannot be guessed. A delay would be per sender, and behind a proxy all senders look the same: the guesses of a stranger
+// would lock the owner out.
+type tokenCheck struct {
+	token string // the value of --token; may be empty
+	open  bool   // only this machine can reach the sandbox
+}
+
+// loopbackOnly reports whether a listening address can be reached only from this machine.
+func loopbackOnly(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// namedForOthers reports whether a public URL means that other machines can reach the sandbox, through a proxy.
+func namedForOthers(publicURL string) bool {
+	u, err := url.Parse(publicURL)
+	return err != nil || publicURL != "" && !loopbackOnly(net.JoinHostPort(u.Hostname(), "0"))
+}
+
+func (c tokenCheck) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasPrefix(r.URL.Path, "/_/"), c.open && c.token == "":
+			next.ServeHTTP(w, r)
+		case c.token == "":
+			control.WriteError(w, &control.Error{
+				Status: http.StatusForbidden, Code: "token",
+				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandboxEnv +
+					"TOKEN, or on loopback and without a --public-url for others",
+			})
+		case r.URL.Path == loginPath:
+			c.login(w, r)
+		default:
+			c.proved(next, w, r)
+		}
+	})
+}
+
+// proved passes a request on when it proves that its sender knows the token.
+func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	given, right := c.proof(r)
+	switch {
+	case right:
+		next.ServeHTTP(w, r)
+	case !strings.HasPrefix(r.URL.Path, control.Prefix):
+		http.Redirect(w, r, loginPath, http.StatusSeeOther)
+	case given:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)
+		control.WriteError(w, &control.Error{
+			Status: http.StatusUnauthorized, Code: "token",
+			Message: "the token is wrong: send the one that the sandbox was started with, as --token or $" + sandboxEnv + "TOKEN",
+		})
+	default:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)
+		control.WriteError(w, &control.Error{
+			Status: http.StatusUnauthorized, Code: "token",
+			Message: "the token is missing: send what the sandbox was started with as --token, as Authorization: Bearer …",
+		})
+	}
+}
+
+// proof reports whether a request has a token or the console's cookie, and whether that is right.
+func (c tokenCheck) proof(r *http.Request) (given, right bool) {
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return true, c.is(token)
+	}
+	cookie, err := r.Cookie(loginCookie)
+	return err == nil, err == nil && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(c.cookie())) == 1
+}
+
+func (c tokenCheck) is(token string) bool {
+	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(c.token)) // equal lengths, so that the time does not reveal the token's length
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// cookie returns the value of the console's cookie. It is not the token itself, which may be used elsewhere too.
+func (c tokenCheck) cookie() string {
+	mac := hmac.New(sha256.New, []byte(c.token))
+	mac.Write([]byte("console of a signforms sandbox"))
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,384 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+)
+
+// The outcomes that a batch prints.
+const (
+	outcomeWould   = "would be %s"
+	outcomeFailed  = "failed"
+	outcomeUnknown = "unknown"
+)
+
+// batch makes many calls, one after the other. Runs that share a journal make each call at most once between them.
+type batch struct {
+	verb    string // in the past tense: sent, reminded
+	noun    string // for one item: document
+	many    string // the plural of noun: documents
+	items   []*item
+	journal *journal.Journal // nil: nothing is recorded
+	intents *intents         // nil without a journal
+	flags   batchFlags
+	columns []column[batchRecord]
+	// whole means that a run ends only when all items are done. Otherwise it ends when each item has been tried.
+	whole bool
+	// takes returns how long it takes until n more items can be sent. Nil means that there is no limit.
+	takes func(n int) time.Duration
+	// maxWait is how long one item waits for the limit. Less than 0 means as long as it takes.
+	maxWait time.Duration
+	// lookFor tells people how to find out whether an item was done at that time.
+	lookFor func(it *item, at time.Time) string
+
+	todo          []*item
+	done, held    int
+	tried, failed int
+	unknown       int
+	inARow        int   // how many calls in a row had no answer
+	stopped       error // why the rest was not tried
+	err           error // from the last call
+}
+
+// batchFlags are the flags of every command that sends something.
+type batchFlags struct {
+	dryRun, yes, newRun bool
+	resolve             []string
+	journal             string
+}
+
+func (f *batchFlags) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask; needed for more than one recipient without a terminal")
+}
+
+func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
+	cmd.Flags().StringVar(&f.journal, "journal", "", "`file` that remembers what was done (default "+where+")")
+	cmd.Flags().BoolVar(&f.newRun, "new-run", false, "start over instead of continuing an unfinished run; items whose outcome is unknown are still held back")
+	cmd.Flags().StringArrayVar(&f.resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
+}
+
+// run carries out the batch. Its error carries the exit code.
+func (b *batch) run(cmd *cobra.Command, o output) error {
+	if err := b.sort(); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if !b.single() || b.flags.dryRun {
+		if err := b.explain(stderr); err != nil {
+			return err
+		}
+	}
+	p := newPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
+	if b.flags.dryRun {
+		for _, it := range b.todo {
+			it.record.Outcome = fmt.Sprintf(outcomeWould, b.verb)
+			if err := p.print(it.record); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(b.todo) > 1 && !b.flags.yes {
+		if err := confirm(cmd, fmt.Sprintf("%d %s will be %s.", len(b.todo), b.many, b.verb)); err != nil {
+			return err
+		}
+	}
+	if err := b.settleResolved(); err != nil {
+		return err
+	}
+	if len(b.todo) > 0 {
+		b.work(cmd.Context(), p, stderr)
+	}
+	if err := b.forgetEnded(); err != nil {
+		return err
+	}
+	if b.single() && b.err != nil {
+		return b.err
+	}
+	return b.verdict()
+}
+
+// single reports whether the batch is one call without a journal. Such a batch prints only what the call itself returns.
+func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
+
+// sort decides from the journal which items are to do, done or held back.
+func (b *batch) sort() error {
+	resolved, err := b.resolutions()
+	if err != nil {
+		return err
+	}
+	for _, it := range b.items {
+		it.record.Item = it.label
+		switch e, known := b.entry(it); {
+		case !known, e.State == journal.Failed, e.State == journal.Done && b.flags.newRun, e.State.Open() && resolved(it) == "again":
+			b.todo = append(b.todo, it)
+		case e.State == journal.Done, resolved(it) == "done":
+			b.done++
+		default:
+			b.held++
+		}
+	}
+	return nil
+}
+
+func (b *batch) entry(it *item) (journal.Entry, bool) {
+	if b.journal == nil {
+		return journal.Entry{}, false
+	}
+	return b.journal.Entry(it.key)
+}
+
+// resolutions reads --resolve and refuses items that it cannot settle.
+func (b *batch) resolutions() (func(*item) string, error) {
+	said := map[string]string{}
+	for _, flag := range b.flags.resolve {
+		label, what, _ := strings.Cut(flag, "=")
+		if what != "done" && what != "again" {
+			return nil, usageError("--resolve %q: say ITEM=done or ITEM=again", flag)
+		}
+		said[strings.TrimPrefix(label, "line ")] = what
+	}
+	of := func(it *item) string {
+		if what := said[strings.TrimPrefix(it.label, "line ")]; what != "" {
+			return what
+		}
+		return said["all"]
+	}
+	open := map[string]bool{"all": true}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() {
+			open[strings.TrimPrefix(it.label, "line ")] = true
+		}
+	}
+	for label := range said {
+		if !open[label] {
+			return nil, usageError("--resolve: the outcome of %q is not unknown", label)
+		}
+	}
+	return of, nil
+}
+
+// settleResolved notes in the journal the items that --resolve says were done.
+func (b *batch) settleResolved() error {
+	of, err := b.resolutions()
+	if err != nil || b.journal == nil {
+		return err
+	}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() && of(it) == "done" {
+			if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// explain prints what the batch is about to send.
+func (b *batch) explain(w io.Writer) error {
+	resolved, err := b.resolutions()
+	if err != nil {
+		return err
+	}
+	if b.done > 0 {
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
+	}
+	for _, it := range b.items {
+		if e, ok := b.entry(it); ok && e.State.Open() && resolved(it) == "" {
+			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.label, b.verb, b.lookFor(it, e.At))
+		}
+	}
+	if b.held > 0 {
+		fmt.Fprintf(w, "an item whose outcome is unknown is not %s again: say --resolve ITEM=done, or --resolve ITEM=again\n", b.verb)
+	}
+	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
+		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
+		return nil
+	}
+	text := fmt.Sprintf("%d %s to be %s", len(b.todo), b.many, b.verb)
+	if len(b.todo) == 1 {
+		text = fmt.Sprintf("1 %s to be %s", b.noun, b.verb)
+	}
+	if b.takes != nil && len(b.todo) > 0 {
+		if d := b.takes(len(b.todo)); d >= time.Second {
+			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", rounded(d))
+		}
+	}
+	fmt.Fprintln(w, text)
+	return nil
+}
+
+// maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
+const maxUnanswered = 3
+
+func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
+	tell := newProgress(stderr, b.verb, len(b.todo))
+	stop := tell.interrupts(ctx)
+	defer func() {
+		stop()
+		tell.end()
+		if err := p.end(); err != nil && b.stopped == nil {
+			b.stopped = err
+		}
+	}()
+	for i, it := range b.todo {
+		if b.stopped == nil && ctx.Err() != nil {
+			b.stopped = errors.New("interrupted")
+		}
+		if b.stopped != nil {
+			return
+		}
+		if b.takes != nil {
+			if next := b.takes(1); b.maxWait < 0 || next <= b.maxWait { // otherwise it fails at once
+				tell.waits(next, b.takes(len(b.todo)-i))
+			}
+		}
+		b.try(ctx, it, func(failed bool) {
+			if err := tell.tell(failed, func() error { return p.print(it.record) }); err != nil && b.stopped == nil {
+				b.stopped = err
+			}
+		})
+	}
+}
+
+// try makes the call of one item and notes its outcome.
+func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
+	err := it.do(context.WithValue(ctx, itemKey{}, it), &it.record)
+	b.err = err
+	if b.intents != nil && b.intents.failed != nil {
+		b.stopped = fmt.Errorf("%w: %w", errNoIntent, b.intents.failed)
+		return
+	}
+	var state journal.State
+	state, it.record.Outcome = b.judge(ctx, err)
+	// Without a request nothing is learned: an outcome that was unknown before stays unknown.
+	if e, _ := b.entry(it); b.journal != nil && e.State == journal.Begun {
+		if err := b.journal.Settle(it.key, state, it.record.CreatedDocumentID); err != nil {
+			b.stopped = err
+		}
+	}
+	if it.record.Outcome == "" {
+		return
+	}
+	b.tried++
+	if b.single() && err != nil {
+		return
+	}
+	if err != nil {
+		it.record.Message = inFlags(err.Error())
+	}
+	tell(err != nil)
+}
+
+// judge returns the state for the journal and the outcome to print. The outcome is empty for an item that was not tried because
+// the batch was interrupted.
+func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
+	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
+	if b.inARow++; !silent {
+		b.inARow = 0
+	}
+	if b.inARow >= maxUnanswered {
+		b.stopped = fmt.Errorf("the service did not answer %d times in a row", maxUnanswered)
+	}
+	switch {
+	case err == nil:
+		return journal.Done, b.verb
+	case errors.Is(err, signforms.ErrOutcomeUnknown):
+		b.unknown++
+		return journal.Unknown, outcomeUnknown
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		b.stopped = errors.New("interrupted")
+		return journal.Failed, ""
+	case errors.Is(err, signforms.ErrForbidden):
+		b.stopped = errors.New("the service refuses the API key or the workspace")
+	}
+	b.failed++
+	return journal.Failed, outcomeFailed
+}
+
+// forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
+func (b *batch) forgetEnded() error {
+	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held > 0 {
+		return nil
+	}
+	var ended []string
+	for _, e := range b.journal.Entries() {
+		if e.Run == b.intents.run && !e.State.Open() && !b.whole {
+			ended = append(ended, e.Key)
+		}
+	}
+	if b.whole {
+		for _, it := range b.items {
+			ended = append(ended, it.key)
+		}
+	}
+	return b.journal.Forget(ended)
+}
+
+// verdict returns how the batch ended, as an error with its exit code; nil when all went well.
+func (b *batch) verdict() error {
+	left := len(b.todo) - b.tried
+	var texts []string
+	count := func(n int, text string) {
+		if n > 0 {
+			texts = append(texts, fmt.Sprintf(text, n))
+		}
+	}
+	if b.stopped != nil {
+		texts = append(texts, b.stopped.Error())
+	}
+	count(b.failed, "%d failed")
+	count(b.unknown+b.held, "%d unknown")
+	count(left, "%d not tried")
+	if left > 0 && b.journal != nil {
+		texts = append(texts, "the same command again goes on with the rest")
+	}
+	code := exitOK
+	switch {
+	case b.unknown+b.held > 0:
+		code = exitUnknown
+	case b.failed+left > 0 && b.tried > b.failed:
+		code = exitPartial
+	case b.failed+left > 0 || b.stopped != nil:
+		code = exitFailure
+	default:
+		return nil
+	}
+	return exitWith(code, &verdict{strings.Join(texts, "; "), b.stopped})
+}
+
+// verdict is how a batch ended, with the error that stopped it, if one did.
+type verdict struct {
+	text  string
+	cause error
+}
+
+func (v *verdict) Error() string { return v.text }
+func (v *verdict) Unwrap() error { return v.cause }
+
+// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
+// A dry run does not create a journal.
+func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
+	if b.flags.dryRun && !exists(path) {
+		return func() error { return nil }, nil
+	}
+	j, err := journal.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b.journal = j
+	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
+	o.HTTPClient = &http.Client{Transport: b.intents}
+	return j.Close, nil
+}

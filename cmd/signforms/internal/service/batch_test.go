@@ -1,0 +1,36 @@
+package service
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
+	s := signformstest.NewServer(t, nil)
+	survey := s.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How was it?"}}})
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	conn := connection{baseURL: s.URL, apiKey: s.APIKey, workspace: s.WorkspaceID, attemptTimeout: time.Second, maxAttempts: 4}
+	b := &batch{journal: j, intents: &intents{journal: j, next: http.DefaultTransport}, todo: []*item{{key: "a"}, {key: "b"}}}
+	client, err := conn.client(signforms.Options{HTTPClient: &http.Client{Transport: b.intents}})
+	require.NoError(t, err)
+	for _, it := range b.todo {
+		it.do = (&sendCommand{form: true, id: survey}).send(client, mailing{Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+	}
+	p := newPrinter(&cobra.Command{}, output{json: true}, batchColumns, func(r batchRecord) any { return r }, 1)
+	b.work(t.Context(), p, io.Discard)
+	require.ErrorIs(t, b.verdict(), errNoIntent)
+	require.Equal(t, exitFailure, exitCode(b.verdict()))
+	require.Empty(t, s.Requests())
+}

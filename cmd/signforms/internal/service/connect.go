@@ -1,0 +1,230 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// connection says which service a command talks to, and how.
+type connection struct {
+	baseURL, workspace, keyFile string
+	sandbox                     string
+	endpoints                   []string
+	attemptTimeout              time.Duration
+	maxAttempts                 int
+
+	apiKey string // set by resolve
+}
+
+func (c *connection) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
+	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
+	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
+	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+defaultSandbox+")")
+	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout and pagesFromZero too")
+	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
+	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
+}
+
+// sandboxVariable is the value of --sandbox when the flag is given without one.
+const sandboxVariable = "$" + sandboxEnv + "URL"
+
+// sandboxFlag is the address of a sandbox.
+type sandboxFlag struct{ address *string }
+
+func (f sandboxFlag) Type() string   { return "URL" }
+func (f sandboxFlag) String() string { return "" }
+
+func (f sandboxFlag) Set(text string) error {
+	if text == sandboxVariable {
+		text = cmp.Or(os.Getenv(sandboxEnv+"URL"), defaultSandbox)
+	}
+	*f.address = text
+	return nil
+}
+
+// addFlagsOnce is addFlags for a command that never retries a call.
+func (c *connection) addFlagsOnce(cmd *cobra.Command) {
+	one := &cobra.Command{}
+	c.addFlags(one)
+	one.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "max-attempts" {
+			cmd.Flags().AddFlag(f)
+		}
+	})
+	c.maxAttempts = 1
+}
+
+// resolve takes what no flag has set from the environment, or with --sandbox from the sandbox.
+func (c *connection) resolve() error {
+	fill := func(value *string, name string) {
+		if *value == "" {
+			*value = os.Getenv(name)
+		}
+	}
+	if c.sandbox != "" {
+		return c.askSandbox()
+	}
+	fill(&c.baseURL, "SIGNFORMS_BASE_URL")
+	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
+	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
+	if c.baseURL == "" {
+		return usageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox for a sandbox of your own")
+	}
+	var err error
+	c.apiKey, err = secretFrom(c.keyFile, "SIGNFORMS_API_KEY")
+	if err == nil && c.apiKey == "" {
+		err = usageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
+	}
+	return err
+}
+
+// askSandbox takes address, key and workspace from a running sandbox.
+func (c *connection) askSandbox() error {
+	if c.baseURL != "" || c.keyFile != "" {
+		return usageError("--sandbox already gives the address and the key: leave out --base-url and --api-key-file")
+	}
+	token := os.Getenv(sandboxEnv + "TOKEN")
+	client, err := control.NewClient(c.sandbox, token)
+	if err != nil {
+		return usageError("--sandbox: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var found control.Credentials
+	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
+		return explain(err, c.sandbox, token, "--sandbox=URL", "")
+	}
+	c.baseURL, c.apiKey = c.sandbox, found.APIKey
+	if c.workspace == "" {
+		c.workspace = found.WorkspaceID
+	}
+	return nil
+}
+
+// client returns a client of the service with these options and the settings of the flags.
+func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
+	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
+	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
+	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
+	endpoints, err := parseEndpoints(c.endpoints)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(endpoints, o.Endpoints)
+	o.Endpoints = endpoints
+	client, err := signforms.New(c.baseURL, c.apiKey, &o)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return client, nil
+}
+
+func orDefault(c *http.Client) http.RoundTripper {
+	if c == nil || c.Transport == nil {
+		return http.DefaultTransport
+	}
+	return c.Transport
+}
+
+// connect calls resolve and client. It is for commands that only read.
+func (c *connection) connect() (*signforms.Client, error) {
+	if err := c.resolve(); err != nil {
+		return nil, err
+	}
+	return c.client(signforms.Options{})
+}
+
+// service returns the normalised address of the service, and the workspace.
+func (c *connection) service() []string {
+	base := strings.TrimRight(c.baseURL, "/")
+	if u, err := url.Parse(base); err == nil {
+		u.Host = strings.ToLower(u.Host)
+		if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
+			u.Host = strings.TrimSuffix(u.Host, port)
+		}
+		base = u.String()
+	}
+	return []string{base, c.workspace}
+}
+
+var operations = []signforms.Operation{
+	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend,
+	signforms.OpListRespondents, signforms.OpListResponses,
+}
+
+func operationNames() string {
+	var names []string
+	for _, op := range operations {
+		names = append(names, string(op))
+	}
+	return strings.Join(names, ", ")
+}
+
+// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
+// the JSON of an endpointJSON.
+func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
+	endpoints := map[signforms.Operation]signforms.Endpoint{}
+	for _, text := range flags {
+		name, rest, _ := strings.Cut(text, "=")
+		op := signforms.Operation(strings.TrimSpace(name))
+		if !slices.Contains(operations, op) {
+			return nil, usageError("--endpoint: %q is not an operation: use one of %s", name, operationNames())
+		}
+		e, err := parseEndpoint(rest)
+		if err != nil {
+			return nil, usageError("--endpoint %q: %w", name, err)
+		}
+		endpoints[op] = e
+	}
+	return endpoints, nil
+}
+
+var places = map[string]signforms.Inputs{
+	"query": signforms.InputsQuery, "body": signforms.InputsBody, "both": signforms.InputsQuery | signforms.InputsBody,
+}
+
+func parseEndpoint(text string) (e signforms.Endpoint, err error) {
+	if strings.HasPrefix(text, "{") {
+		var given endpointJSON
+		if err := setJSON(reflect.ValueOf(&given).Elem(), text); err != nil {
+			return e, err
+		}
+		return given.endpoint()
+	}
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")
+	}
+	for _, word := range words {
+		switch place, isPlace := places[word]; {
+		case strings.HasPrefix(word, "/"):
+			e.Path = word
+		case isPlace:
+			e.Inputs = place
+		case word == strings.ToUpper(word):
+			e.Method = word
+		default:
+			return e, fmt.Errorf("%q is not a method, path or place of inputs (query, body, both)", word)
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,138 @@
+package service
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go"
+)
+
+// person is a line of a CSV file: what is sent, and to whom.
+type person struct {
+	mailing
+	line int
+}
+
+// maxPeople bounds a CSV file of receivers, in bytes.
+const maxPeople = 64 << 20
+
+// place says what a column of the file holds: a field of the receiver with a role, or a variable.
+type place struct {
+	role     string // empty: the role of the line
+	field    string
+	variable string
+}
+
+// readPeople reads CSV with a header. It adds to each line the mail and the variables of all, and the default role.
+func readPeople(text []byte, form bool, all mailing, role string) ([]person, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	r := csv.NewReader(bytes.NewReader(text))
+	if first, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(first, ';') && !bytes.ContainsRune(first, ',') {
+		r.Comma = ';'
+	}
+	header, err := r.Read()
+	if err == io.EOF {
+		return nil, errors.New("is empty: the first line names the columns, such as name,email,role")
+	}
+	if err != nil {
+		return nil, err
+	}
+	places, err := readHeader(header, form)
+	if err != nil {
+		return nil, err
+	}
+	var people []person
+	for {
+		cells, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		people = append(people, person{readLine(cells, places, all, role), line})
+	}
+	if len(people) == 0 {
+		return nil, errors.New("has no line below its header")
+	}
+	return people, nil
+}
+
+func readHeader(header []string, form bool) ([]place, error) {
+	var places []place
+	for _, cell := range header {
+		p, err := readColumn(strings.TrimSpace(cell))
+		if err == nil && form && (p.role != "" || p.field == "role" || p.field == "colour") {
+			err = fmt.Errorf("column %q: a form has no roles", cell)
+		}
+		if err == nil && slices.Contains(places, p) {
+			err = fmt.Errorf("column %q is there twice", cell)
+		}
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, p)
+	}
+	return places, nil
+}
+
+func readColumn(name string) (place, error) {
+	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
+		return place{variable: name}, nil
+	}
+	p := place{field: strings.ToLower(name)}
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		p = place{role: name[:dot], field: strings.ToLower(name[dot+1:])}
+	}
+	if err := setReceiver(&signforms.Receiver{}, p.field, ""); err != nil || p.role != "" && p.field == "role" {
+		return place{}, fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", name)
+	}
+	return p, nil
+}
+
+func readLine(cells []string, places []place, all mailing, role string) mailing {
+	m := mailing{Mail: all.Mail, Variables: slices.Clone(all.Variables)}
+	var roles []string
+	receivers := map[string]*signforms.Receiver{}
+	for i, p := range places {
+		if p.variable != "" {
+			m.setVariable(p.variable, cells[i])
+			continue
+		}
+		r := receivers[p.role]
+		if r == nil {
+			r = &signforms.Receiver{RoleTitle: p.role}
+			if p.role == "" {
+				r.RoleTitle = role
+			}
+			receivers[p.role] = r
+			roles = append(roles, p.role)
+		}
+		if p.field != "role" || cells[i] != "" {
+			setReceiver(r, p.field, strings.TrimSpace(cells[i])) // the header was checked
+		}
+	}
+	for _, name := range roles {
+		if r := receivers[name]; len(roles) == 1 || r.Name != "" || r.Email != "" { // a line may leave a role out
+			m.Receivers = append(m.Receivers, *r)
+		}
+	}
+	return m
+}
+
+// setVariable sets a variable of the line. It overrides the value for all lines.
+func (m *mailing) setVariable(name, value string) {
+	for i, v := range m.Variables {
+		if v.Name == name {
+			m.Variables[i].Value = value
+			return
+		}
+	}
+	m.Variables = append(m.Variables, signforms.CustomVariable{Name: name, Value: value})
+}

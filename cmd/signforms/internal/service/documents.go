@@ -1,0 +1,104 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+)
+
+var documentColumns = []column[*signforms.Document]{
+	{name: "documentId", value: func(d *signforms.Document) string { return d.DocumentID }},
+	{name: "documentName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},
+	{name: "status", value: func(d *signforms.Document) string { return string(d.Status) }},
+	{name: "signed", value: func(d *signforms.Document) string { return signedOf(d.Signers) }},
+	{name: "createdAt", value: func(d *signforms.Document) string { return timeText(d.CreatedAt) }, time: true},
+	{name: "updatedAt", value: func(d *signforms.Document) string { return timeText(d.UpdatedAt) }, wide: true},
+	{name: "authorEmail", value: func(d *signforms.Document) string { return d.AuthorEmail }, wide: true},
+	{name: "isArchived", value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, wide: true},
+	{name: "signers", value: func(d *signforms.Document) string { return signersText(d.Signers) }, wide: true},
+	{name: "documentUrl", value: func(d *signforms.Document) string { return d.DocumentURL }, wide: true},
+	{name: "finishedPdfUrl", value: func(d *signforms.Document) string { return d.FinishedPDFURL }, wide: true},
+}
+
+var statuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
+
+func newDocumentsList() *cobra.Command {
+	var conn connection
+	var out output
+	var p signforms.DocumentListParams
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List PDF documents",
+		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
+The command templates respondents prints documents that were made from a template.`,
+		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := conn.connect()
+			if err != nil {
+				return err
+			}
+			pr := newPrinter(cmd, out, documentColumns, documentShape, pageSize(p.Limit))
+			if p.Page == 0 {
+				return printAll(pr, client.Documents.All(cmd.Context(), p))
+			}
+			return printAll(pr, onePage(client.Documents.List(cmd.Context(), p)))
+		},
+	}
+	cmd.Flags().StringVar((*string)(&p.Status), "status", "", "only those of this status, such as PENDING")
+	complete(cmd, "status", statuses...)
+	listFlags(cmd, &p)
+	out.addFlags(cmd)
+	conn.addFlags(cmd)
+	return cmd
+}
+
+func newDocumentsGet() *cobra.Command {
+	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns,
+		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
+			return c.Documents.Get(ctx, id)
+		})
+}
+
+func newDocumentsVoid() *cobra.Command {
+	var conn connection
+	var out output
+	var flags batchFlags
+	var templateID string
+	cmd := &cobra.Command{
+		Use:   "void ID...",
+		Short: "Void documents",
+		Long: `Void ends documents that are in progress. Voiding a document again changes nothing and is no error.
+With --template the ids are those of documents made from that template (createdDocumentId).`,
+		Args: atLeastOne("ID of a document"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := conn.connect()
+			if err != nil {
+				return err
+			}
+			b := batch{verb: "voided", noun: "document", many: "documents", flags: flags, columns: batchColumns}
+			for i, ref := range refs(templateID, args) {
+				b.items = append(b.items, &item{label: args[i], record: refRecord(templateID, args[i]), do: void(client, ref)})
+			}
+			return b.run(cmd, out)
+		},
+	}
+	cmd.Flags().StringVar(&templateID, "template", "", "id of the template from which the documents were made")
+	flags.addFlags(cmd)
+	out.addFlags(cmd)
+	conn.addFlags(cmd)
+	return cmd
+}
+
+func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Context, *batchRecord) error {
+	return func(ctx context.Context, r *batchRecord) error {
+		res, err := client.Documents.Void(ctx, ref)
+		if err == nil {
+			r.Status, r.Message = res.Status, res.Message
+		}
+		return err
+	}
+}

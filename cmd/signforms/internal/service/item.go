@@ -1,0 +1,66 @@
+package service
+
+import (
+	"context"
+
+	"github.com/signforms/signforms-go"
+)
+
+// item is one recipient of a batch.
+type item struct {
+	key    string // in the journal
+	label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
+	record batchRecord
+	// do makes the call and fills in the record from the answer. It returns the SDK's error.
+	do func(ctx context.Context, r *batchRecord) error
+}
+
+// batchRecord is what a batch prints for one item.
+type batchRecord struct {
+	Item              string                   `json:"item"`
+	Outcome           string                   `json:"outcome"`
+	DocumentID        string                   `json:"documentId,omitempty"`
+	TemplateID        string                   `json:"templateId,omitempty"`
+	CreatedDocumentID string                   `json:"createdDocumentId,omitempty"`
+	Status            signforms.DocumentStatus `json:"status,omitempty"`
+	RemindersSent     *int                     `json:"remindersSent,omitempty"`
+	Message           string                   `json:"message,omitempty"`
+}
+
+var batchColumns = []column[batchRecord]{
+	{name: "item", value: func(r batchRecord) string { return r.Item }},
+	{name: "outcome", value: func(r batchRecord) string { return r.Outcome }},
+	{name: "documentId", value: func(r batchRecord) string { return r.DocumentID }, wide: true},
+	{name: "templateId", value: func(r batchRecord) string { return r.TemplateID }, wide: true},
+	{name: "createdDocumentId", value: func(r batchRecord) string { return r.CreatedDocumentID }, wide: true},
+	{name: "status", value: func(r batchRecord) string { return string(r.Status) }, wide: true},
+	{name: "message", value: func(r batchRecord) string { return r.Message }, long: true},
+}
+
+// sentColumns are the columns of a batch that makes documents.
+var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
+	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
+
+// formSentColumns are the columns of a batch that sends forms, which make no documents.
+var formSentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
+
+// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
+func refs(templateID string, ids []string) []signforms.DocumentRef {
+	var all []signforms.DocumentRef
+	for _, id := range ids {
+		if templateID == "" {
+			all = append(all, signforms.PDFDocument(id))
+		} else {
+			all = append(all, signforms.TemplateDocument(templateID, id))
+		}
+	}
+	return all
+}
+
+// refRecord returns what is known about a document before any request.
+func refRecord(templateID, id string) batchRecord {
+	if templateID == "" {
+		return batchRecord{DocumentID: id}
+	}
+	return batchRecord{TemplateID: templateID, CreatedDocumentID: id}
+}

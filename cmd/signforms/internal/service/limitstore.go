@@ -1,0 +1,79 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/stores/redisstore"
+)
+
+// openLimitStore opens the store of the reminder limit: a file, or Redis for a redis:// or rediss:// URL. An empty where means
+// $SIGNFORMS_LIMIT_STORE, or else a file of this user. For a sandbox an empty where means a store in memory: the sandbox's clock
+// can be moved, and the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
+func (s services) openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+	if where == "" && sandbox {
+		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
+	}
+	if where == "" {
+		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
+	}
+	if strings.HasPrefix(where, "redis://") || strings.HasPrefix(where, "rediss://") {
+		redisstore.DiscardClientLogs() // this program reports the errors itself
+		client, err := redisstore.NewClient(where)
+		if err != nil {
+			return nil, nil, usageError("--limit-store: %w", err)
+		}
+		return redisstore.NewLimitStore(client, ""), client.Close, nil
+	}
+	if strings.Contains(where, "://") {
+		return nil, nil, usageError("--limit-store: name a file, or a URL that begins with redis:// or rediss://")
+	}
+	if where == "" {
+		if where, err = stateFile("reminders.json"); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.openLimitFile != nil {
+		return s.openLimitFile(where), func() error { return nil }, nil
+	}
+	return limitfile.New(where, nil), func() error { return nil }, nil
+}
+
+// reminderEvery is the time after a reminder until its slot is free again: the service's 15 minutes and the SDK's margin.
+const reminderEvery = 15*time.Minute + time.Second
+
+// measuredStore keeps the waits that its last Peek returned, from which a batch estimates how long it takes.
+type measuredStore struct {
+	signforms.LimitStore
+	mu    sync.Mutex
+	waits []time.Duration
+}
+
+// Peek implements [signforms.LimitStore].
+func (s *measuredStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	waits, err := s.LimitStore.Peek(ctx, key, limit)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits = waits
+	return waits, err
+}
+
+// takes returns how long it takes until the client has sent n more reminders.
+func (s *measuredStore) takes(ctx context.Context, client *signforms.Client, n int) (time.Duration, error) {
+	if _, err := client.Documents.ReminderBudget(ctx); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n < 1 || len(s.waits) == 0 {
+		return 0, errors.New("there is nothing to count")
+	}
+	n--
+	return s.waits[n%len(s.waits)] + time.Duration(n/len(s.waits))*reminderEvery, nil
+}

@@ -1,0 +1,176 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+)
+
+// allPage is how many records the SDK asks for at once when it reads a whole list.
+const allPage = 100
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return allPage
+	}
+	return min(limit, allPage)
+}
+
+// listFlags are the flags that lists of documents and of templates share.
+func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
+	f := cmd.Flags()
+	f.Var(dayFlag{at: &p.DateFrom}, "from", "created at this time or later; a day begins in the local time zone")
+	f.Var(dayFlag{at: &p.DateTo, last: true}, "to", "created at this time or earlier; a day counts to its end")
+	f.Var(archivedFlag{&p.Archived}, "archived", "only archived ones or, with =false, only others")
+	f.Lookup("archived").NoOptDefVal = "true"
+	f.Var(sortFlag{&p.SortOrder}, "sort", "newest or oldest first (default newest)")
+	f.StringVar(&p.Query, "query", "", "free text that the name must hold")
+	f.StringVar(&p.DocumentID, "id", "", "only the one with this id")
+	pageFlags(cmd, &p.Page, &p.Limit, 100)
+	complete(cmd, "sort", "newest", "oldest")
+}
+
+// pageFlags adds the flags that every list has. most is the largest number of records in a page; 0 means any number.
+func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
+	bounds := "1 or more"
+	if most > 0 {
+		bounds = fmt.Sprintf("1 to %d", most)
+	}
+	cmd.Flags().Var(countFlag{count: page}, "page", "only this page, from 1 (default all pages)")
+	cmd.Flags().Var(countFlag{limit, most}, "limit", "records per page, "+bounds+" (default 100, with --page the service's own)")
+}
+
+// countFlag is a whole number from 1 to most. A most of 0 means no upper bound.
+type countFlag struct {
+	count *int
+	most  int
+}
+
+func (f countFlag) Type() string { return "number" }
+
+func (f countFlag) String() string { return "" }
+
+func (f countFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if f.most > 0 && (err != nil || n < 1 || n > f.most) {
+		return fmt.Errorf("must be a whole number from 1 to %d", f.most)
+	}
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number, 1 or more")
+	}
+	*f.count = n
+	return nil
+}
+
+// sortFlag is a signforms.SortOrder.
+type sortFlag struct{ order *signforms.SortOrder }
+
+func (f sortFlag) Type() string { return "order" }
+
+func (f sortFlag) String() string { return "" }
+
+func (f sortFlag) Set(text string) error {
+	switch text {
+	case "newest", "desc":
+		*f.order = signforms.NewestFirst
+	case "oldest", "asc":
+		*f.order = signforms.OldestFirst
+	default:
+		return errors.New("must be newest or oldest")
+	}
+	return nil
+}
+
+// archivedFlag is yes, no, or not given.
+type archivedFlag struct{ archived **bool }
+
+func (f archivedFlag) Type() string { return "bool" }
+
+func (f archivedFlag) String() string { return "" }
+
+func (f archivedFlag) Set(text string) error {
+	if text != "true" && text != "false" {
+		return errors.New("must be true or false")
+	}
+	*f.archived = new(text == "true")
+	return nil
+}
+
+// onePage returns the records of a page as a sequence.
+func onePage[T any](page *signforms.Page[T], err error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for i := range page.Items {
+			if !yield(&page.Items[i], nil) {
+				return
+			}
+		}
+	}
+}
+
+// oneRecord returns a record as a sequence of one.
+func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) { yield(record, err) }
+}
+
+// documentRecord is a document as --json prints it. Times that the service did not give are left out.
+type documentRecord struct {
+	*signforms.Document
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
+}
+
+func documentShape(d *signforms.Document) any { return documentRecord{d, d.CreatedAt, d.UpdatedAt} }
+
+// signedOf returns how many of the signers have signed, as in 1/2.
+func signedOf(signers []signforms.Signer) string {
+	signed := 0
+	for _, s := range signers {
+		if s.Status == signforms.SignerSigned {
+			signed++
+		}
+	}
+	return fmt.Sprintf("%d/%d", signed, len(signers))
+}
+
+func signersText(signers []signforms.Signer) string {
+	var texts []string
+	for _, s := range signers {
+		texts = append(texts, strings.TrimSpace(s.Email+" "+string(s.Status)))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// newGet returns a command that prints one document or template, by its id.
+func newGet(id, short string, columns []column[*signforms.Document],
+	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
+	var conn connection
+	var out output
+	cmd := &cobra.Command{
+		Use:   "get " + id,
+		Short: short,
+		Args:  exactlyOne(id),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := conn.connect()
+			if err != nil {
+				return err
+			}
+			pr := newPrinter(cmd, out, columns, documentShape, 1)
+			return printAll(pr, oneRecord(get(cmd.Context(), client, args[0])))
+		},
+	}
+	out.addFlags(cmd)
+	conn.addFlags(cmd)
+	return cmd
+}

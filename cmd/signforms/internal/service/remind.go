@@ -1,0 +1,172 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+)
+
+// remindCommand are the flags of documents remind.
+type remindCommand struct {
+	services
+	conn       connection
+	out        output
+	flags      batchFlags
+	templateID string
+	allPending bool
+	status     string
+	limitStore string
+	maxWait    time.Duration
+}
+
+func (s services) newDocumentsRemind() *cobra.Command {
+	c := remindCommand{services: s}
+	cmd := &cobra.Command{
+		Use:   "remind ID... | --all-pending",
+		Short: "Remind the signers of documents",
+		Long: `Remind sends a reminder to the pending signers of documents, within the service's limit of 5 requests in any 15 minutes for each
+API key. What was sent is counted in a file that all runs of this user share, or in Redis (--limit-store), so that the limit holds
+over several runs, interrupts, crashes and restarts of the machine. When it is used up, remind waits.
+
+With --template the ids are those of documents made from that template (createdDocumentId).
+
+With --all-pending it reminds the signers of every PDF document and every document made from a template that is pending. It says
+beforehand how long that takes. A journal (--journal) remembers which were reminded: after an interrupt, a crash or a restart the
+same command goes on with the rest. The run has ended when each document was tried; the next one starts over.`,
+		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
+		Args: func(_ *cobra.Command, args []string) error {
+			if c.allPending == (len(args) > 0) {
+				return fmt.Errorf("name documents by their ids, or all with --all-pending")
+			}
+			return nil
+		},
+		RunE: c.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.templateID, "template", "", "id of the template from which the documents were made")
+	f.BoolVar(&c.allPending, "all-pending", false, "all that are pending, PDF documents and those made from templates")
+	f.StringVar(&c.status, "pending-status", string(signforms.StatusPending), "what the service calls pending, for --all-pending")
+	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
+	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it takes)")
+	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
+	c.flags.addFlags(cmd)
+	c.flags.addJournalFlags(cmd, "with --all-pending, a file of this user for the service and the workspace")
+	c.out.addFlags(cmd)
+	c.conn.addFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("all-pending", "template")
+	return cmd
+}
+
+func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
+	if err := c.conn.resolve(); err != nil {
+		return err
+	}
+	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
+		return usageError("--journal, --new-run and --resolve go with --all-pending")
+	}
+	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	measured := &measuredStore{LimitStore: store}
+	b := &batch{verb: "reminded", noun: "document", many: "documents", flags: c.flags, columns: batchColumns, lookFor: lookForReminder, maxWait: c.maxWait}
+	options := signforms.Options{LimitStore: measured, ReminderMaxWait: c.maxWait}
+	if c.allPending {
+		closeJournal, err := c.openJournal(b, &options)
+		if err != nil {
+			return err
+		}
+		defer closeJournal()
+	}
+	client, err := c.conn.client(options)
+	if err != nil {
+		return err
+	}
+	b.takes = func(n int) time.Duration {
+		d, err := measured.takes(cmd.Context(), client, n)
+		if err != nil { // the reminder will report the same error
+			return 0
+		}
+		return d
+	}
+	if b.items, err = c.items(cmd.Context(), client, args); err != nil {
+		return err
+	}
+	return b.run(cmd, c.out)
+}
+
+// openJournal opens the journal and has it record the client's requests.
+func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJournal func() error, err error) {
+	path := c.flags.journal
+	run := journal.Key(append([]string{"remind"}, c.conn.service()...)...)
+	if path == "" {
+		if path, err = stateFile("remind-" + run + ".journal"); err != nil {
+			return nil, err
+		}
+	}
+	return b.openJournal(path, run, o)
+}
+
+func lookForReminder(_ *item, at time.Time) string {
+	return fmt.Sprintf("ask a signer whether a reminder came about %s", timeText(at))
+}
+
+func (c *remindCommand) items(ctx context.Context, client *signforms.Client, ids []string) ([]*item, error) {
+	if c.allPending {
+		return c.pending(ctx, client)
+	}
+	var items []*item
+	for i, ref := range refs(c.templateID, ids) {
+		items = append(items, c.item(client, ref, ids[i], refRecord(c.templateID, ids[i])))
+	}
+	return items, nil
+}
+
+// pending collects the whole list before the first reminder, because the list changes while people sign.
+func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []*item, err error) {
+	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(c.status)}) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, c.item(client, d.Ref(), d.DocumentID, batchRecord{DocumentID: d.DocumentID}))
+	}
+	for t, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
+		if err != nil {
+			return nil, err
+		}
+		if items, err = c.pendingOf(ctx, client, t.DocumentID, items); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// pendingOf adds the pending documents made from a template.
+func (c *remindCommand) pendingOf(ctx context.Context, client *signforms.Client, templateID string, items []*item) ([]*item, error) {
+	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
+		if err != nil {
+			return nil, err
+		}
+		if id := r.RespondentDocumentID; string(r.Status) == c.status {
+			items = append(items, c.item(client, signforms.TemplateDocument(templateID, id), id, refRecord(templateID, id)))
+		}
+	}
+	return items, nil
+}
+
+func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef, label string, r batchRecord) *item {
+	key := journal.Key(append([]string{"remind", ref.String()}, c.conn.service()...)...)
+	return &item{key: key, label: label, record: r, do: func(ctx context.Context, r *batchRecord) error {
+		res, err := client.Documents.Remind(ctx, ref)
+		if err == nil {
+			r.Status, r.Message, r.RemindersSent = res.Status, res.Message, res.RemindersSent
+		}
+		return err
+	}}
+}
