@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
@@ -26,7 +28,7 @@ func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
 func TestWrongVariableIsAUsageError(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_MEMORY", "perhaps")
 	_, stderr, code := execute(t, "serve")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, `the variable SIGNFORMS_SANDBOX_MEMORY: "perhaps": `)
 }
 
@@ -36,6 +38,6 @@ func TestMemoryBesideTheVariableOfData(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	require.Contains(t, s.stderr.String(), "memory, 0 documents")
 	_, stderr, code := execute(t, "serve", "--memory", "--data", "x.db")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "leave out --data or --memory")
 }

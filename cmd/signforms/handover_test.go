@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
 // The output of status --env never runs as a command in a shell, even if the sandbox's answer is hostile.
@@ -26,7 +28,7 @@ func TestStatusEnvIsSafeToEvaluate(t *testing.T) {
 	}))
 	t.Cleanup(stub.Close)
 	stdout, stderr, code := execute(t, "status", "--env", "--url", stub.URL)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Contains(t, stdout, "SIGNFORMS_BASE_URL=http://127.0.0.1:1\n", "plain where that is safe")
 	folder := t.TempDir()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", `eval "$VARIABLES"; printf %s "$SIGNFORMS_API_KEY"`)
@@ -37,7 +39,7 @@ func TestStatusEnvIsSafeToEvaluate(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(folder, "ran"))
 
 	stdout, stderr, code = execute(t, "status", "--env", "--url", stub.URL, "--token", "line")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "the value of SIGNFORMS_API_KEY holds control characters")
 }
@@ -54,18 +56,18 @@ func TestEnvFileHoldsOnlyWhatAllReadersTakeForTheSame(t *testing.T) {
 		{"--webhook-secret", "a`b`c"}, {"--workspace-id", "~"}, {"--public-url", "http://a$(id)b"},
 	} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--env-file", file, c.flag, c.value)
-		require.Equal(t, exitUsage, code, "%v: %s", c, stderr)
+		require.Equal(t, cli.ExitUsage, code, "%v: %s", c, stderr)
 		require.Contains(t, stderr, "digits and _ . : / @ % + = - alone", "%v", c)
 		require.Contains(t, stderr, "set another "+c.flag, "%v", c)
 		require.NoFileExists(t, file)
 	}
-	require.NoError(t, forEnvFile(control.Credentials{BaseURL: "http://[::1]:4874", APIKey: "aZ09_.:/@%+=-"}))
+	require.NoError(t, sandbox.CheckEnvFile(control.Credentials{BaseURL: "http://[::1]:4874", APIKey: "aZ09_.:/@%+=-"}))
 
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := serveInProcess(t, "--data", data, "--api-key", "it's")
-	require.Equal(t, exitOK, s.stop())
+	require.Equal(t, cli.ExitOK, s.stop())
 	_, stderr, code := execute(t, "serve", "--data", data, "--addr", "127.0.0.1:0", "--env-file", file)
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "set another --api-key", "also what the data file holds")
 	require.NoFileExists(t, file)
 
@@ -78,7 +80,7 @@ func TestSandboxFlagGoesByTheVariables(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--token", "open sesame")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	_, stderr, code := execute(t, "documents", "list", "--sandbox")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "the sandbox at "+s.BaseURL+" wants its token: set $SIGNFORMS_SANDBOX_TOKEN\n")
 	t.Setenv("SIGNFORMS_SANDBOX_TOKEN", "close sesame")
 	_, stderr, _ = execute(t, "documents", "list", "--sandbox")
@@ -87,9 +89,9 @@ func TestSandboxFlagGoesByTheVariables(t *testing.T) {
 	require.Contains(t, stderr, "has another token: correct --token or $SIGNFORMS_SANDBOX_TOKEN\n")
 	t.Setenv("SIGNFORMS_SANDBOX_TOKEN", "open sesame")
 	_, stderr, code = execute(t, "documents", "list", "--sandbox")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	_, _, code = execute(t, "documents", "list", "--sandbox="+s.BaseURL)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 }
 
 // When a token would not help, the error says what does.
@@ -100,7 +102,7 @@ func TestClosedSandboxIsToBeStartedWithAToken(t *testing.T) {
 		port = s.Listening[strings.LastIndexByte(s.Listening, ':')+1:]
 	}
 	_, stderr, code := execute(t, "status", "--url", "http://127.0.0.1:"+port, "--token", "any")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "start it with --token or $SIGNFORMS_SANDBOX_TOKEN")
 }
 
@@ -118,15 +120,15 @@ func TestRemindersToASandboxGoByItsClock(t *testing.T) {
 	}
 	for range 5 {
 		stderr, code := remind()
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 	}
 	stderr, code := remind()
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "429", "the sandbox itself refuses")
 	_, stderr, code = execute(t, "clock", "advance", "20m")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	stderr, code = remind()
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	entries, err := os.ReadDir(state)
 	require.NoError(t, err)
 	require.Empty(t, entries, "nothing outlives the run")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
@@ -33,10 +34,10 @@ func TestLimitHoldsOverRuns(t *testing.T) {
 			args := append([]string{"documents", "remind", s.lease, "--max-wait", "1s"}, c.where(t)...)
 			for range 5 {
 				_, stderr, code := execute(t, args...)
-				require.Equal(t, exitOK, code, stderr)
+				require.Equal(t, cli.ExitOK, code, stderr)
 			}
 			_, stderr, code := execute(t, args...)
-			require.Equal(t, exitFailure, code)
+			require.Equal(t, cli.ExitFailure, code)
 			require.Contains(t, stderr, "signforms: send reminder: rate limited: the reminder budget is used up: wait, or allow more with --max-wait (retry after 15m")
 			require.NotContains(t, stderr, "waiting", "it does not wait")
 			require.Equal(t, 5, s.reminded())
@@ -50,7 +51,7 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	for where, reason := range map[string]string{path: "is damaged", "redis://:hunter2hunter2@127.0.0.1:1": "refused"} {
 		_, stderr, code := execute(t, "documents", "remind", s.lease, "--limit-store", where)
-		require.Equal(t, exitFailure, code)
+		require.Equal(t, cli.ExitFailure, code)
 		require.Contains(t, stderr, "the limit store did not answer, so nothing was sent")
 		require.Contains(t, stderr, reason)
 		require.NotContains(t, stderr, "hunter2")

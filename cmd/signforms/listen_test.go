@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -210,7 +211,7 @@ func TestListenForwards(t *testing.T) {
 	h.mu.Unlock()
 	signs(t, c, id, "ben@example.com")
 	until(t, func() bool { return len(h.got()) >= 3 })
-	require.Equal(t, exitOK, l.stop())
+	require.Equal(t, cli.ExitOK, l.stop())
 	require.Contains(t, l.stdout.String(), "  200  new_signature_pdf_individual_signed "+id+"  ")
 	require.Contains(t, l.stdout.String(), "  500  new_signature_pdf_completed "+id+"  ")
 	require.NotContains(t, l.stdout.String(), "again")
@@ -341,7 +342,7 @@ func TestListenSurvivesARestart(t *testing.T) {
 	c, err := control.NewClient(s.BaseURL, "")
 	require.NoError(t, err)
 	running := listen(t, "--url", s.BaseURL)
-	require.Equal(t, exitOK, s.stop())
+	require.Equal(t, cli.ExitOK, s.stop())
 	serveInProcess(t, "--data", data, "--addr", addr)
 	until(t, func() bool { return strings.Count(running.stderr.String(), "connected: deliveries of ") == 2 })
 	require.Len(t, webhooksOf(t, c), 3, "they are those of before")
@@ -355,10 +356,10 @@ func TestListenWithoutASandbox(t *testing.T) {
 		code int
 		text string
 	}{
-		{[]string{"--url", "http://127.0.0.1:1"}, exitFailure, "start one with signforms serve"},
-		{[]string{"--forward-to", "localhost:3000"}, exitUsage, "is not a URL such as http://localhost:3000/hook"},
-		{[]string{"--events", "new_things"}, exitUsage, `"new_things" is not a family of events`},
-		{[]string{"--url", "here"}, exitUsage, "is not a URL of a sandbox"},
+		{[]string{"--url", "http://127.0.0.1:1"}, cli.ExitFailure, "start one with signforms serve"},
+		{[]string{"--forward-to", "localhost:3000"}, cli.ExitUsage, "is not a URL such as http://localhost:3000/hook"},
+		{[]string{"--events", "new_things"}, cli.ExitUsage, `"new_things" is not a family of events`},
+		{[]string{"--url", "here"}, cli.ExitUsage, "is not a URL of a sandbox"},
 	} {
 		_, stderr, code := execute(t, append([]string{"listen"}, c.args...)...)
 		require.Equal(t, c.code, code, stderr)
@@ -387,7 +388,7 @@ func TestTrigger(t *testing.T) {
 	}
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	_, stderr, code := execute(t, "trigger", "new_signature_pdf_individual_viewed")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "no document is in progress: add one with signforms documents add")
 	id := lease(t, c)
 	for _, step := range []struct {
@@ -401,7 +402,7 @@ func TestTrigger(t *testing.T) {
 		{[]string{"new_signature_pdf_completed"}, "ben@example.com signed " + id + ", which is SIGNED", []string{"new_signature_pdf_individual_signed", "new_signature_pdf_completed"}},
 	} {
 		stdout, stderr, code := execute(t, append([]string{"trigger"}, step.args...)...)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		lines := strings.Split(strings.TrimSpace(stdout), "\n")
 		require.Equal(t, step.did, lines[0])
 		require.Len(t, lines, 1+len(step.events), stdout)
@@ -410,7 +411,7 @@ func TestTrigger(t *testing.T) {
 		}
 	}
 	_, stderr, code = execute(t, "trigger", "new_signature_pdf_completed", "--document", id)
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "is SIGNED, and has no signer left")
 }
 
@@ -422,7 +423,7 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{
 		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}, &form))
 	_, stderr, code := execute(t, "trigger", "new_template_response")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "send one, as with signforms templates send")
 	var credentials control.Credentials
 	require.NoError(t, c.Get(t.Context(), "/credentials", nil, &credentials))
@@ -430,14 +431,14 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	t.Setenv("SIGNFORMS_API_KEY", credentials.APIKey)
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", credentials.WorkspaceID)
 	_, stderr, code = execute(t, "templates", "send", template.ID, "--to", "name=Ann,email=ann@example.com,role=Buyer")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	for _, event := range []string{"new_template_response_individual_viewed", "new_template_response"} {
 		stdout, stderr, code := execute(t, "trigger", event)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		require.Contains(t, stdout, "no webhook gets it: add one with signforms webhooks add, or run signforms listen\n")
 	}
 	stdout, stderr, code := execute(t, "trigger", "new_form_response", "--document", form.ID, "--set", "email=cy@example.com", "--set", "answer.How?=well", "--json")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	var out any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	var responses control.Page[control.ResponseRecord]
@@ -446,14 +447,14 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.Equal(t, []control.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
 	for _, set := range []string{"answer.Why?=x", "colour=red", "email", "answer.=x"} {
 		_, stderr, code := execute(t, "trigger", "new_form_response", "--set", set)
-		require.NotEqual(t, exitOK, code, set)
+		require.NotEqual(t, cli.ExitOK, code, set)
 		require.NotEmpty(t, stderr)
 	}
 	_, stderr, code = execute(t, "trigger", "new_things")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "give one event: new_form_response, ")
 	_, _, code = execute(t, "trigger", "new_signature_pdf_completed", "--set", fmt.Sprint("colour=", 1))
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 }
 
 func TestOperatesASandbox(t *testing.T) {
@@ -463,18 +464,18 @@ func TestOperatesASandbox(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	stdout, stderr, code := execute(t, "documents", "list", "--sandbox="+s.BaseURL)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Contains(t, stdout, id)
 	_, stderr, code = execute(t, "documents", "list", "--sandbox=http://127.0.0.1:1")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "start one with signforms serve")
 	_, stderr, code = execute(t, "documents", "list", "--sandbox", "--base-url", s.BaseURL)
-	require.Equal(t, exitUsage, code, stderr)
+	require.Equal(t, cli.ExitUsage, code, stderr)
 	_, stderr, code = execute(t, "documents", "list")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox")
 	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{{Question: "How?"}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
 }

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
-func main() { os.Exit(runProcess(services{})) }
+func main() { os.Exit(runProcess(service.Commands{})) }
 
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
-func runProcess(onService services) int {
+func runProcess(onService service.Commands) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // execute runs one command line without a terminal.
@@ -20,11 +22,11 @@ func TestExitCodes(t *testing.T) {
 		args []string
 		code int
 	}{
-		{args: nil, code: exitOK},
-		{args: []string{"version"}, code: exitOK},
-		{args: []string{"version", "--nonsense"}, code: exitUsage},
-		{args: []string{"version", "1.0"}, code: exitUsage},
-		{args: []string{"nonsense"}, code: exitUsage},
+		{args: nil, code: cli.ExitOK},
+		{args: []string{"version"}, code: cli.ExitOK},
+		{args: []string{"version", "--nonsense"}, code: cli.ExitUsage},
+		{args: []string{"version", "1.0"}, code: cli.ExitUsage},
+		{args: []string{"nonsense"}, code: cli.ExitUsage},
 	} {
 		_, stderr, code := execute(t, c.args...)
 		require.Equal(t, c.code, code, "signforms %v: %s", c.args, stderr)
@@ -35,7 +37,7 @@ func TestUnknownCommandNamesTheOneMeant(t *testing.T) {
 	stdout, stderr, code := execute(t, "versoin")
 	require.Empty(t, stdout)
 	require.Equal(t, "signforms: unknown command \"versoin\" for signforms: did you mean version?; see signforms --help\n", stderr)
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 }
 
 func TestUnknownFlagNamesTheHelp(t *testing.T) {

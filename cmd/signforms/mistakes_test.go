@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // Mistakes in the command line are reported with exit code 2 and in terms of its flags, before any request is made.
@@ -66,7 +68,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	} {
 		stdout, stderr, code := execute(t, c.args...)
 		require.Contains(t, stderr, c.says, "%v", c.args)
-		require.Equal(t, exitUsage, code, "%v: %s", c.args, stderr)
+		require.Equal(t, cli.ExitUsage, code, "%v: %s", c.args, stderr)
 		require.Empty(t, stdout, "%v", c.args)
 		require.NotContains(t, stderr, "start one with signforms serve", "the sandbox runs")
 	}
@@ -78,11 +80,11 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 func TestHelpOfCommandsAndVersionAsAFlag(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"help", "documents", "list"}, {"completion"}, {"completion", "bash"}} {
 		stdout, stderr, code := execute(t, args...)
-		require.Equal(t, exitOK, code, "%v: %s", args, stderr)
+		require.Equal(t, cli.ExitOK, code, "%v: %s", args, stderr)
 		require.NotEmpty(t, stdout)
 	}
 	stdout, _, code := execute(t, "--version")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	version, _, _ := execute(t, "version")
 	require.Equal(t, version, stdout)
 }
@@ -98,13 +100,13 @@ func TestOnlyASilentSandboxIsLookedForElsewhere(t *testing.T) {
 		{"trigger", "new_signature_pdf_completed"}, {"seed", "nofile"}, {"seed", bad}, {"documents", "sign", "unknown", "--as", "ann@example.com"},
 	} {
 		_, stderr, code := execute(t, args...)
-		require.Equal(t, exitFailure, code, "%v: %s", args, stderr)
+		require.Equal(t, cli.ExitFailure, code, "%v: %s", args, stderr)
 		require.NotContains(t, stderr, hint, "%v", args)
 	}
 	t.Setenv("SIGNFORMS_SANDBOX_URL", "http://127.0.0.1:1")
 	for where, args := range map[string][]string{"--url or ": {"status"}, "--sandbox=URL or ": {"documents", "list", "--sandbox"}} {
 		_, stderr, code := execute(t, args...)
-		require.Equal(t, exitFailure, code, stderr)
+		require.Equal(t, cli.ExitFailure, code, stderr)
 		require.Contains(t, stderr, "no sandbox answers at http://127.0.0.1:1: ")
 		require.Contains(t, stderr, hint+", or say with "+where+"$SIGNFORMS_SANDBOX_URL where it is")
 	}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 func TestAnEmptyListAsCSVHasItsHeader(t *testing.T) {
 	s := newService(t, nil)
 	stdout, stderr, code := s.run(t, "documents list --status DECLINED --csv")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.True(t, strings.HasPrefix(stdout, "documentId,documentName,"), stdout)
 	require.Equal(t, 1, strings.Count(stdout, "\n"))
 	stdout, _, _ = s.run(t, "documents list --status DECLINED")
@@ -26,14 +28,14 @@ func TestFormsSendHasNoColumnOfDocuments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "people.csv")
 	require.NoError(t, os.WriteFile(file, []byte("name,email\nCem,cem@example.com\n"), 0o600))
 	stdout, stderr, code := s.run(t, "forms send SURVEY --dry-run --csv "+file)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, "ITEM\tOUTCOME\tMESSAGE\nline 2\twould be sent\t\n", stdout)
 }
 
 func TestPasswordsInAddressesAreNotShown(t *testing.T) {
 	for _, args := range [][]string{{"status", "--url"}, {"ready", "--url"}, {"listen", "--url"}} {
 		_, stderr, code := execute(t, append(args, "http://ann:hunter2@127.0.0.1:1")...)
-		require.Equal(t, exitFailure, code)
+		require.Equal(t, cli.ExitFailure, code)
 		require.Contains(t, stderr, "127.0.0.1:1")
 		require.NotContains(t, stderr, "hunter2", "%v", args)
 	}
@@ -45,7 +47,7 @@ func TestVariableOfServesJSONLeavesCommandsAlone(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	t.Setenv("SIGNFORMS_SANDBOX_JSON", "true")
 	stdout, stderr, code := execute(t, "documents", "add", "Lease", "--signer", "ann@example.com", "--signer", "ben@example.com")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `^[0-9a-f-]{36}\n$`, stdout)
 	id := strings.TrimSpace(stdout)
 	stdout, _, _ = execute(t, "trigger", "new_signature_pdf_completed")
@@ -66,7 +68,7 @@ func TestTablesFitATerminalOf80Columns(t *testing.T) {
 		{"documents", "list"}, {"templates", "list"}, {"documents", "list", "--sandbox"}, {"templates", "list", "--sandbox"}, {"forms", "list"}, {"webhooks", "list"},
 	} {
 		shown, code := screen(t, 80, "", args...)
-		require.Equal(t, exitOK, code, shown)
+		require.Equal(t, cli.ExitOK, code, shown)
 		require.NotEmpty(t, shown, "%v", args)
 		if args[0] == "documents" {
 			require.Regexp(t, `/\d +\d{4}-\d\d-\d\d\n`, shown, "the day is left of the time")

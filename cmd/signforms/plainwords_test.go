@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -67,7 +68,7 @@ func TestFlagsThatGoTogether(t *testing.T) {
 		"documents list --json --csv":                    "signforms: give --csv or --json, not both; see signforms documents list --help\n",
 	} {
 		_, stderr, code := execute(t, strings.Fields(args)...)
-		require.Equal(t, exitUsage, code)
+		require.Equal(t, cli.ExitUsage, code)
 		require.Equal(t, want, stderr, args)
 	}
 }

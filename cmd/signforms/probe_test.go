@@ -12,18 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // hasty makes probe ask without waiting.
-var hasty = services{sleep: func(context.Context, time.Duration) error { return nil }}
+var hasty = service.Commands{Sleep: func(context.Context, time.Duration) error { return nil }}
 
 func TestProbe(t *testing.T) {
 	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{
 		KeyStatus: 401, InProgress: "IN_PROGRESS", Extra: map[string]any{"owner": "Zoe Smith"}}})
 	stdout, stderr, code := execute(t, "probe")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, "Asks "+s.URL+" at most 60 GET requests, less than one a second: about a minute. They change nothing.\n", stderr)
 	for _, line := range []string{
 		"OUTCOME\tGRADE\tFACT\tSEEN\n",
@@ -51,7 +53,7 @@ signformstest.Options{Profile: signformstest.Profile{
 func TestProbeFormats(t *testing.T) {
 	newService(t, &signformstest.Options{Profile: signformstest.Profile{OldestFirst: true}})
 	stdout, stderr, code := execute(t, "probe", "--json")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	require.Contains(t, stderr, "OldestFirst: true")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	require.Len(t, lines, len(probe.Facts))
@@ -65,7 +67,7 @@ func TestProbeReport(t *testing.T) {
 	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{Extra: map[string]any{"owner": "Zoe Smith"}}})
 	report := filepath.Join(t.TempDir(), "probe.md")
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID, "--report", report)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Contains(t, stderr, report+" is written: read it before you show it to others\n")
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
@@ -95,11 +97,11 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 		code  int
 		asked bool
 	}{
-		{typed: s.WorkspaceID + "\n", code: exitOK, asked: true},
-		{typed: "yes\n", code: exitUsage},
-		{typed: "\n", code: exitUsage},
-		{args: []string{"--confirm-workspace", s.WorkspaceID}, code: exitOK, asked: true},
-		{args: []string{"--confirm-workspace", "another"}, code: exitUsage},
+		{typed: s.WorkspaceID + "\n", code: cli.ExitOK, asked: true},
+		{typed: "yes\n", code: cli.ExitUsage},
+		{typed: "\n", code: cli.ExitUsage},
+		{args: []string{"--confirm-workspace", s.WorkspaceID}, code: cli.ExitOK, asked: true},
+		{args: []string{"--confirm-workspace", "another"}, code: cli.ExitUsage},
 	} {
 		before := len(s.asked())
 		shown, code := screen(t, 200, c.typed, append([]string{"probe", "--mutating"}, c.args...)...)
@@ -113,12 +115,12 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 	}
 	before := len(s.asked())
 	_, stderr, code := execute(t, "probe", "--mutating")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "there is no terminal to ask on: set --confirm-workspace to its id")
 	require.Contains(t, stderr, "asks to void at most 12 times and to remind at most 2 times")
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
 	_, stderr, code = execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "--mutating needs the id of a workspace that is disposable")
 	require.Len(t, s.asked(), before)
 	require.Zero(t, s.reminded())
@@ -129,10 +131,10 @@ func TestProbeRemindsWithinTheLimit(t *testing.T) {
 	s := newService(t, nil)
 	for range 4 {
 		_, stderr, code := execute(t, "documents", "remind", s.lease)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 	}
 	stdout, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Contains(t, stdout, "not sent: the limit of reminders is used up, or its store does not answer")
 	n := 0
 	for _, asked := range s.asked() {
@@ -147,7 +149,7 @@ func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
 	s := newService(t, nil)
 	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
-	require.Equal(t, exitUnknown, code)
+	require.Equal(t, cli.ExitUnknown, code)
 	require.Contains(t, stderr, "a request with a random id was carried out: find out which document was voided")
 	require.Equal(t, 1, strings.Count(strings.Join(s.asked(), "\n"), http.MethodPost))
 }
@@ -156,9 +158,9 @@ func TestProbeOfWhatIsNotThere(t *testing.T) {
 	newService(t, nil)
 	t.Setenv("SIGNFORMS_API_KEY", "another key")
 	_, stderr, code := execute(t, "probe")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "signforms: the service refuses the API key or the workspace (403)\n")
 	_, stderr, code = execute(t, "probe", "--base-url", "http://127.0.0.1:1")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "signforms: the service does not answer: ")
 }

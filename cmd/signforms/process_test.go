@@ -23,7 +23,9 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -42,7 +44,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Exit(runProcess(services{openLimitFile: func(path string) signforms.LimitStore {
+	os.Exit(runProcess(service.Commands{OpenLimitFile: func(path string) signforms.LimitStore {
 		clock := func() (string, time.Duration, error) { return "test", time.Since(began) * faster, nil }
 		return &fasterStore{limitfile.New(path, clock)}
 	}}))
@@ -145,7 +147,7 @@ type gate struct {
 }
 
 // stand puts the gate in front of the service, and sets the environment to the gate's address.
-func (g *gate) stand(t *testing.T, s *service) {
+func (g *gate) stand(t *testing.T, s *testService) {
 	t.Helper()
 	target, err := url.Parse(s.URL)
 	require.NoError(t, err)
@@ -207,7 +209,7 @@ func (g *gate) most() (most int) {
 
 // remindService is a service with nine pending documents that accepts any number of reminders: what is sent is counted
 // at the gate.
-func remindService(t *testing.T) *service {
+func remindService(t *testing.T) *testService {
 	t.Helper()
 	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 1000}})
 	for i := range 6 {
@@ -220,7 +222,7 @@ func remindService(t *testing.T) *service {
 var remindAll = []string{"documents", "remind", "--all-pending", "--yes", "--json", "--attempt-timeout", "10m"}
 
 // mailed counts the reminders of each document.
-func (s *service) mailed(kind string) map[string]int {
+func (s *testService) mailed(kind string) map[string]int {
 	n := map[string]int{}
 	for _, m := range s.Messages()[s.mail:] {
 		if m.Kind == kind {
@@ -270,7 +272,7 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	require.Equal(t, 5, g.count())
 
 	p = start(t, nil, remindAll...)
-	require.Equal(t, exitUnknown, p.end(), "%s", &p.stderr)
+	require.Equal(t, cli.ExitUnknown, p.end(), "%s", &p.stderr)
 	require.Contains(t, p.stderr.String(), "signforms: 2 unknown\n")
 	atMostOnce(t, s.mailed("reminder"))
 	require.Equal(t, 9, g.count())
@@ -279,7 +281,7 @@ func TestRemindIsKilledAndGoesOn(t *testing.T) {
 
 	// The run has ended. The next run holds back only items whose outcome is unknown.
 	stdout, stderr, code := execute(t, append(remindAll, "--dry-run")...)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 7, strings.Count(stdout, "would be reminded"), stderr)
 	stdout, stderr, _ = execute(t, append(remindAll, "--dry-run", "--resolve", "all=again")...)
 	require.Equal(t, 9, strings.Count(stdout, "would be reminded"), stderr)
@@ -303,7 +305,7 @@ func TestRemindIsInterruptedAndGoesOn(t *testing.T) {
 	}}
 	g.stand(t, s)
 	p = start(t, notice, remindAll...)
-	require.Equal(t, exitPartial, p.end())
+	require.Equal(t, cli.ExitPartial, p.end())
 	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"reminded"`), "what is under way comes to its end")
 	require.Contains(t, p.stderr.String(), "signforms: interrupted; 6 not tried; the same command again goes on with the rest\n")
 
@@ -313,18 +315,18 @@ func TestRemindIsInterruptedAndGoesOn(t *testing.T) {
 		}
 	}
 	p = start(t, interrupt, remindAll...)
-	require.Equal(t, exitPartial, p.end(), "%s", &p.stderr)
+	require.Equal(t, cli.ExitPartial, p.end(), "%s", &p.stderr)
 	require.Contains(t, p.stderr.String(), "3 of 9 documents were reminded by a run that has not ended; going on with the rest\n6 documents to be reminded; at most 5 in 15 minutes are accepted, so this takes 15m")
 
 	p = start(t, nil, remindAll...)
-	require.Equal(t, exitOK, p.end(), "%s", &p.stderr)
+	require.Equal(t, cli.ExitOK, p.end(), "%s", &p.stderr)
 	atMostOnce(t, s.mailed("reminder"))
 	require.Len(t, s.mailed("reminder"), 10)
 	require.LessOrEqual(t, g.most(), 5)
 }
 
 // sendAll returns the arguments to send the offer to six people, one a line.
-func sendAll(t *testing.T, s *service) (args []string) {
+func sendAll(t *testing.T, s *testService) (args []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "people.csv")
 	text := "name,email\n"
@@ -358,7 +360,7 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 	p = start(t, nil, args...)
 	require.Equal(t, -1, p.end())
 	p = start(t, nil, args...)
-	require.Equal(t, exitUnknown, p.end())
+	require.Equal(t, cli.ExitUnknown, p.end())
 	require.Contains(t, p.stderr.String(), fmt.Sprintf("line 3: whether it was sent is unknown: look with \"signforms templates respondents %s\" for a document for the receiver of that line, made about 2", s.offer))
 	require.Contains(t, p.stderr.String(), "line 5: whether it was sent is unknown")
 	require.Equal(t, 2, strings.Count(p.stdout.String(), `"outcome":"sent"`))
@@ -367,18 +369,18 @@ func TestSendIsKilledAndGoesOn(t *testing.T) {
 
 	// Items with an unknown outcome are not sent again without --resolve, and the run has not ended.
 	p = start(t, nil, args...)
-	require.Equal(t, exitUnknown, p.end())
+	require.Equal(t, cli.ExitUnknown, p.end())
 	require.Empty(t, p.stdout.String())
 	require.Len(t, s.mailed("invitation"), 6)
 
 	p = start(t, nil, append(args, "--resolve", "3=done", "--resolve", "5=again")...)
-	require.Equal(t, exitOK, p.end(), "%s", &p.stderr)
+	require.Equal(t, cli.ExitOK, p.end(), "%s", &p.stderr)
 	require.Equal(t, 1, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 	require.Equal(t, 7, g.count())
 
 	// The run has ended, so the same command starts a new one.
 	p = start(t, nil, args...)
-	require.Equal(t, exitOK, p.end())
+	require.Equal(t, cli.ExitOK, p.end())
 	require.Equal(t, 6, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 }
 
@@ -400,10 +402,10 @@ func TestSendIsInterruptedAndGoesOn(t *testing.T) {
 	g.stand(t, s)
 	args := sendAll(t, s)
 	p = start(t, notice, args...)
-	require.Equal(t, exitPartial, p.end())
+	require.Equal(t, cli.ExitPartial, p.end())
 	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 	p = start(t, nil, args...)
-	require.Equal(t, exitOK, p.end())
+	require.Equal(t, cli.ExitOK, p.end())
 	require.Equal(t, 3, strings.Count(p.stdout.String(), `"outcome":"sent"`))
 	atMostOnce(t, s.mailed("invitation"))
 	require.Len(t, s.mailed("invitation"), 6)
@@ -415,11 +417,11 @@ func TestSendTriesTheRestAgain(t *testing.T) {
 	args := sendAll(t, s)
 	heal := s.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 409})
 	stdout, stderr, code := execute(t, args...)
-	require.Equal(t, exitPartial, code, stderr)
+	require.Equal(t, cli.ExitPartial, code, stderr)
 	require.Equal(t, 4, strings.Count(stdout, `"outcome":"sent"`))
 	heal()
 	stdout, stderr, code = execute(t, args...)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, `"outcome":"sent"`))
 	atMostOnce(t, s.mailed("invitation"))
 }
@@ -429,7 +431,7 @@ func TestSendStopsWhenNobodyAnswers(t *testing.T) {
 	s := newService(t, nil)
 	s.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
 	stdout, stderr, code := execute(t, sendAll(t, s)...)
-	require.Equal(t, exitUnknown, code)
+	require.Equal(t, cli.ExitUnknown, code)
 	require.Equal(t, 3, strings.Count(stdout, `"outcome":"unknown"`))
 	require.Contains(t, stderr, "signforms: the service did not answer 3 times in a row; 3 unknown; 3 not tried; the same command again goes on with the rest\n")
 }
@@ -439,7 +441,7 @@ func TestSendStopsWhenTheKeyIsRefused(t *testing.T) {
 	args := sendAll(t, s)
 	t.Setenv("SIGNFORMS_API_KEY", "another key")
 	stdout, stderr, code := execute(t, args...)
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Equal(t, 1, strings.Count(stdout, "\n"), stdout)
 	require.Contains(t, stderr, "signforms: the service refuses the API key or the workspace; 1 failed; 5 not tried")
 }
@@ -450,12 +452,12 @@ func TestOneRunUsesTheJournal(t *testing.T) {
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 1 {
 			_, stderr, code := execute(t, args...)
-			require.Equal(t, exitFailure, code)
+			require.Equal(t, cli.ExitFailure, code)
 			require.Contains(t, stderr, "another run is using the journal")
 		}
 	}}
 	g.stand(t, s)
 	_, stderr, code := execute(t, args...)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	atMostOnce(t, s.mailed("invitation"))
 }

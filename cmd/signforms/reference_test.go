@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // The reference is made from the commands. After a change of a command: go test -run TestReference -update .
@@ -93,7 +95,7 @@ func TestHelp(t *testing.T) {
 		require.NotContains(t, strings.TrimSuffix(cmd.Short, "…"), ".", cmd.CommandPath())
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
 		stdout, stderr, code := execute(t, args...)
-		require.Equal(t, exitOK, code, "%v: %s", args, stderr)
+		require.Equal(t, cli.ExitOK, code, "%v: %s", args, stderr)
 		require.Contains(t, stdout, "Usage:")
 		for _, child := range cmd.Commands() {
 			each(child)
@@ -105,7 +107,7 @@ func TestHelp(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		stdout, stderr, code := execute(t, "completion", shell)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		require.Contains(t, stdout, "signforms", shell)
 	}
 	stdout, _, _ := execute(t, "__complete", "documents", "list", "--status", "")

@@ -11,35 +11,40 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/operate"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/receive"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
 // commands returns the program's commands, in the order of the help page.
-func commands(onService services) []*cobra.Command {
+func commands(onService service.Commands) []*cobra.Command {
 	return []*cobra.Command{
-		newServe(version()),
-		newReady(),
-		newStatus(),
-		newSeed(),
-		newReset(),
-		newClock(),
-		newWebhooks(),
-		newParent("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
-			append(onService.documents(), sandboxDocuments()...)...),
-		onService.templates(),
-		newParent("forms", "Send forms and list their responses; in a sandbox list forms",
-			append([]*cobra.Command{newFormsList()}, onService.forms()...)...),
-		onService.newProbe(),
-		newListen(),
-		newTrigger(),
-		newReceive(),
-		newWebhook(),
+		serve.Command(version()),
+		operate.Ready(),
+		operate.Status(),
+		operate.Seed(),
+		operate.Reset(),
+		operate.Clock(),
+		operate.Webhooks(),
+		cli.Group("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
+			append(onService.Documents(), operate.Documents()...)...),
+		onService.Templates(),
+		cli.Group("forms", "Send forms and list their responses; in a sandbox list forms",
+			append([]*cobra.Command{operate.FormsList()}, onService.Forms()...)...),
+		onService.Probe(),
+		operate.Listen(),
+		operate.Trigger(),
+		receive.Command(),
+		receive.Webhook(),
 		newVersion(),
 	}
 }
 
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
-func run(ctx context.Context, onService services, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, onService service.Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(onService)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -50,12 +55,12 @@ func run(ctx context.Context, onService services, args []string, stdin io.Reader
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !began { // cobra refused the flags or arguments
-		err = usageError("%w; see %s --help", groupError(err), cmd.CommandPath())
+		err = cli.UsageError("%w; see %s --help", cli.GroupError(err), cmd.CommandPath())
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "signforms:", inFlags(err.Error()))
+		fmt.Fprintln(stderr, "signforms:", cli.InFlags(err.Error()))
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
 }
 
 // noteBegin makes parent and every command below it set began when its own code begins to run.
@@ -88,7 +93,7 @@ func completeDefaults(root *cobra.Command) {
 				return nil
 			}
 		case "completion":
-			cmd.Args, cmd.RunE = noSuchCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.Args, cmd.RunE = cli.NoSuchCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
 }
@@ -104,13 +109,13 @@ func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-func newRoot(onService services) *cobra.Command {
-	root := newParent("signforms", "A sandbox of the signing and forms service, and its command line")
+func newRoot(onService service.Commands) *cobra.Command {
+	root := cli.Group("signforms", "A sandbox of the signing and forms service, and its command line")
 	root.SilenceUsage = true
 	root.SilenceErrors = true
 	root.Version = version()
 	root.SetVersionTemplate("signforms {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddCommand(commands(onService)...)
 	showInOrder(root)
 	return root
@@ -128,7 +133,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the program",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "signforms", version())
 			return err

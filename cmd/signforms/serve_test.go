@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
@@ -136,13 +137,13 @@ func TestServeTellsWhereItIs(t *testing.T) {
 		status, _ := s.get(t, path)
 		require.Equal(t, http.StatusOK, status, path)
 	}
-	require.Equal(t, exitOK, s.stop())
+	require.Equal(t, cli.ExitOK, s.stop())
 }
 
 func TestCredentialsOutliveTheProgram(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	first := serveInProcess(t, "--data", data)
-	require.Equal(t, exitOK, first.stop())
+	require.Equal(t, cli.ExitOK, first.stop())
 	second := serveInProcess(t, "--data", data)
 	require.Equal(t, first.APIKey, second.APIKey)
 	require.Equal(t, first.WorkspaceID, second.WorkspaceID)
@@ -154,7 +155,7 @@ func TestTakenPortNamesTheFlag(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	_, stderr, code := execute(t, "serve", "--memory", "--addr", l.Addr().String())
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "cannot listen on "+l.Addr().String())
 	require.Contains(t, stderr, "--addr or $SIGNFORMS_SANDBOX_ADDR")
 }
@@ -162,7 +163,7 @@ func TestTakenPortNamesTheFlag(t *testing.T) {
 func TestOptionsAreCalledByTheirFlags(t *testing.T) {
 	for flag, value := range map[string]string{"--api-key": "two words", "--profile": "refusal-status=200"} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", flag, value)
-		require.Equal(t, exitUsage, code, stderr)
+		require.Equal(t, cli.ExitUsage, code, stderr)
 		require.Contains(t, stderr, "signforms: "+flag+" ")
 		require.NotContains(t, stderr, "Options")
 	}
@@ -220,10 +221,10 @@ func TestTokenOpensTheControlAPI(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, status)
 
 		stdout, stderr, code := execute(t, "status", "--url", s.BaseURL, "--token", "open sesame", "--json")
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		require.Contains(t, stdout, `"documents": 0`)
 		_, stderr, code = execute(t, "status", "--url", s.BaseURL)
-		require.Equal(t, exitFailure, code)
+		require.Equal(t, cli.ExitFailure, code)
 		require.Contains(t, stderr, "set --token or $SIGNFORMS_SANDBOX_TOKEN")
 	}
 }
@@ -253,10 +254,10 @@ func TestLoginGivesACookieInPlaceOfTheToken(t *testing.T) {
 
 func TestReadyWaits(t *testing.T) {
 	_, stderr, code := execute(t, "ready", "--url", "http://127.0.0.1:1")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "http://127.0.0.1:1: ")
 	_, stderr, code = execute(t, "ready", "--url", "http://127.0.0.1:1", "--wait", "1s")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "not within 1s")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -269,7 +270,7 @@ func TestReadyWaits(t *testing.T) {
 		asked <- code
 	}()
 	serveInProcess(t, "--memory", "--addr", addr)
-	require.Equal(t, exitOK, <-asked)
+	require.Equal(t, cli.ExitOK, <-asked)
 }
 
 // Streams of events end at once, a request under way is answered, and the port is free.
@@ -279,7 +280,7 @@ func TestServeEndsWithItsStreams(t *testing.T) {
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	began := time.Now()
-	require.Equal(t, exitOK, s.stop())
+	require.Equal(t, cli.ExitOK, s.stop())
 	require.Less(t, time.Since(began), 10*time.Second)
 	_, err = io.ReadAll(answer.Body)
 	require.NoError(t, err, "the stream was broken off")
@@ -294,11 +295,11 @@ func TestSeedIsAppliedOnce(t *testing.T) {
 	for range 2 {
 		s := serveInProcess(t, "--data", data, "--seed", seed)
 		require.Contains(t, s.stderr.String(), "1 document")
-		require.Equal(t, exitOK, s.stop())
+		require.Equal(t, cli.ExitOK, s.stop())
 	}
 	require.NoError(t, os.WriteFile(seed, []byte("documents:\n- name: Lease\n- name: \"\"\n"), 0o600))
 	_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--seed", seed)
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, seed+":2: documents[0]: ")
 }
 
@@ -308,18 +309,18 @@ func TestResetGoesBackToTheSeed(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--seed", seed)
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	id, stderr, code := execute(t, "documents", "add", "Lease", "--signer", "Ann <ann@example.com>")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	stdout, stderr, code := execute(t, "documents", "sign", strings.TrimSpace(id), "--as", "ann@example.com")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, "SIGNED\n", stdout)
 	_, stderr, code = execute(t, "documents", "decline", strings.TrimSpace(id), "--as", "ann@example.com")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "SIGNED")
 	_, stderr, code = execute(t, "reset")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "--yes")
 	stdout, stderr, code = execute(t, "reset", "--yes")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Contains(t, stdout, "intake")
 	stdout, _, _ = execute(t, "status", "--json")
 	require.Contains(t, stdout, `"documents": 0`)
@@ -330,30 +331,30 @@ func TestCommandsOfARunningSandbox(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	hook, stderr, code := execute(t, "webhooks", "add", "http://127.0.0.1:9/hook", "--event", "new_signature_completed")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	hook = strings.TrimSpace(hook)
 	stdout, _, _ := execute(t, "webhooks", "list")
 	require.Contains(t, stdout, hook+"\tnew_signature_completed\ton\thttp://127.0.0.1:9/hook\n")
 	delivery, stderr, code := execute(t, "webhooks", "test", hook)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	_, stderr, code = execute(t, "clock", "settle")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	stdout, stderr, code = execute(t, "webhooks", "resend", strings.TrimSpace(delivery))
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, "1 delivery is sent again\n", stdout)
 	_, _, code = execute(t, "clock", "settle")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	stdout, stderr, _ = execute(t, "webhooks", "resend", hook, "--since", "1h")
 	require.Equal(t, "1 delivery is sent again\n", stdout, stderr)
 	stdout, _, _ = execute(t, "clock", "advance", "3d")
 	require.Contains(t, stdout, "ahead of the wall clock")
 	_, stderr, code = execute(t, "clock", "advance", "soon")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "write it as in 90s, 15m, 72h or 3d")
 	stdout, _, _ = execute(t, "status", "--env")
 	require.Contains(t, stdout, "SIGNFORMS_API_KEY="+s.APIKey+"\n")
 	_, stderr, code = execute(t, "status", "--url", "http://127.0.0.1:1")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "start one with signforms serve")
 }
 
@@ -386,7 +387,7 @@ func TestPublicURLIsInLinks(t *testing.T) {
 	require.Equal(t, "https://sandbox.example.com", s.BaseURL)
 	for _, wrong := range []string{"sandbox", "ftp://x", "https://x?y", "https://x/below"} {
 		_, _, code := execute(t, "serve", "--public-url", wrong)
-		require.Equal(t, exitUsage, code, wrong)
+		require.Equal(t, cli.ExitUsage, code, wrong)
 	}
 }
 
@@ -397,10 +398,10 @@ func TestDenyPrivateTargets(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	for _, target := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
 		hook, stderr, code := execute(t, "webhooks", "add", target, "--event", "new_signature_completed")
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
 		_, stderr, code = execute(t, "clock", "settle")
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, cli.ExitOK, code, stderr)
 		_, body := s.get(t, "/_/api/v1/deliveries/"+strings.TrimSpace(delivery))
 		require.Contains(t, body, "are denied by --deny-private-targets", target)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// service is a reference service with some records. The environment of the test names it.
-type service struct {
+// testService is a reference service with some records. The environment of the test names it.
+type testService struct {
 	*signformstest.Server
 	lease, notice, old   string // PDF documents: Ann has signed and Ben has not; pending; signed
 	offer, survey        string // a template, a form
@@ -25,13 +25,13 @@ type service struct {
 }
 
 // newService starts a service with records in it. Its clock stands still.
-func newService(t *testing.T, o *signformstest.Options) *service {
+func newService(t *testing.T, o *signformstest.Options) *testService {
 	t.Helper()
 	if o == nil {
 		o = &signformstest.Options{}
 	}
 	o.Seed, o.Start = 7, time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
-	s := &service{Server: signformstest.NewServer(t, o), state: filepath.Join(t.TempDir(), "state")}
+	s := &testService{Server: signformstest.NewServer(t, o), state: filepath.Join(t.TempDir(), "state")}
 	s.use(t)
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
 	s.old = s.AddDocument(signformstest.Document{Name: "Old lease", Signers: []signformstest.Signer{ann}})
@@ -56,7 +56,7 @@ func newService(t *testing.T, o *signformstest.Options) *service {
 }
 
 // use sets the environment to the service's address and keys.
-func (s *service) use(t *testing.T) {
+func (s *testService) use(t *testing.T) {
 	t.Helper()
 	t.Setenv("SIGNFORMS_BASE_URL", s.URL)
 	t.Setenv("SIGNFORMS_API_KEY", s.APIKey)
@@ -72,13 +72,13 @@ var (
 )
 
 // named replaces ids by names.
-func (s *service) named(text string) string {
+func (s *testService) named(text string) string {
 	text = strings.NewReplacer(s.names...).Replace(text)
 	return someObjectID.ReplaceAllString(someUUID.ReplaceAllString(text, "UUID"), "OBJECTID")
 }
 
 // ids replaces names by ids.
-func (s *service) ids(args string) []string {
+func (s *testService) ids(args string) []string {
 	var pairs []string
 	for i := 0; i < len(s.names); i += 2 {
 		pairs = append(pairs, s.names[i+1], s.names[i])
@@ -87,7 +87,7 @@ func (s *service) ids(args string) []string {
 }
 
 // run runs a command line in which names stand for ids. It replaces ids by names in the output.
-func (s *service) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+func (s *testService) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var all []string
 	for _, a := range args {
@@ -98,7 +98,7 @@ func (s *service) run(t *testing.T, args ...string) (stdout, stderr string, code
 }
 
 // asked returns the methods and paths of the requests since newService.
-func (s *service) asked() (all []string) {
+func (s *testService) asked() (all []string) {
 	for _, r := range s.Requests()[s.requestsBefore:] {
 		all = append(all, r.Method+" "+r.Path)
 	}
@@ -106,7 +106,7 @@ func (s *service) asked() (all []string) {
 }
 
 // reminded returns how many reminders were mailed.
-func (s *service) reminded() (n int) {
+func (s *testService) reminded() (n int) {
 	for _, m := range s.Messages() {
 		if m.Kind == "reminder" {
 			n++

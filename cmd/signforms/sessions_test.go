@@ -57,7 +57,7 @@ func TestSessions(t *testing.T) {
 }
 
 // write puts the files of the sessions into a folder, DIR.
-func (s *service) write(t *testing.T) {
+func (s *testService) write(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	s.names = append(s.names, dir, "DIR")

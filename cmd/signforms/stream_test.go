@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // meter counts the records that are written to it, and measures the live memory meanwhile.
@@ -53,7 +55,7 @@ func TestListsAreStreamed(t *testing.T) {
 		requests.Store(0)
 		m := &meter{at: map[int]uint64{2_000: 0, 100 * (pages - 1): 0}, requests: &requests}
 		code := run(t.Context(), hasty, []string{"documents", "list", format}, strings.NewReader(""), m, m)
-		require.Equal(t, exitOK, code)
+		require.Equal(t, cli.ExitOK, code)
 		require.GreaterOrEqual(t, m.records, 100*pages)
 		require.Less(t, int64(m.at[100*(pages-1)])-int64(m.at[2_000]), int64(3<<20))
 		require.False(t, m.late)

@@ -12,6 +12,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -42,7 +43,7 @@ func screen(t *testing.T, columns int, typed string, args ...string) (shown stri
 func TestTableOnATerminal(t *testing.T) {
 	s := newService(t, nil)
 	shown, code := screen(t, 120, "", "documents", "list")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	require.Equal(t, strings.ReplaceAll(`
 DOCUMENT ID                           DOCUMENT NAME    STATUS   SIGNED  CREATED AT
 `+s.notice+`  Notice [31m red  PENDING  0/1     2026-11-02T11:00:00Z
@@ -70,12 +71,12 @@ func TestAsksOnATerminal(t *testing.T) {
 		code  int
 		sent  int
 	}{
-		{"y\n", exitOK, 2},
-		{"YES\n", exitOK, 2},
-		{"\n", exitFailure, 0},
-		{"n\n", exitFailure, 0},
-		{"yeah\n", exitFailure, 0},
-		{"\x04", exitFailure, 0}, // end of input
+		{"y\n", cli.ExitOK, 2},
+		{"YES\n", cli.ExitOK, 2},
+		{"\n", cli.ExitFailure, 0},
+		{"n\n", cli.ExitFailure, 0},
+		{"yeah\n", cli.ExitFailure, 0},
+		{"\x04", cli.ExitFailure, 0}, // end of input
 	} {
 		s := newService(t, nil)
 		shown, code := screen(t, 100, c.typed, "documents", "remind", s.lease, s.notice)
@@ -88,7 +89,7 @@ func TestAsksOnATerminal(t *testing.T) {
 func TestDoesNotAskForOne(t *testing.T) {
 	s := newService(t, nil)
 	shown, code := screen(t, 100, "", "documents", "remind", s.lease)
-	require.Equal(t, exitOK, code, shown)
+	require.Equal(t, cli.ExitOK, code, shown)
 	require.NotContains(t, shown, "[y/N]")
 }
 
@@ -111,7 +112,7 @@ func TestInterruptedAsItAsks(t *testing.T) {
 	}
 	cancel()
 	go io.Copy(io.Discard, master)
-	require.Equal(t, exitFailure, <-ended)
+	require.Equal(t, cli.ExitFailure, <-ended)
 	slave.Close()
 	require.Zero(t, s.reminded())
 }
@@ -119,7 +120,7 @@ func TestInterruptedAsItAsks(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
 	shown, code := screen(t, 100, "", "documents", "remind", "--all-pending", "--yes")
-	require.Equal(t, exitOK, code, shown)
+	require.Equal(t, cli.ExitOK, code, shown)
 	require.Contains(t, shown, "\r[------------------------] 0 of 3 reminded\x1b[K")
 	require.Contains(t, shown, "\r[########----------------] 1 of 3 reminded")
 	require.Contains(t, shown, "\r[########################] 3 of 3 reminded\x1b[K\r\x1b[K")
@@ -135,7 +136,7 @@ func TestProgressBar(t *testing.T) {
 func TestNoTerminalShowsNoBar(t *testing.T) {
 	s := newService(t, nil)
 	_, stderr, code := s.run(t, "documents remind LEASE NOTICE --yes")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	require.NotContains(t, stderr, "\r")
 	require.NotContains(t, stderr, "\x1b")
 }
@@ -146,7 +147,7 @@ func TestOutputToAFile(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/out")
 	require.NoError(t, err)
 	defer file.Close()
-	require.Equal(t, exitOK, run(t.Context(), hasty, []string{"documents", "list"}, strings.NewReader(""), file, io.Discard))
+	require.Equal(t, cli.ExitOK, run(t.Context(), hasty, []string{"documents", "list"}, strings.NewReader(""), file, io.Discard))
 	text, err := os.ReadFile(file.Name())
 	require.NoError(t, err)
 	require.Contains(t, string(text), "DOCUMENT ID\tDOCUMENT NAME\t")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
@@ -38,7 +39,7 @@ func signedSample(t *testing.T) (body string, headers []string, dir string) {
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRETS", "")
 	payload := webhooktest.Sample(webhook.TypeTemplateResponse)
 	stdout, stderr, code := typed(t, string(payload), "webhook", "sign", "--timestamp", "2026-11-21T10:00:00Z")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	for line := range strings.Lines(stdout) {
 		headers = append(headers, "-H", strings.TrimSpace(line))
 	}
@@ -58,22 +59,22 @@ func TestWebhookSignAndVerify(t *testing.T) {
 		code  int
 		text  string
 	}{
-		"from stdin":            {body, headers, exitOK, ""},
-		"a dash":                {body, append(headers, "-"), exitOK, ""},
-		"from a file":           {"", append(headers, dir+"/body.json"), exitOK, ""},
-		"a request":             {"", []string{"--request", dir + "/saved.http"}, exitOK, ""},
-		"not the body":          {strings.Replace(body, "SIGNED", "VIEWED", 1), headers, exitFailure, "signature"},
-		"no headers":            {body, nil, exitFailure, "X-Signature"},
-		"too old":               {body, append(headers, "--tolerance", "5m"), exitFailure, "timestamp"},
-		"another secret":        {body, append(headers, "--secret", "some other secret"), exitFailure, "signature"},
-		"a header without name": {body, []string{"-H", "X-Timestamp"}, exitUsage, "say Name: value"},
-		"no request":            {"", []string{"--request", dir + "/body.json"}, exitFailure, "the request cannot be read"},
-		"no file":               {"", []string{dir + "/none"}, exitFailure, "no such file"},
-		"two files":             {"", []string{"a", "b"}, exitUsage, "give one FILE at most"},
+		"from stdin":            {body, headers, cli.ExitOK, ""},
+		"a dash":                {body, append(headers, "-"), cli.ExitOK, ""},
+		"from a file":           {"", append(headers, dir+"/body.json"), cli.ExitOK, ""},
+		"a request":             {"", []string{"--request", dir + "/saved.http"}, cli.ExitOK, ""},
+		"not the body":          {strings.Replace(body, "SIGNED", "VIEWED", 1), headers, cli.ExitFailure, "signature"},
+		"no headers":            {body, nil, cli.ExitFailure, "X-Signature"},
+		"too old":               {body, append(headers, "--tolerance", "5m"), cli.ExitFailure, "timestamp"},
+		"another secret":        {body, append(headers, "--secret", "some other secret"), cli.ExitFailure, "signature"},
+		"a header without name": {body, []string{"-H", "X-Timestamp"}, cli.ExitUsage, "say Name: value"},
+		"no request":            {"", []string{"--request", dir + "/body.json"}, cli.ExitFailure, "the request cannot be read"},
+		"no file":               {"", []string{dir + "/none"}, cli.ExitFailure, "no such file"},
+		"two files":             {"", []string{"a", "b"}, cli.ExitUsage, "give one FILE at most"},
 	} {
 		stdout, stderr, code := typed(t, c.stdin, append([]string{"webhook", "verify"}, c.args...)...)
 		require.Equal(t, c.code, code, "%s: %s", name, stderr)
-		if code == exitOK {
+		if code == cli.ExitOK {
 			require.Regexp(t, `^EVENT\tSUBJECT\tABOUT\nnew_template_response\t[0-9a-f-]{36}\t".*" signed by all \d\n$`, stdout, name)
 		} else {
 			require.Empty(t, stdout, name)
@@ -89,17 +90,17 @@ func TestWebhookSecrets(t *testing.T) {
 	verify := append([]string{"webhook", "verify"}, headers...)
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", "")
 	_, stderr, code := typed(t, body, verify...)
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no webhook secret is given: set SIGNFORMS_WEBHOOK_SECRET, or --secret-file")
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRETS", "a newer one,"+testSecret)
 	_, stderr, code = typed(t, body, verify...)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRETS", "")
 	require.NoError(t, os.WriteFile(dir+"/secret", []byte(testSecret+"\n"), 0o600))
 	_, stderr, code = typed(t, body, append(verify, "--secret-file", dir+"/secret")...)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, cli.ExitOK, code, stderr)
 	_, stderr, code = typed(t, body, "webhook", "sign", "--secret", " padded ")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "white space")
 }
 
@@ -107,14 +108,14 @@ func TestWebhookDiagnose(t *testing.T) {
 	body, headers, _ := signedSample(t)
 	diagnose := append([]string{"webhook", "diagnose"}, headers...)
 	stdout, _, code := typed(t, body, diagnose...)
-	require.Equal(t, exitOK, code)
+	require.Equal(t, cli.ExitOK, code)
 	require.Contains(t, stdout, "The signature matches the secret")
 	stdout, stderr, code := typed(t, strings.TrimSuffix(strings.TrimPrefix(body, "["), "]"), diagnose...)
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stdout, "would match the secret, if the body were an array of what it is")
 	require.Equal(t, "signforms: the delivery is not genuine\n", stderr)
 	stdout, _, code = typed(t, body, "webhook", "diagnose")
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stdout, "X-Signature is missing")
 }
 
@@ -131,7 +132,7 @@ func receiving(t *testing.T, args ...string) (address string, end func() (stdout
 	require.Eventually(t, func() bool { return at.MatchString(errs.String()) }, 10*time.Second, time.Millisecond)
 	return at.FindStringSubmatch(errs.String())[1], func() (string, string) {
 		stop()
-		require.Equal(t, exitOK, <-ended)
+		require.Equal(t, cli.ExitOK, <-ended)
 		return out.String(), errs.String()
 	}
 }
@@ -219,6 +220,6 @@ func TestReceiveOnATakenAddress(t *testing.T) {
 	address, end := receiving(t)
 	defer end()
 	_, stderr, code := execute(t, "receive", "--addr", strings.Trim(strings.TrimPrefix(address, "http:"), "/"))
-	require.Equal(t, exitFailure, code)
+	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "address already in use; choose another one with --addr")
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newParent returns a command that only groups others. By itself it prints its help.
-func newParent(use, short string, children ...*cobra.Command) *cobra.Command {
+// Group returns a command that only groups others. By itself it prints its help.
+func Group(use, short string, children ...*cobra.Command) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args:  noSuchCommand,
+		Args:  NoSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	parent.AddCommand(children...)
 	return parent
 }
 
-// noSuchCommand refuses the arguments of a command that only groups others.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
+// NoSuchCommand refuses the arguments of a command that only groups others.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -34,15 +34,15 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), meant)
 }
 
-// noArgs, exactlyOne, atMostOne and atLeastOne check the number of arguments. Their errors say which arguments the command takes.
-func noArgs(_ *cobra.Command, args []string) error {
+// NoArgs, ExactlyOne, AtMostOne and AtLeastOne check the number of arguments. Their errors say which arguments the command takes.
+func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is not expected: the command takes only flags", args[0])
 	}
 	return nil
 }
 
-func exactlyOne(what string) cobra.PositionalArgs {
+func ExactlyOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
@@ -54,7 +54,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 	}
 }
 
-func atMostOne(what string) cobra.PositionalArgs {
+func AtMostOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			return fmt.Errorf("give one %s at most, not %d arguments", what, len(args))
@@ -63,7 +63,7 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
-func atLeastOne(what string) cobra.PositionalArgs {
+func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fmt.Errorf("give at least one %s", what)
@@ -72,8 +72,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// complete makes the shell offer these values of a flag.
-func complete(cmd *cobra.Command, flag string, values ...string) {
+// Complete makes the shell offer these values of a flag.
+func Complete(cmd *cobra.Command, flag string, values ...string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
 		panic(err) // no such flag

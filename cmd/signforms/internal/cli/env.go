@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// bindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
+// BindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
 // PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the variable holds
 // all values, separated by white space.
-func bindEnv(prefix string, cmd *cobra.Command) *cobra.Command {
+func BindEnv(prefix string, cmd *cobra.Command) *cobra.Command {
 	var bound []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		f.Usage += " [$" + variable(prefix, f) + "]"
@@ -44,7 +44,7 @@ func setFromEnv(f *pflag.Flag, name string, flags *pflag.FlagSet) error {
 	}
 	for _, value := range values {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usageError("the variable %s: %w", name, valueError(err))
+			return UsageError("the variable %s: %w", name, valueError(err))
 		}
 	}
 	f.Changed = false // from here on Changed means: given on the command line

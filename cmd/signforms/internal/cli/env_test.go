@@ -26,7 +26,7 @@ func TestVariablesSetFlags(t *testing.T) {
 	cmd.Flags().StringArrayVar(&profile, "profile", nil, "")
 	cmd.Flags().StringVar(&token, "token", "", "")
 	cmd.Flags().BoolVar(&memory, "memory", false, "")
-	bindEnv("SIGNFORMS_SANDBOX_", cmd)
+	BindEnv("SIGNFORMS_SANDBOX_", cmd)
 	cmd.SetArgs([]string{"--token", "from the flag"})
 	cmd.SetErr(io.Discard)
 	require.NoError(t, cmd.Execute())

@@ -9,14 +9,14 @@ import (
 
 // The exit codes of the program.
 const (
-	exitOK      = 0
-	exitFailure = 1 // nothing was done, or it failed
-	exitUsage   = 2 // the command line is wrong
-	exitPartial = 3 // some of several failed
-	exitUnknown = 4 // it is unknown whether a send or a reminder was carried out
+	ExitOK      = 0
+	ExitFailure = 1 // nothing was done, or it failed
+	ExitUsage   = 2 // the command line is wrong
+	ExitPartial = 3 // some of several failed
+	ExitUnknown = 4 // it is unknown whether a send or a reminder was carried out
 )
 
-// exitError is an error with an exit code of its own. Other errors end the program with exitFailure.
+// exitError is an error with an exit code of its own. Other errors end the program with ExitFailure.
 type exitError struct {
 	code int
 	err  error
@@ -26,28 +26,28 @@ func (e *exitError) Error() string { return e.err.Error() }
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitWith gives an error an exit code of its own.
-func exitWith(code int, err error) error { return &exitError{code, err} }
+// ExitWith gives an error an exit code of its own.
+func ExitWith(code int, err error) error { return &exitError{code, err} }
 
-// usageError says that the command line is wrong.
-func usageError(format string, args ...any) error {
-	return exitWith(exitUsage, fmt.Errorf(format, args...))
+// UsageError says that the command line is wrong.
+func UsageError(format string, args ...any) error {
+	return ExitWith(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// exitCode returns the exit code for the error of a command.
-func exitCode(err error) int {
+// ExitCode returns the exit code for the error of a command.
+func ExitCode(err error) int {
 	var coded *exitError
 	switch {
 	case err == nil:
-		return exitOK
+		return ExitOK
 	case errors.As(err, &coded):
 		return coded.code
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		return exitUnknown
+		return ExitUnknown
 	case isLocalInput(err):
-		return exitUsage
+		return ExitUsage
 	}
-	return exitFailure
+	return ExitFailure
 }
 
 // isLocalInput reports whether the SDK refused the inputs of a call before it sent anything.

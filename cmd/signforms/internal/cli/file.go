@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// pathCause returns the cause of an error without its path, which the caller names itself.
-func pathCause(err error) error {
+// PathCause returns the cause of an error without its path, which the caller names itself.
+func PathCause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
@@ -20,20 +20,20 @@ func pathCause(err error) error {
 	return err
 }
 
-// readFile reads a whole file of at most limit bytes. "-" does not mean stdin here.
-func readFile(name string, limit int64) ([]byte, error) {
+// ReadFile reads a whole file of at most limit bytes. "-" does not mean stdin here.
+func ReadFile(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
+		return nil, fmt.Errorf("%s: %w", name, PathCause(err))
 	}
 	defer f.Close()
-	return readAll(f, name, limit)
+	return ReadAll(f, name, limit)
 }
 
-func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, pathCause(err))
+		return nil, fmt.Errorf("%s: %w", name, PathCause(err))
 	}
 	if int64(len(text)) > limit {
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
@@ -41,12 +41,12 @@ func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// secretFrom reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
-func secretFrom(file, variable string) (string, error) {
+// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
+func Secret(file, variable string) (string, error) {
 	if file == "" {
 		return os.Getenv(variable), nil
 	}
-	text, err := readFile(file, 64<<10)
+	text, err := ReadFile(file, 64<<10)
 	if err != nil {
 		return "", err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError rewords an error about a flag for users of the command line.
-func flagError(_ *cobra.Command, err error) error {
+// FlagError rewords an error about a flag for users of the command line.
+func FlagError(_ *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, valueError(err))
 	}
@@ -44,8 +44,8 @@ var (
 	onlyOne  = regexp.MustCompile(`^if any flags in the group \[.+\] are set none of the others can be; \[(.+)\] were all set$`)
 )
 
-// groupError rewords an error about flags of a group: none is given, or too many are.
-func groupError(err error) error {
+// GroupError rewords an error about flags of a group: none is given, or too many are.
+func GroupError(err error) error {
 	names := func(list string) string { return "--" + strings.ReplaceAll(list, " ", " or --") }
 	if found := needsOne.FindStringSubmatch(err.Error()); found != nil {
 		return fmt.Errorf("give %s", names(found[1]))
@@ -56,40 +56,40 @@ func groupError(err error) error {
 	return err
 }
 
-// durationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
-func durationVar(f *pflag.FlagSet, d pflag.Value, name, usage string) {
+// DurationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
+func DurationVar(f *pflag.FlagSet, d pflag.Value, name, usage string) {
 	f.Var(d, name, usage)
 	f.Lookup(name).DefValue = ""
 }
 
-// dayFlag is a time, or a day of the local time zone. A day means its first millisecond or, with last, its last one.
-type dayFlag struct {
-	at   *time.Time
-	last bool
+// DayFlag is a time, or a day of the local time zone. A day means its first millisecond or, with last, its last one.
+type DayFlag struct {
+	At   *time.Time
+	Last bool
 }
 
-func (f dayFlag) Type() string { return "time" }
+func (f DayFlag) Type() string { return "time" }
 
-func (f dayFlag) String() string {
-	if f.at == nil || f.at.IsZero() {
+func (f DayFlag) String() string {
+	if f.At == nil || f.At.IsZero() {
 		return ""
 	}
-	return f.at.Format(time.RFC3339)
+	return f.At.Format(time.RFC3339)
 }
 
-func (f dayFlag) Set(text string) error {
+func (f DayFlag) Set(text string) error {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		*f.at = at
+		*f.At = at
 		return nil
 	}
 	day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
 	if err != nil {
 		return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
 	}
-	if f.last {
+	if f.Last {
 		day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
 	}
-	*f.at = day
+	*f.At = day
 	return nil
 }
 
@@ -103,8 +103,8 @@ var flagNames = strings.NewReplacer(
 	"RespondentDocumentID", "--document", "OldestFirst or NewestFirst", "newest or oldest",
 )
 
-// inFlags rewords a message of the SDK for users of the command line.
-func inFlags(text string) string {
+// InFlags rewords a message of the SDK for users of the command line.
+func InFlags(text string) string {
 	return fieldRule.ReplaceAllStringFunc(flagNames.Replace(text), func(rule string) string {
 		m := fieldRule.FindStringSubmatch(rule)
 		name, known := fieldFlags[m[2]]

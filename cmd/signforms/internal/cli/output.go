@@ -13,67 +13,67 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// output is how a command prints records.
-type output struct {
-	json, csv bool
+// Output is how a command prints records.
+type Output struct {
+	JSON, CSV bool
 }
 
-func (o *output) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON record a line")
-	cmd.Flags().BoolVar(&o.csv, "csv", false, "print CSV with a header line")
+func (o *Output) AddFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON record a line")
+	cmd.Flags().BoolVar(&o.CSV, "csv", false, "print CSV with a header line")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 }
 
-// column is one column of a table or of CSV.
-type column[T any] struct {
-	name  string
-	value func(T) string
-	wide  bool // only in CSV
-	long  bool // may be cut on a terminal
-	time  bool // on a narrow terminal only the day is shown, or nothing
+// Column is one column of a table or of CSV.
+type Column[T any] struct {
+	Name  string
+	Value func(T) string
+	Wide  bool // only in CSV
+	Long  bool // may be cut on a terminal
+	Time  bool // on a narrow terminal only the day is shown, or nothing
 }
 
-// printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
+// Printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
 // separated by tabs.
-type printer[T any] struct {
-	columns []column[T]
+type Printer[T any] struct {
+	columns []Column[T]
 	row     func([]string) error
 	record  func(T) error // set instead of row for JSON
-	end     func() error
+	End     func() error
 	none    func() error // prints an empty list; nil: prints nothing
 }
 
-// newPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
-func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape func(T) any, page int) *printer[T] {
+// NewPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
+func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape func(T) any, page int) *Printer[T] {
 	w := cmd.OutOrStdout()
-	p := &printer[T]{end: func() error { return nil }}
-	if o.json {
+	p := &Printer[T]{End: func() error { return nil }}
+	if o.JSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		p.record = func(v T) error { return encoder.Encode(shape(v)) }
 		return p
 	}
 	for _, c := range columns {
-		if o.csv || !c.wide {
+		if o.CSV || !c.Wide {
 			p.columns = append(p.columns, c)
 		}
 	}
 	header := make([]string, len(p.columns))
 	long, times := make([]bool, len(p.columns)), make([]bool, len(p.columns))
 	for i, c := range p.columns {
-		header[i], long[i], times[i] = c.name, c.long, c.time
+		header[i], long[i], times[i] = c.Name, c.Long, c.Time
 	}
-	width := terminalWidth(w)
+	width := TerminalWidth(w)
 	switch {
-	case o.csv:
+	case o.CSV:
 		p.row = csvRow(w)
 	case width > 0:
 		t := &table{w: w, width: width, long: long, times: times, page: page + 1}
-		p.row, p.end = t.row, t.flush
+		p.row, p.End = t.row, t.flush
 	default:
 		p.row = func(cells []string) error { return tabbed(w, cells) }
 	}
-	if !o.csv {
+	if !o.CSV {
 		for i := range header {
 			header[i] = heading(header[i])
 		}
@@ -86,7 +86,7 @@ func newPrinter[T any](cmd *cobra.Command, o output, columns []column[T], shape 
 		}
 		return first(cells)
 	}
-	if o.csv {
+	if o.CSV {
 		p.none = func() error { return first(header) }
 	}
 	return p
@@ -104,40 +104,40 @@ func heading(name string) string {
 	return b.String()
 }
 
-func (p *printer[T]) print(v T) error {
+func (p *Printer[T]) Print(v T) error {
 	if p.record != nil {
 		return p.record(v)
 	}
 	cells := make([]string, len(p.columns))
 	for i, c := range p.columns {
-		cells[i] = c.value(v)
+		cells[i] = c.Value(v)
 	}
 	return p.row(cells)
 }
 
-// printAll prints every record of a sequence. When the sequence fails, it prints the records before the failure.
-func printAll[T any](p *printer[*T], records iter.Seq2[*T, error]) error {
+// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure.
+func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	empty := true
 	for record, err := range records {
 		empty = false
 		if err == nil {
-			err = p.print(record)
+			err = p.Print(record)
 		}
 		if err != nil {
-			p.end()
+			p.End()
 			return err
 		}
 	}
 	if empty && p.none != nil {
 		return p.none()
 	}
-	return p.end()
+	return p.End()
 }
 
 func tabbed(w io.Writer, cells []string) error {
 	clean := make([]string, len(cells))
 	for i, c := range cells {
-		clean[i] = plain(c)
+		clean[i] = Plain(c)
 	}
 	_, err := fmt.Fprintln(w, strings.Join(clean, "\t"))
 	return err

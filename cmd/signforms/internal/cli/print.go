@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func printJSON(w io.Writer, v any) error {
+func PrintJSON(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	if lines, ok := v.(jsonLines); ok {
+	if lines, ok := v.(JSONLines); ok {
 		for _, line := range lines {
 			if err := out.Encode(line); err != nil {
 				return err
@@ -25,33 +25,33 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // jsonLines are records that --json prints one per line.
-type jsonLines []any
+type JSONLines []any
 
-func lines[T any](items []T) (all jsonLines) {
+func Lines[T any](items []T) (all JSONLines) {
 	for _, item := range items {
 		all = append(all, item)
 	}
 	return all
 }
 
-// printTable prints records in the format of the lists of the service.
-func printTable[T any](cmd *cobra.Command, columns []column[T], items []T) {
-	p := newPrinter(cmd, output{}, columns, func(v T) any { return v }, len(items))
+// PrintTable prints records in the format of the lists of the service.
+func PrintTable[T any](cmd *cobra.Command, columns []Column[T], items []T) {
+	p := NewPrinter(cmd, Output{}, columns, func(v T) any { return v }, len(items))
 	for _, item := range items {
-		p.print(item) // an error of a closed pipe cannot be shown
+		p.Print(item) // an error of a closed pipe cannot be shown
 	}
-	p.end()
+	p.End()
 }
 
-// printRows prints lines of cells in columns.
-func printRows(w io.Writer, rows ...[]string) {
+// PrintRows prints lines of cells in columns.
+func PrintRows(w io.Writer, rows ...[]string) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
 			if i > 0 {
 				fmt.Fprint(out, "\t")
 			}
-			fmt.Fprint(out, plain(cell))
+			fmt.Fprint(out, Plain(cell))
 		}
 		fmt.Fprintln(out)
 	}

@@ -32,9 +32,9 @@ type progress struct {
 // betweenLines is the least time between two lines without a terminal.
 const betweenLines = 10 * time.Second
 
-// newProgress starts showing progress. The caller calls end.
-func newProgress(w io.Writer, verb string, total int) *progress {
-	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && terminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
+// NewProgress starts showing progress. The caller calls end.
+func NewProgress(w io.Writer, verb string, total int) *progress {
+	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && TerminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
 	if p.bar {
 		p.ticker = time.NewTicker(time.Second)
 		p.ended.Go(func() {
@@ -53,8 +53,8 @@ func newProgress(w io.Writer, verb string, total int) *progress {
 	return p
 }
 
-// waits notes how long the next request must wait, and how long the last one.
-func (p *progress) waits(next, last time.Duration) {
+// Waits notes how long the next request must wait, and how long the last one.
+func (p *progress) Waits(next, last time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -63,12 +63,12 @@ func (p *progress) waits(next, last time.Duration) {
 	case p.bar:
 		p.draw()
 	case next >= betweenLines:
-		fmt.Fprintf(p.w, "waiting %s: at most 5 reminders are accepted in 15 minutes\n", rounded(next))
+		fmt.Fprintf(p.w, "waiting %s: at most 5 reminders are accepted in 15 minutes\n", Rounded(next))
 	}
 }
 
-// tell notes that one more item was tried, and calls print to write its outcome without disturbing the bar.
-func (p *progress) tell(failed bool, print func() error) error {
+// Tell notes that one more item was tried, and calls print to write its outcome without disturbing the bar.
+func (p *progress) Tell(failed bool, print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tried++
@@ -86,8 +86,8 @@ func (p *progress) tell(failed bool, print func() error) error {
 	return err
 }
 
-// end removes the bar.
-func (p *progress) end() {
+// End removes the bar.
+func (p *progress) End() {
 	close(p.done)
 	p.ended.Wait()
 	if p.ticker != nil {
@@ -96,8 +96,8 @@ func (p *progress) end() {
 	p.hide()
 }
 
-// interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop before end.
-func (p *progress) interrupts(ctx context.Context) (stop func()) {
+// Interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop before end.
+func (p *progress) Interrupts(ctx context.Context) (stop func()) {
 	said := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -126,9 +126,9 @@ func (p *progress) draw() {
 	full := barWidth * p.tried / max(p.total, 1)
 	text := "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + p.state()
 	if next := time.Until(p.next); next >= time.Second {
-		text += ", next in " + rounded(next).String()
+		text += ", next in " + Rounded(next).String()
 	}
-	if width := terminalWidth(p.w) - 1; width > 0 && len(text) > width {
+	if width := TerminalWidth(p.w) - 1; width > 0 && len(text) > width {
 		text = text[:width]
 	}
 	fmt.Fprint(p.w, "\r"+text+"\x1b[K")
@@ -142,7 +142,7 @@ func (p *progress) state() string {
 		text += fmt.Sprintf(", %d not", p.failed)
 	}
 	if left := p.left(); left >= time.Second && p.tried < p.total {
-		text += ", " + rounded(left).String() + " left"
+		text += ", " + Rounded(left).String() + " left"
 	}
 	return text
 }
@@ -156,7 +156,7 @@ func (p *progress) left() time.Duration {
 	return time.Since(p.began) / time.Duration(p.tried) * time.Duration(p.total-p.tried)
 }
 
-// rounded returns d in whole seconds, rounded up.
-func rounded(d time.Duration) time.Duration {
+// Rounded returns d in whole seconds, rounded up.
+func Rounded(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }

@@ -21,7 +21,7 @@ type table struct {
 func (t *table) row(cells []string) error {
 	clean := make([]string, len(cells))
 	for i, c := range cells {
-		clean[i] = plain(c)
+		clean[i] = Plain(c)
 	}
 	if t.widths != nil {
 		return t.print(clean)

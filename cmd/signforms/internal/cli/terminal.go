@@ -19,8 +19,8 @@ func terminal(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// terminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.
-func terminalWidth(w io.Writer) int {
+// TerminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.
+func TerminalWidth(w io.Writer) int {
 	f, ok := terminal(w)
 	if !ok {
 		return 0
@@ -32,9 +32,9 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
-func confirm(cmd *cobra.Command, question string) error {
-	answer, err := askFor(cmd, question+" Go on? [y/N] ", "--yes; "+question)
+// Confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
+func Confirm(cmd *cobra.Command, question string) error {
+	answer, err := Ask(cmd, question+" Go on? [y/N] ", "--yes; "+question)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func confirm(cmd *cobra.Command, question string) error {
 	return nil
 }
 
-// askFor asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
-func askFor(cmd *cobra.Command, question, flag string) (string, error) {
+// Ask asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
+func Ask(cmd *cobra.Command, question, flag string) (string, error) {
 	_, shown := terminal(cmd.ErrOrStderr())
 	if _, typed := terminal(cmd.InOrStdin()); !shown || !typed {
-		return "", usageError("there is no terminal to ask on: set %s", flag)
+		return "", UsageError("there is no terminal to ask on: set %s", flag)
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), question)
 	return readAnswer(cmd.Context(), cmd.InOrStdin())

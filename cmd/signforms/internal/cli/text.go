@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
-func plain(s string) string {
+// Plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
+func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
@@ -18,23 +18,23 @@ func plain(s string) string {
 	}, s)
 }
 
-// countOf returns a number with its word, as in 1 document or 2 documents.
-func countOf(n int, one, many string) string {
+// Count returns a number with its word, as in 1 document or 2 documents.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
 	return fmt.Sprint(n, " ", many)
 }
 
-func timeText(t time.Time) string {
+func Time(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
 }
 
-// shownURL returns an address without its password.
-func shownURL(text string) string {
+// ShownURL returns an address without its password.
+func ShownURL(text string) string {
 	if u, err := url.Parse(text); err == nil {
 		return u.Redacted()
 	}

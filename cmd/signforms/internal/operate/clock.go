@@ -7,18 +7,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-func newClock() *cobra.Command {
-	return newParent("clock", "Read and move the clock of a running sandbox", newClockShow(), newClockAdvance(), newClockSettle())
+func Clock() *cobra.Command {
+	return cli.Group("clock", "Read and move the clock of a running sandbox", newClockShow(), newClockAdvance(), newClockSettle())
 }
 
 func newClockShow() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "show",
 		Short: "Show the sandbox's time",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
 		err := c.Get(cmd.Context(), "/clock", nil, &now)
@@ -33,14 +35,14 @@ func newClockAdvance() *cobra.Command {
 		Long: "Move the sandbox's clock forward. What falls due on the way happens in order before the command returns:\n" +
 			"retries of webhooks, documents that expire, reminders that leave the limit's window.",
 		Example: "  signforms clock advance 72h",
-		Args:    exactlyOne("DURATION, as in 72h or 3d"),
+		Args:    cli.ExactlyOne("DURATION, as in 72h or 3d"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		by, err := control.ParseDuration(args[0])
 		if err != nil {
-			return nil, nil, usageError("%w", err)
+			return nil, nil, cli.UsageError("%w", err)
 		}
 		if by <= 0 {
-			return nil, nil, usageError("%q would not move the clock forward: give more than 0, as in 72h or 3d", args[0])
+			return nil, nil, cli.UsageError("%q would not move the clock forward: give more than 0, as in 72h or 3d", args[0])
 		}
 		var now control.Clock
 		err = c.Post(cmd.Context(), "/clock/advance", control.Advance{By: by}, &now)
@@ -53,7 +55,7 @@ func newClockSettle() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
 		Short: "Wait until no webhook delivery is due or under way",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
 		err := c.Post(cmd.Context(), "/clock/settle", control.Wait{Timeout: wait}, &now)
@@ -64,5 +66,5 @@ func newClockSettle() *cobra.Command {
 }
 
 func printClock(c *control.Clock) func(io.Writer) {
-	return func(w io.Writer) { fmt.Fprintln(w, c.Now.Format(time.RFC3339)+clockNote(c)) }
+	return func(w io.Writer) { fmt.Fprintln(w, c.Now.Format(time.RFC3339)+sandbox.ClockNote(c)) }
 }

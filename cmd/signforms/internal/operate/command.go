@@ -5,11 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-// sandbox is the running sandbox that a command acts on.
-type sandbox struct {
+// target is the running sandbox that a command acts on.
+type target struct {
 	url, token string
 	json       bool
 }
@@ -17,31 +19,31 @@ type sandbox struct {
 // newSandboxCommand returns a command that acts on a running sandbox. work returns what --json prints, and a function that
 // prints it for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
-	var s sandbox
+	var s target
 	f := cmd.Flags()
-	f.StringVar(&s.url, "url", defaultSandbox, "where the sandbox is")
+	f.StringVar(&s.url, "url", sandbox.DefaultURL, "where the sandbox is")
 	f.StringVar(&s.token, "token", "", "the token that the sandbox was started with")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := control.NewClient(s.url, s.token)
 		if err != nil {
-			return usageError("--url: %w", err)
+			return cli.UsageError("--url: %w", err)
 		}
 		result, text, err := work(cmd, args, client)
 		if err != nil {
 			return s.explain(err)
 		}
 		if s.json {
-			return printJSON(cmd.OutOrStdout(), result)
+			return cli.PrintJSON(cmd.OutOrStdout(), result)
 		}
 		text(cmd.OutOrStdout())
 		return nil
 	}
-	bindEnv(sandboxEnv, cmd)
+	cli.BindEnv(sandbox.Env, cmd)
 	f.BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
 }
 
 // explain adds to an error what the user can do about it.
-func (s *sandbox) explain(err error) error {
-	return explain(err, s.url, s.token, "--url", "--token or ")
+func (s *target) explain(err error) error {
+	return sandbox.Explain(err, s.url, s.token, "--url", "--token or ")
 }

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// sandboxDocuments returns the commands on documents that only a sandbox knows.
-func sandboxDocuments() []*cobra.Command {
+// Documents returns the commands on documents that only a sandbox knows.
+func Documents() []*cobra.Command {
 	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline()}
 }
 
@@ -25,19 +26,19 @@ func newDocumentsAdd() *cobra.Command {
 		Short:   "Add a PDF document to a running sandbox and send it to its signers",
 		Long:    "Add a PDF document to a running sandbox, send it to its signers unless it is a draft, and print its id.",
 		Example: `  signforms documents add Lease --signer ann@example.com --signer "Ben <ben@example.com>" --in-order`,
-		Args:    exactlyOne("NAME of a document"),
+		Args:    cli.ExactlyOne("NAME of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		if len(signers) == 0 {
-			return nil, nil, usageError("name who signs with --signer, as in --signer ann@example.com")
+			return nil, nil, cli.UsageError("name who signs with --signer, as in --signer ann@example.com")
 		}
 		d.Name = args[0]
 		for _, text := range signers {
 			d.Signers = append(d.Signers, parseSigner(text))
 		}
 		if pdf != "" {
-			content, err := readFile(pdf, maxPDF)
+			content, err := cli.ReadFile(pdf, maxPDF)
 			if err != nil {
-				return nil, nil, usageError("--pdf: %w", err)
+				return nil, nil, cli.UsageError("--pdf: %w", err)
 			}
 			d.PDF = content
 		}
@@ -48,7 +49,7 @@ func newDocumentsAdd() *cobra.Command {
 	f.BoolVar(&d.SigningOrder, "in-order", false, "signers sign in the order in which they are given")
 	f.StringVar(&pdf, "pdf", "", "`file` to be signed (default: an empty page)")
 	f.StringVar(&d.AuthorEmail, "author", "", "`address` of the author")
-	durationVar(f, &d.ExpiresFor, "expires-in", "time until it expires, as in 72h or 3d (default: never)")
+	cli.DurationVar(f, &d.ExpiresFor, "expires-in", "time until it expires, as in 72h or 3d (default: never)")
 	f.BoolVar(&d.Draft, "draft", false, "do not send it")
 	return cmd
 }
@@ -80,17 +81,17 @@ func newDocumentsSign() *cobra.Command {
 		Short:   "Sign a document of a running sandbox as one of its signers",
 		Long:    "Sign a document of a running sandbox: by its documentId, or one that was made from a template by its createdDocumentId.",
 		Example: "  signforms documents sign 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --as ann@example.com --field Fee=100",
-		Args:    exactlyOne("ID of a document"),
+		Args:    cli.ExactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		for _, text := range fields {
 			name, value, given := strings.Cut(text, "=")
 			if !given {
-				return nil, nil, usageError("--field %q: write it as in Fee=100", text)
+				return nil, nil, cli.UsageError("--field %q: write it as in Fee=100", text)
 			}
 			in.Fields = append(in.Fields, control.FieldValue{Name: name, Value: value})
 		}
 		if in.Signer == "" {
-			return nil, nil, usageError("say who signs with --as, as in --as ann@example.com")
+			return nil, nil, cli.UsageError("say who signs with --as, as in --as ann@example.com")
 		}
 		return act(cmd, c, args[0], "sign", in)
 	})
@@ -104,10 +105,10 @@ func newDocumentsDecline() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "decline ID --as EMAIL",
 		Short: "Decline to sign a document of a running sandbox",
-		Args:  exactlyOne("ID of a document"),
+		Args:  cli.ExactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		if in.Signer == "" {
-			return nil, nil, usageError("say who declines with --as, as in --as ann@example.com")
+			return nil, nil, cli.UsageError("say who declines with --as, as in --as ann@example.com")
 		}
 		return act(cmd, c, args[0], "decline", in)
 	})

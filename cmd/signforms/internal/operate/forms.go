@@ -7,25 +7,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-func newFormsList() *cobra.Command {
+func FormsList() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
 		Long:  "List the forms of a running sandbox. The service itself has no operation that lists forms: their ids are shown where they are made.",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.FormRecord]
 		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
-		return lines(all.Items), func(io.Writer) { printTable(cmd, formColumns, all.Items) }, err
+		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, formColumns, all.Items) }, err
 	})
 }
 
-var formColumns = []column[control.FormRecord]{
-	{name: "formId", value: func(f control.FormRecord) string { return f.ID }},
-	{name: "title", value: func(f control.FormRecord) string { return f.Title }, long: true},
-	{name: "responses", value: func(f control.FormRecord) string { return fmt.Sprint(f.Responses) }},
-	{name: "createdAt", value: func(f control.FormRecord) string { return timeText(f.CreatedAt) }, time: true},
+var formColumns = []cli.Column[control.FormRecord]{
+	{Name: "formId", Value: func(f control.FormRecord) string { return f.ID }},
+	{Name: "title", Value: func(f control.FormRecord) string { return f.Title }, Long: true},
+	{Name: "responses", Value: func(f control.FormRecord) string { return fmt.Sprint(f.Responses) }},
+	{Name: "createdAt", Value: func(f control.FormRecord) string { return cli.Time(f.CreatedAt) }, Time: true},
 }

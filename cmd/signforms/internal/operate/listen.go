@@ -19,13 +19,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/webhook"
 )
 
 // listener relays the deliveries of a sandbox to an address that this machine can reach.
 type listener struct {
-	sandbox   sandbox
+	sandbox   target
 	forwardTo string
 	events    []string
 	documents []string
@@ -41,7 +43,7 @@ type listener struct {
 	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
 }
 
-func newListen() *cobra.Command {
+func Listen() *cobra.Command {
 	var l listener
 	cmd := &cobra.Command{
 		Use:   "listen --forward-to URL",
@@ -54,18 +56,18 @@ Without --forward-to it answers 200 itself. It says on standard error when it is
 again by itself. Attempts that were made meanwhile arrive then, or later by the sandbox's schedule. A delivery is posted a second
 time only when the report of the first was lost, and its line says so.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&l.sandbox.url, "url", defaultSandbox, "where the sandbox is")
+	f.StringVar(&l.sandbox.url, "url", sandbox.DefaultURL, "where the sandbox is")
 	f.StringVar(&l.sandbox.token, "token", "", "the token that the sandbox was started with")
-	bindEnv(sandboxEnv, cmd)
+	cli.BindEnv(sandbox.Env, cmd)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
 	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")
 	f.StringSliceVar(&l.events, "events", nil, "only these `families` of events: "+strings.Join(control.EventFamilies(), ", "))
 	f.StringArrayVar(&l.documents, "document", nil, "only about the template, document or form with this `id`; may be repeated")
-	complete(cmd, "events", control.EventFamilies()...)
+	cli.Complete(cmd, "events", control.EventFamilies()...)
 	return cmd
 }
 
@@ -75,12 +77,12 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	for _, family := range l.events {
 		if !slices.Contains(control.EventFamilies(), family) {
-			return usageError("--events: %q is not a family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
+			return cli.UsageError("--events: %q is not a family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
 		}
 	}
 	var err error
 	if l.client, err = control.NewClient(l.sandbox.url, l.sandbox.token); err != nil {
-		return usageError("--url: %w", err)
+		return cli.UsageError("--url: %w", err)
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -103,7 +105,7 @@ func checkTarget(text string) error {
 		return nil
 	}
 	if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return usageError("--forward-to: %q is not a URL such as http://localhost:3000/hook", text)
+		return cli.UsageError("--forward-to: %q is not a URL such as http://localhost:3000/hook", text)
 	}
 	return nil
 }
@@ -133,7 +135,7 @@ func (l *listener) listen(ctx context.Context) error {
 			if l.forwardTo == "" {
 				what = "are answered 200 and go no further"
 			}
-			fmt.Fprintf(l.stderr, "connected: deliveries of %s %s\n", shownURL(l.sandbox.url), what)
+			fmt.Fprintf(l.stderr, "connected: deliveries of %s %s\n", cli.ShownURL(l.sandbox.url), what)
 			l.reportAgain(ctx)
 		}
 		err := l.client.Stream(ctx, "/relays/"+l.id+"/attempts", began, func(data []byte) error { return l.take(ctx, data) })
@@ -342,5 +344,5 @@ func (d deliveryLine) text() string {
 	if d.Again {
 		text += "  again: the report of the attempt before was lost"
 	}
-	return plain(text)
+	return cli.Plain(text)
 }

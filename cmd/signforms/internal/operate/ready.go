@@ -12,24 +12,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
 // readyPause is the wait between two requests of ready.
 const readyPause = 100 * time.Millisecond
 
-func newReady() *cobra.Command {
-	address := defaultSandbox
+func Ready() *cobra.Command {
+	address := sandbox.DefaultURL
 	var wait control.Duration
 	cmd := &cobra.Command{
 		Use:     "ready",
 		Short:   "Tell by the exit code whether a sandbox takes requests",
 		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. Prints nothing when it does.",
 		Example: "  signforms ready --wait 30s",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := control.NewClient(address, ""); err != nil {
-				return usageError("--url: %w", err)
+				return cli.UsageError("--url: %w", err)
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), max(time.Duration(wait), time.Second))
 			defer cancel()
@@ -47,8 +49,8 @@ func newReady() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
-	durationVar(cmd.Flags(), &wait, "wait", "keep asking for up to this long (default: ask once)")
-	return bindEnv(sandboxEnv, cmd)
+	cli.DurationVar(cmd.Flags(), &wait, "wait", "keep asking for up to this long (default: ask once)")
+	return cli.BindEnv(sandbox.Env, cmd)
 }
 
 // askReady asks once and takes at most a second.
@@ -57,11 +59,11 @@ func askReady(ctx context.Context, address string) error {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/readyz", nil)
 	if err != nil {
-		return usageError("--url: %w", err)
+		return cli.UsageError("--url: %w", err)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", shownURL(address), errors.Unwrap(err))
+		return fmt.Errorf("%s: %w", cli.ShownURL(address), errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode == http.StatusOK {
@@ -69,7 +71,7 @@ func askReady(ctx context.Context, address string) error {
 	}
 	var why struct{ Error control.Error }
 	if json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&why) == nil && why.Error.Message != "" {
-		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, plain(why.Error.Message))
+		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, cli.Plain(why.Error.Message))
 	}
-	return fmt.Errorf("%s: /readyz answers with status %d", shownURL(address), answer.StatusCode)
+	return fmt.Errorf("%s: /readyz answers with status %d", cli.ShownURL(address), answer.StatusCode)
 }

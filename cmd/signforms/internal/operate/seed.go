@@ -8,27 +8,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
-func newSeed() *cobra.Command {
+func Seed() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "seed FILE",
 		Short: "Add the records of a seed file to a running sandbox",
 		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. docs/sandbox.md shows the\n" +
 			"format. A file with a mistake adds nothing.",
-		Args: exactlyOne("FILE"),
+		Args: cli.ExactlyOne("FILE"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
 		if err != nil {
-			return nil, nil, exitWith(exitFailure, err)
+			return nil, nil, cli.ExitWith(cli.ExitFailure, err)
 		}
 		var made control.Seeded
 		if err := c.Post(cmd.Context(), "/seed", file.Seed, &made); err != nil {
 			return nil, nil, file.Explain(err)
 		}
-		return made, func(w io.Writer) { printRows(w, seededRows(made)...) }, nil
+		return made, func(w io.Writer) { cli.PrintRows(w, seededRows(made)...) }, nil
 	})
 }
 
@@ -46,21 +47,21 @@ func seededRows(made control.Seeded) [][]string {
 	return rows
 }
 
-func newReset() *cobra.Command {
+func Reset() *cobra.Command {
 	var yes bool
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "reset --yes",
 		Short: "Empty a running sandbox, down to the seed that serve was started with",
 		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply the seed that serve was\n" +
 			"started with again. API key, workspace and webhook secret stay, and so does the clock: it never goes back.",
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if !yes {
-			return nil, nil, usageError("reset removes everything: say --yes")
+			return nil, nil, cli.UsageError("reset removes everything: say --yes")
 		}
 		var made control.Seeded
 		err := c.Post(cmd.Context(), "/reset", nil, &made)
-		return made, func(w io.Writer) { printRows(w, seededRows(made)...) }, err
+		return made, func(w io.Writer) { cli.PrintRows(w, seededRows(made)...) }, err
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "really remove everything")
 	return cmd

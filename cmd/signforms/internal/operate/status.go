@@ -7,17 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-func newStatus() *cobra.Command {
+func Status() *cobra.Command {
 	var env bool
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "status",
 		Short: "Show what a running sandbox holds",
 		Long: "Show where a running sandbox is and what it holds. With --env, print the variables with which clients and\n" +
 			"receivers find it, for eval in a shell; they hold secrets.",
-		Args: noArgs,
+		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if env {
 			return credentialLines(cmd, c)
@@ -26,7 +28,7 @@ func newStatus() *cobra.Command {
 		if err := c.Get(cmd.Context(), "/status", nil, &s); err != nil {
 			return nil, nil, err
 		}
-		return s, func(w io.Writer) { printRows(w, statusRows(s)...) }, nil
+		return s, func(w io.Writer) { cli.PrintRows(w, statusRows(s)...) }, nil
 	})
 	cmd.Flags().BoolVar(&env, "env", false, "print the variables for clients and receivers")
 	return cmd
@@ -37,7 +39,7 @@ func credentialLines(cmd *cobra.Command, c *control.Client) (any, func(io.Writer
 	if err := c.Get(cmd.Context(), "/credentials", nil, &found); err != nil {
 		return nil, nil, err
 	}
-	lines, err := shellLines(found)
+	lines, err := sandbox.ShellLines(found)
 	return found, func(w io.Writer) { io.WriteString(w, lines) }, err
 }
 
@@ -45,7 +47,7 @@ func statusRows(s control.Status) [][]string {
 	return [][]string{
 		{"API", s.URL},
 		{"data", s.Data},
-		{"clock", s.Clock.Now.Format(time.RFC3339) + clockNote(s.Clock)},
+		{"clock", s.Clock.Now.Format(time.RFC3339) + sandbox.ClockNote(s.Clock)},
 		{"templates", strconv.Itoa(s.Templates)},
 		{"forms", strconv.Itoa(s.Forms)},
 		{"documents", strconv.Itoa(s.Documents)},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -47,7 +48,7 @@ func triggers() []string {
 	return names
 }
 
-func newTrigger() *cobra.Command {
+func Trigger() *cobra.Command {
 	var t trigger
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "trigger EVENT",
@@ -113,7 +114,7 @@ func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(i
 
 func (t triggered) print(w io.Writer) {
 	for deed := range strings.SplitSeq(t.Did, "\n") {
-		fmt.Fprintln(w, plain(deed))
+		fmt.Fprintln(w, cli.Plain(deed))
 	}
 	for _, d := range slices.Backward(t.Deliveries) {
 		fmt.Fprintf(w, "delivery %s of %s to webhook %s\n", d.ID, strings.Join(d.EventTypes, ", "), d.WebhookID)
@@ -136,7 +137,7 @@ func (t *trigger) overridden(prefix string, names ...string) error {
 	for _, text := range t.set {
 		name, value, given := strings.Cut(text, "=")
 		if rest, ok := strings.CutPrefix(name, prefix); !given || !slices.Contains(names, name) && (!ok || rest == "") {
-			return usageError("--set %q: this event knows %s=… and %sNAME=…", text, strings.Join(names, "=…, "), prefix)
+			return cli.UsageError("--set %q: this event knows %s=… and %sNAME=…", text, strings.Join(names, "=…, "), prefix)
 		}
 		t.overrides[name] = value
 	}
@@ -178,7 +179,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 			return nil, err
 		}
 		if d.Type != kind {
-			return nil, usageError("--document is of the type %s, but the event needs one of the type %s", d.Type, kind)
+			return nil, cli.UsageError("--document is of the type %s, but the event needs one of the type %s", d.Type, kind)
 		}
 		return &d, nil
 	}
@@ -210,7 +211,7 @@ func (t *trigger) signer(d *control.DocumentRecord, news func(control.SignerReco
 
 func (t *trigger) view(ctx context.Context, d *control.DocumentRecord) (string, error) {
 	if len(t.with("field.")) > 0 {
-		return "", usageError("--set field.…: viewing a document fills in no fields; leave it out")
+		return "", cli.UsageError("--set field.…: viewing a document fills in no fields; leave it out")
 	}
 	signer, err := t.signer(d, func(s control.SignerRecord) bool { return s.ViewedAt.IsZero() })
 	if err != nil {
@@ -280,7 +281,7 @@ func (t *trigger) sign(ctx context.Context, d *control.DocumentRecord, signer st
 // signAll signs as every signer who has not signed yet, in their order.
 func (t *trigger) signAll(ctx context.Context, d *control.DocumentRecord) (string, error) {
 	if t.overrides["signer"] != "" {
-		return "", usageError("--set signer=…: for this event every signer signs who has not signed yet; leave it out")
+		return "", cli.UsageError("--set signer=…: for this event every signer signs who has not signed yet; leave it out")
 	}
 	var did []string
 	for range d.Signers {

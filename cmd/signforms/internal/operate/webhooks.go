@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-func newWebhooks() *cobra.Command {
-	return newParent("webhooks", "Webhooks of a running sandbox", newWebhooksAdd(), newWebhooksList(), newWebhooksTest(), newWebhooksResend())
+func Webhooks() *cobra.Command {
+	return cli.Group("webhooks", "Webhooks of a running sandbox", newWebhooksAdd(), newWebhooksList(), newWebhooksTest(), newWebhooksResend())
 }
 
 func newWebhooksAdd() *cobra.Command {
@@ -25,17 +26,17 @@ func newWebhooksAdd() *cobra.Command {
 		Short:   "Add a webhook to a running sandbox",
 		Long:    "Add a webhook to a running sandbox and print its id. It gets what happens from now on.",
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
-		Args:    exactlyOne("URL that gets the deliveries"),
+		Args:    cli.ExactlyOne("URL that gets the deliveries"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		if w.Event == "" {
-			return nil, nil, usageError("say with --event which events it gets: %s", strings.Join(control.EventFamilies(), ", "))
+			return nil, nil, cli.UsageError("say with --event which events it gets: %s", strings.Join(control.EventFamilies(), ", "))
 		}
 		w.URL = args[0]
 		return newID(cmd, c, "/webhooks", w)
 	})
 	f := cmd.Flags()
 	f.Var(familyFlag{&w.Event}, "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
-	complete(cmd, "event", control.EventFamilies()...)
+	cli.Complete(cmd, "event", control.EventFamilies()...)
 	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
 	f.BoolVar(&w.Object, "object", false, "deliver one JSON object instead of an array of one")
 	return cmd
@@ -62,24 +63,24 @@ func newWebhooksList() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the webhooks of a running sandbox",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[control.WebhookRecord]
 		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
-		return lines(all.Items), func(io.Writer) { printTable(cmd, webhookColumns, all.Items) }, err
+		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, webhookColumns, all.Items) }, err
 	})
 }
 
-var webhookColumns = []column[control.WebhookRecord]{
-	{name: "id", value: func(w control.WebhookRecord) string { return w.ID }},
-	{name: "event", value: func(w control.WebhookRecord) string { return w.Event }, long: true},
-	{name: "state", value: func(w control.WebhookRecord) string {
+var webhookColumns = []cli.Column[control.WebhookRecord]{
+	{Name: "id", Value: func(w control.WebhookRecord) string { return w.ID }},
+	{Name: "event", Value: func(w control.WebhookRecord) string { return w.Event }, Long: true},
+	{Name: "state", Value: func(w control.WebhookRecord) string {
 		if w.Disabled {
 			return "off"
 		}
 		return "on"
 	}},
-	{name: "url", value: func(w control.WebhookRecord) string { return w.URL }, long: true},
+	{Name: "url", Value: func(w control.WebhookRecord) string { return w.URL }, Long: true},
 }
 
 func newWebhooksTest() *cobra.Command {
@@ -87,7 +88,7 @@ func newWebhooksTest() *cobra.Command {
 		Use:   "test ID",
 		Short: "Send a sample to a webhook of a running sandbox",
 		Long:  "Do what the service's Test Webhook button does: send one array with a sample event per tracked record, and print the delivery's id.",
-		Args:  exactlyOne("ID of a webhook"),
+		Args:  cli.ExactlyOne("ID of a webhook"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		return newID(cmd, c, "/webhooks/"+url.PathEscape(args[0])+"/test", nil)
 	})
@@ -100,13 +101,13 @@ func newWebhooksResend() *cobra.Command {
 		Short:   "Send deliveries of a running sandbox again",
 		Long:    "Send one delivery again, or with a webhook's id all of its deliveries that failed. The body stays, timestamp and signature are new.",
 		Example: "  signforms webhooks resend 8d8ac610-566d-4ef0-9c22-186b2a5ed793 --since 2h",
-		Args:    exactlyOne("ID of a webhook or a delivery"),
+		Args:    cli.ExactlyOne("ID of a webhook or a delivery"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		id := url.PathEscape(args[0])
 		var delivery control.Delivery
 		if err := c.Get(cmd.Context(), "/deliveries/"+id, nil, &delivery); err == nil {
 			if since != 0 {
-				return nil, nil, usageError("--since goes with the ID of a webhook, and this is that of one delivery")
+				return nil, nil, cli.UsageError("--since goes with the ID of a webhook, and this is that of one delivery")
 			}
 			err := c.Post(cmd.Context(), "/deliveries/"+id+"/resend", nil, nil)
 			return control.Resent{Resent: 1}, func(w io.Writer) { fmt.Fprintln(w, "1 delivery is sent again") }, err
@@ -117,9 +118,11 @@ func newWebhooksResend() *cobra.Command {
 		}
 		var out control.Resent
 		err = c.Post(cmd.Context(), "/webhooks/"+id+"/resend", in, &out)
-		return out, func(w io.Writer) { fmt.Fprintln(w, countOf(out.Resent, "delivery is", "deliveries are"), "sent again") }, err
+		return out, func(w io.Writer) {
+			fmt.Fprintln(w, cli.Count(out.Resent, "delivery is", "deliveries are"), "sent again")
+		}, err
 	})
-	durationVar(cmd.Flags(), &since, "since", "only of events within this time, by the sandbox's clock (default: all)")
+	cli.DurationVar(cmd.Flags(), &since, "since", "only of events within this time, by the sandbox's clock (default: all)")
 	return cmd
 }
 

@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/webhook"
 )
 
-func newWebhook() *cobra.Command {
-	return newParent("webhook", "Sign, verify and diagnose single deliveries",
+func Webhook() *cobra.Command {
+	return cli.Group("webhook", "Sign, verify and diagnose single deliveries",
 		newWebhookSign(), newWebhookVerify(), newWebhookDiagnose())
 }
 
@@ -40,9 +41,9 @@ const maxDelivery = 10 << 20
 // readInput reads the file that args name, or stdin for no name or "-".
 func readInput(cmd *cobra.Command, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
-		return readAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
+		return cli.ReadAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
 	}
-	return readFile(args[0], maxDelivery)
+	return cli.ReadFile(args[0], maxDelivery)
 }
 
 func (d *delivery) read(cmd *cobra.Command, args []string) (http.Header, []byte, error) {
@@ -64,7 +65,7 @@ func (d *delivery) read(cmd *cobra.Command, args []string) (http.Header, []byte,
 	for _, line := range d.headers {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, nil, usageError("--header %q: say Name: value", name)
+			return nil, nil, cli.UsageError("--header %q: say Name: value", name)
 		}
 		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
@@ -80,14 +81,14 @@ func newWebhookSign() *cobra.Command {
 		Long: `Sign reads a body, byte for byte as it is sent, from a file or from stdin, and prints the two headers that sign it.
 With curl: curl -H "$(signforms webhook sign body.json | head -1)" -H "$(… | tail -1)" --data-binary @body.json URL, with the
 same --timestamp both times.`,
-		Args: atMostOne("FILE"),
+		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := secrets.read()
 			if err != nil {
 				return err
 			}
 			if _, err := webhook.NewVerifier(all, nil); err != nil {
-				return usageError("%w", err)
+				return cli.UsageError("%w", err)
 			}
 			body, err := readInput(cmd, args)
 			if err != nil {
@@ -105,7 +106,7 @@ same --timestamp both times.`,
 			return nil
 		},
 	}
-	cmd.Flags().Var(momentFlag{dayFlag{at: &at}}, "timestamp", "when it is signed: a time, or seconds since 1970 as in the header (default now)")
+	cmd.Flags().Var(momentFlag{cli.DayFlag{At: &at}}, "timestamp", "when it is signed: a time, or seconds since 1970 as in the header (default now)")
 	secrets.addFlags(cmd)
 	return cmd
 }
@@ -121,7 +122,7 @@ func newWebhookVerify() *cobra.Command {
 and ends with exit code 1 for any other. It checks the age of the delivery only with --tolerance.`,
 		Example: `  signforms webhook verify -H "X-Timestamp: 1732180000" -H "X-Signature: 0a1b…" body.json
   signforms webhook verify --request saved.http --tolerance 5m`,
-		Args: atMostOne("FILE"),
+		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read()
 			if err != nil {
@@ -139,13 +140,13 @@ and ends with exit code 1 for any other. It checks the age of the delivery only 
 			if err != nil {
 				return errors.New(refusal(err))
 			}
-			pr := eventPrinter(cmd, output{json: json})
+			pr := eventPrinter(cmd, cli.Output{JSON: json})
 			for _, e := range events {
-				if err := pr.print(e); err != nil {
+				if err := pr.Print(e); err != nil {
 					return err
 				}
 			}
-			return pr.end()
+			return pr.End()
 		},
 	}
 	cmd.Flags().DurationVar(&tolerance, "tolerance", 0, "refuse deliveries whose timestamp is further off than this (default none is too old)")
@@ -180,7 +181,7 @@ func newVerifier(secrets []string, tolerance time.Duration) (*webhook.Verifier, 
 	}
 	v, err := webhook.NewVerifier(secrets, &webhook.VerifierOptions{Tolerance: tolerance, MaxBody: maxDelivery})
 	if err != nil {
-		return nil, usageError("%w", err)
+		return nil, cli.UsageError("%w", err)
 	}
 	return v, nil
 }
@@ -192,7 +193,7 @@ func newWebhookDiagnose() *cobra.Command {
 		Short: "Say why a delivery is refused",
 		Long: `Diagnose tries known mistakes of senders and receivers, and names the one with which the signature would match. It ends with exit
 code 0 when the delivery is genuine, and with 1 otherwise. It prints no secrets.`,
-		Args: atMostOne("FILE"),
+		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read()
 			if err != nil {
@@ -227,16 +228,16 @@ type eventRecord struct {
 	Event    any               `json:"event"`
 }
 
-func eventPrinter(cmd *cobra.Command, o output) *printer[webhook.Event] {
-	return newPrinter(cmd, o, eventColumns, func(e webhook.Event) any {
+func eventPrinter(cmd *cobra.Command, o cli.Output) *cli.Printer[webhook.Event] {
+	return cli.NewPrinter(cmd, o, eventColumns, func(e webhook.Event) any {
 		return eventRecord{e.EventType(), e.Inferred(), e.SubjectID(), e.Raw()}
 	}, 1)
 }
 
-var eventColumns = []column[webhook.Event]{
-	{name: "event", value: func(e webhook.Event) string { return string(e.EventType()) }},
-	{name: "subject", value: webhook.Event.SubjectID},
-	{name: "about", value: eventText},
+var eventColumns = []cli.Column[webhook.Event]{
+	{Name: "event", Value: func(e webhook.Event) string { return string(e.EventType()) }},
+	{Name: "subject", Value: webhook.Event.SubjectID},
+	{Name: "about", Value: eventText},
 }
 
 // eventText describes an event in a few words.
@@ -265,14 +266,14 @@ func eventText(e webhook.Event) string {
 }
 
 // momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
-type momentFlag struct{ dayFlag }
+type momentFlag struct{ cli.DayFlag }
 
 func (f momentFlag) Set(text string) error {
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
-		*f.at = time.Unix(seconds, 0)
+		*f.At = time.Unix(seconds, 0)
 		return nil
 	}
-	if f.dayFlag.Set(text) != nil {
+	if f.DayFlag.Set(text) != nil {
 		return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -30,11 +31,11 @@ type receiver struct {
 	all      []string // the secrets
 	stderr   io.Writer
 	mu       sync.Mutex // guards the printer, stderr and the recorder
-	events   *printer[webhook.Event]
+	events   *cli.Printer[webhook.Event]
 	recorded int
 }
 
-func newReceive() *cobra.Command {
+func Command() *cobra.Command {
 	var r receiver
 	cmd := &cobra.Command{
 		Use:   "receive",
@@ -45,7 +46,7 @@ machine put a tunnel or a proxy with TLS in front of it.
 
 With --record it keeps the body of each genuine delivery in a folder, as samples for tests. All names, addresses, ids, links and
 answers are replaced, so the signature does not match the file.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -70,7 +71,7 @@ func (r *receiver) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	r.events, r.stderr = eventPrinter(cmd, output{json: r.json}), cmd.ErrOrStderr()
+	r.events, r.stderr = eventPrinter(cmd, cli.Output{JSON: r.json}), cmd.ErrOrStderr()
 	l, err := net.Listen("tcp", r.addr)
 	if err != nil {
 		return fmt.Errorf("%w; choose another one with --addr", err)
@@ -102,7 +103,7 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	body, err := readAll(req.Body, "the body", webhook.DefaultMaxBody)
+	body, err := cli.ReadAll(req.Body, "the body", webhook.DefaultMaxBody)
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		io.WriteString(w, `{"status":"too large"}`)
@@ -112,14 +113,14 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), plain(req.Method), plain(req.URL.Path), inPlainWords.Replace(err.Error()))
+		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), inPlainWords.Replace(err.Error()))
 		fmt.Fprintln(r.stderr, webhook.Diagnose(r.all, req.Header, body))
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"status":"refused"}`)
 		return
 	}
 	for _, e := range events {
-		if err := r.events.print(e); err != nil {
+		if err := r.events.Print(e); err != nil {
 			fmt.Fprintln(r.stderr, err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // webhookSecrets says where a command gets the secrets that sign webhooks.
@@ -23,7 +25,7 @@ func (s *webhookSecrets) addFlags(cmd *cobra.Command) {
 func (s *webhookSecrets) read() ([]string, error) {
 	all := append([]string(nil), s.secrets...)
 	for _, file := range s.files {
-		secret, err := secretFrom(file, "")
+		secret, err := cli.Secret(file, "")
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +40,7 @@ func (s *webhookSecrets) read() ([]string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, usageError("no webhook secret is given: set SIGNFORMS_WEBHOOK_SECRET, or --secret-file to a file that holds it")
+		return nil, cli.UsageError("no webhook secret is given: set SIGNFORMS_WEBHOOK_SECRET, or --secret-file to a file that holds it")
 	}
 	return all, nil
 }

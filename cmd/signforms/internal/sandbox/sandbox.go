@@ -6,34 +6,35 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
-// sandboxEnv is the prefix of the variables of serve and of the commands that act on a running sandbox.
-const sandboxEnv = "SIGNFORMS_SANDBOX_"
+// Env is the prefix of the variables of serve and of the commands that act on a running sandbox.
+const Env = "SIGNFORMS_SANDBOX_"
 
-// defaultAddr is where serve listens, and defaultSandbox where the other commands look for it.
+// DefaultAddr is where serve listens, and DefaultURL where the other commands look for it.
 const (
-	defaultAddr    = "127.0.0.1:4874"
-	defaultSandbox = "http://" + defaultAddr
+	DefaultAddr = "127.0.0.1:4874"
+	DefaultURL  = "http://" + DefaultAddr
 )
 
-// explain adds to an error what the user can do about it. addressFlag and tokenFlag are the flags that it names.
-func explain(err error, address, token, addressFlag, tokenFlag string) error {
+// Explain adds to an error what the user can do about it. addressFlag and tokenFlag are the flags that it names.
+func Explain(err error, address, token, addressFlag, tokenFlag string) error {
 	refused, answered := errors.AsType[*control.Error](err)
 	switch {
 	case errors.Is(err, control.ErrNoSandbox):
-		return fmt.Errorf("%w; start one with signforms serve, or say with %s or $%sURL where it is", err, addressFlag, sandboxEnv)
+		return fmt.Errorf("%w; start one with signforms serve, or say with %s or $%sURL where it is", err, addressFlag, Env)
 	case !answered || refused.Status != http.StatusUnauthorized:
 		return err
 	case token != "":
-		return fmt.Errorf("the sandbox at %s has another token: correct %s$%sTOKEN", shownURL(address), tokenFlag, sandboxEnv)
+		return fmt.Errorf("the sandbox at %s has another token: correct %s$%sTOKEN", cli.ShownURL(address), tokenFlag, Env)
 	}
-	return fmt.Errorf("the sandbox at %s wants its token: set %s$%sTOKEN", shownURL(address), tokenFlag, sandboxEnv)
+	return fmt.Errorf("the sandbox at %s wants its token: set %s$%sTOKEN", cli.ShownURL(address), tokenFlag, Env)
 }
 
-// clockNote returns how far the clock is ahead of the wall clock, or "".
-func clockNote(c *control.Clock) string {
+// ClockNote returns how far the clock is ahead of the wall clock, or "".
+func ClockNote(c *control.Clock) string {
 	if ahead := time.Duration(c.Ahead); ahead >= time.Second {
 		return ", " + ahead.String() + " ahead of the wall clock"
 	}

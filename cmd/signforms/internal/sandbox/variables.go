@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
@@ -27,8 +28,8 @@ func envVariables(c control.Credentials) []envVariable {
 // IPv6 addresses; a shell expands no patterns in an assignment.
 const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+=-[]"
 
-// forEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as commands.
-func forEnvFile(c control.Credentials) error {
+// CheckEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as commands.
+func CheckEnvFile(c control.Credentials) error {
 	for _, v := range envVariables(c) {
 		if strings.Trim(v.value, plainEnv) != "" {
 			return fmt.Errorf("--env-file: %s may hold letters of ASCII, digits and _ . : / @ %% + = - alone, as shells and Docker read other characters differently: "+
@@ -46,8 +47,8 @@ func envFileLines(c control.Credentials) string {
 	return b.String()
 }
 
-// shellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a command.
-func shellLines(c control.Credentials) (string, error) {
+// ShellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a command.
+func ShellLines(c control.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
 		if strings.ContainsFunc(v.value, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -62,20 +63,20 @@ func shellLines(c control.Credentials) (string, error) {
 	return b.String(), nil
 }
 
-// writeEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
+// WriteEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
 // script may wait for it.
-func writeEnvFile(name string, c control.Credentials) (err error) {
-	if err := forEnvFile(c); err != nil {
+func WriteEnvFile(name string, c control.Credentials) (err error) {
+	if err := CheckEnvFile(c); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".signforms-env-*") // has mode 0600
 	if err != nil {
-		return fmt.Errorf("--env-file %s: %w", name, pathCause(err))
+		return fmt.Errorf("--env-file %s: %w", name, cli.PathCause(err))
 	}
 	defer func() {
 		if err != nil {
 			os.Remove(f.Name())
-			err = fmt.Errorf("--env-file %s: %w", name, pathCause(err))
+			err = fmt.Errorf("--env-file %s: %w", name, cli.PathCause(err))
 		}
 	}()
 	_, err = f.WriteString(envFileLines(c))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
@@ -19,7 +20,7 @@ type hostCheck struct{ names []string }
 func checkHosts(names []string) error {
 	for _, name := range names {
 		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
-			return usageError("--allow-host %q is no host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
+			return cli.UsageError("--allow-host %q is no host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
 		}
 	}
 	return nil

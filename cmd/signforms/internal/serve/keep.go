@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -13,11 +14,11 @@ func parseKeep(settings []string) (k signformstest.Keep, err error) {
 	for _, setting := range settings {
 		name, text, _ := strings.Cut(setting, "=")
 		if logs[name] == nil {
-			return k, usageError("--keep: there is no log %q; there are audit, deliveries, messages, requests, as in requests=1000", name)
+			return k, cli.UsageError("--keep: there is no log %q; there are audit, deliveries, messages, requests, as in requests=1000", name)
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return k, usageError("--keep %s: %q is not a number from 1 on", name, text)
+			return k, cli.UsageError("--keep %s: %q is not a number from 1 on", name, text)
 		}
 		*logs[name] = n
 	}

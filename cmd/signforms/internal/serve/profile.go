@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -21,7 +21,6 @@ var readings = map[reflect.Type][]string{
 	reflect.TypeFor[signformstest.DateEnd]():         {"included", "excluded", "at-day-start", "at-day-end"},
 	reflect.TypeFor[signformstest.NoneForm]():        {"empty", "missing", "null"},
 	reflect.TypeFor[signformstest.ErrorLayout]():     {"message", "error", "data-message", "data-error", "text"},
-	reflect.TypeFor[signforms.Inputs]():              {"", "query", "body", "both"},
 }
 
 // parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a setting on.
@@ -31,13 +30,13 @@ func parseProfile(settings []string) (p signformstest.Profile, err error) {
 		name, text, given := strings.Cut(setting, "=")
 		field := fields.FieldByNameFunc(func(field string) bool { return kebab(field) == name })
 		if !field.IsValid() {
-			return p, usageError("--profile: there is no reading %q; there are %s", name, strings.Join(profileNames(), ", "))
+			return p, cli.UsageError("--profile: there is no reading %q; there are %s", name, strings.Join(profileNames(), ", "))
 		}
 		if !given && field.Kind() == reflect.Bool {
 			text = "true"
 		}
 		if err := setReading(field, text); err != nil {
-			return p, usageError("--profile %s: %w", name, err)
+			return p, cli.UsageError("--profile %s: %w", name, err)
 		}
 	}
 	return p, nil
@@ -95,55 +94,29 @@ func setReading(field reflect.Value, text string) error {
 
 func setWord(field reflect.Value, words []string, text string) error {
 	n := slices.Index(words, text)
-	if n < 0 || text == "" {
-		return fmt.Errorf("%q is not one of %s", text, strings.Trim(strings.Join(words, ", "), ", "))
+	if n < 0 {
+		return fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
 	}
 	field.Set(reflect.ValueOf(n).Convert(field.Type()))
 	return nil
 }
 
-// endpointJSON is how --profile and --endpoint write a signforms.Endpoint.
-type endpointJSON struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Inputs string `json:"inputs"` // query, body or both
-
-	Names         map[string]string            `json:"names"`
-	Values        map[string]map[string]string `json:"values"`
-	TimeLayout    string                       `json:"timeLayout"`
-	PagesFromZero bool                         `json:"pagesFromZero"`
-}
-
 func setJSON(field reflect.Value, text string) error {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
 	endpoints, special := field.Addr().Interface().(*map[signforms.Operation]signforms.Endpoint)
 	if !special {
-		return decoder.Decode(field.Addr().Interface())
+		return cli.DecodeJSON(text, field.Addr().Interface())
 	}
-	var given map[signforms.Operation]endpointJSON
-	if err := decoder.Decode(&given); err != nil {
+	var given map[signforms.Operation]cli.EndpointJSON
+	if err := cli.DecodeJSON(text, &given); err != nil {
 		return err
 	}
 	*endpoints = map[signforms.Operation]signforms.Endpoint{}
 	for op, e := range given {
-		out, err := e.endpoint()
+		out, err := e.Endpoint()
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 		(*endpoints)[op] = out
 	}
 	return nil
-}
-
-func (e endpointJSON) endpoint() (signforms.Endpoint, error) {
-	out := signforms.Endpoint{Method: e.Method, Path: e.Path,
-		Names: e.Names, Values: e.Values, TimeLayout: e.TimeLayout, PagesFromZero: e.PagesFromZero}
-	if e.Inputs == "" {
-		return out, nil
-	}
-	if err := setReading(reflect.ValueOf(&out.Inputs).Elem(), e.Inputs); err != nil {
-		return out, fmt.Errorf("inputs: %w", err)
-	}
-	return out, nil
 }

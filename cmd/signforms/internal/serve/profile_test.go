@@ -2,12 +2,12 @@ package serve
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -46,24 +46,14 @@ func TestProfile(t *testing.T) {
 	}, p)
 }
 
-// Names, values, times and pages are written as in a profile wherever an endpoint is given.
+// Names, values, times and pages are written as in --endpoint.
 func TestEndpointsAsJSON(t *testing.T) {
-	const text = `list documents={"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true}`
-	want := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody,
-		Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}}
-	endpoints, err := parseEndpoints([]string{text})
+	p, err := parseProfile([]string{`endpoints={"list documents":{"method":"POST","inputs":"body","names":{"page":"p"},` +
+		`"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true}}`})
 	require.NoError(t, err)
-	require.Equal(t, want, endpoints)
-	op, e, _ := strings.Cut(text, "=")
-	p, err := parseProfile([]string{`endpoints={"` + op + `":` + e + `}`})
-	require.NoError(t, err)
-	require.Equal(t, want, p.Endpoints)
-
-	endpoints, err = parseEndpoints([]string{`send={"names":{"receiversList":"people"}}`})
-	require.NoError(t, err)
-	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Names: map[string]string{"receiversList": "people"}}}, endpoints)
-	_, err = parseEndpoints([]string{`send={"name":{}}`})
-	require.ErrorContains(t, err, `--endpoint "send": json: unknown field "name"`)
+	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody,
+		Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}},
+		p.Endpoints)
 }
 
 func TestWrongProfileSaysWhatThereIs(t *testing.T) {
@@ -85,10 +75,10 @@ func TestWrongProfileSaysWhatThereIs(t *testing.T) {
 // refused runs serve with a mistake in its flags and returns the error, whose exit code is that of a mistake.
 func refused(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := newServe("")
+	cmd := Command("")
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.Execute()
-	require.Equal(t, exitUsage, exitCode(err), "%v", err)
+	require.Equal(t, cli.ExitUsage, cli.ExitCode(err), "%v", err)
 	return err.Error()
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
@@ -39,7 +41,7 @@ type readyLine struct {
 func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error {
 	found := api.Credentials()
 	if f.envFile != "" {
-		if err := writeEnvFile(f.envFile, found); err != nil {
+		if err := sandbox.WriteEnvFile(f.envFile, found); err != nil {
 			return err
 		}
 	}
@@ -53,13 +55,13 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 	if listening := api.Server.URL; listening != found.BaseURL {
 		base += ", listening on " + listening
 	}
-	printRows(stderr,
+	cli.PrintRows(stderr,
 		[]string{"API", base},
 		[]string{"API key", found.APIKey},
 		[]string{"workspace", found.WorkspaceID},
 		[]string{"console", console + closed},
-		[]string{"data", status.Data + ", " + countOf(status.Documents, "document", "documents")},
-		[]string{"clock", status.Clock.Now.Format(time.RFC3339) + clockNote(status.Clock)},
+		[]string{"data", status.Data + ", " + cli.Count(status.Documents, "document", "documents")},
+		[]string{"clock", status.Clock.Now.Format(time.RFC3339) + sandbox.ClockNote(status.Clock)},
 	)
 	fmt.Fprintln(stderr, "This is a sandbox, not the real service. Stop it with Ctrl+C.")
 	if !f.json {

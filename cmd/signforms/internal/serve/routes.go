@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
@@ -59,7 +60,7 @@ func checkFrameAncestors(origins []string) error {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(origin, " ;,*'\"") ||
 			origin != u.Scheme+"://"+u.Host {
-			return usageError("--frame-ancestor %q is not an origin: write it as in https://app.example.com, without a path", origin)
+			return cli.UsageError("--frame-ancestor %q is not an origin: write it as in https://app.example.com, without a path", origin)
 		}
 	}
 	return nil

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -81,10 +83,10 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 // startError rewords an error of the start for users of the command line.
 func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
-		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandboxEnv)
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandbox.Env)
 	}
 	if text := err.Error(); strings.HasPrefix(text, "Options.") {
-		return usageError("%s", optionFlags.Replace(text))
+		return cli.UsageError("%s", optionFlags.Replace(text))
 	}
 	if errors.Is(err, sqlitestore.ErrDamaged) || data == memory {
 		return err

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -29,8 +31,8 @@ type serveFlags struct {
 	version string // of the program
 }
 
-// newServe returns the command serve.
-func newServe(version string) *cobra.Command {
+// Command returns the command serve.
+func Command(version string) *cobra.Command {
 	f := serveFlags{version: version}
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -41,18 +43,18 @@ func newServe(version string) *cobra.Command {
 			"Each flag can be set by the variable in brackets behind it; a flag comes before its variable. It never asks for\n" +
 			"updates and reports nothing to anybody.",
 		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), cmd)
 		},
 	}
 	f.add(cmd)
-	return bindEnv(sandboxEnv, cmd)
+	return cli.BindEnv(sandbox.Env, cmd)
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.addr, "addr", defaultAddr, "`host:port` to listen on; port 0 is a free one")
+	flags.StringVar(&f.addr, "addr", sandbox.DefaultAddr, "`host:port` to listen on; port 0 is a free one")
 	flags.StringVar(&f.publicURL, "public-url", "", "`URL` in links and webhook payloads, if it differs from the listening address: that of a proxy, or a container's name")
 	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
 	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
@@ -75,13 +77,13 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 // options checks the flags and returns the server's options, without those that need the site.
 func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error) {
 	if f.memory && cmd.Flags().Changed("data") {
-		return nil, usageError("--memory keeps nothing in a file: leave out --data or --memory")
+		return nil, cli.UsageError("--memory keeps nothing in a file: leave out --data or --memory")
 	}
 	if f.sync != string(sqlitestore.Normal) && f.sync != string(sqlitestore.Full) {
-		return nil, usageError("--sync is %q: it must be normal or full", f.sync)
+		return nil, cli.UsageError("--sync is %q: it must be normal or full", f.sync)
 	}
 	if err := checkPublicURL(f.publicURL); err != nil {
-		return nil, usageError("--public-url: %w", err)
+		return nil, cli.UsageError("--public-url: %w", err)
 	}
 	if err := checkHosts(f.allowHosts); err != nil {
 		return nil, err
@@ -90,12 +92,12 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 		return nil, err
 	}
 	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
-		return nil, usageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
+		return nil, cli.UsageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
 	}
 	if f.envFile != "" {
 		given := control.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}
-		if err := forEnvFile(given); err != nil {
-			return nil, usageError("%w", err)
+		if err := sandbox.CheckEnvFile(given); err != nil {
+			return nil, cli.UsageError("%w", err)
 		}
 	}
 	profile, err := parseProfile(f.profile)
@@ -141,7 +143,7 @@ func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
 	}
 	s, err := sqlitestore.Open(ctx, path, sqlitestore.Sync(f.sync))
 	if errors.Is(err, sqlitestore.ErrInUse) {
-		return nil, fmt.Errorf("%w: set --data or $%sDATA", err, sandboxEnv)
+		return nil, fmt.Errorf("%w: set --data or $%sDATA", err, sandbox.Env)
 	}
 	return s, err
 }

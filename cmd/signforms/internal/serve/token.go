@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
 // tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
@@ -51,7 +52,7 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 		case c.token == "":
 			control.WriteError(w, &control.Error{
 				Status: http.StatusForbidden, Code: "token",
-				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandboxEnv +
+				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandbox.Env +
 					"TOKEN, or on loopback and without a --public-url for others",
 			})
 		case r.URL.Path == loginPath:
@@ -74,7 +75,7 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)
 		control.WriteError(w, &control.Error{
 			Status: http.StatusUnauthorized, Code: "token",
-			Message: "the token is wrong: send the one that the sandbox was started with, as --token or $" + sandboxEnv + "TOKEN",
+			Message: "the token is wrong: send the one that the sandbox was started with, as --token or $" + sandbox.Env + "TOKEN",
 		})
 	default:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)

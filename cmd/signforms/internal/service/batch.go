@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
@@ -31,7 +32,7 @@ type batch struct {
 	journal *journal.Journal // nil: nothing is recorded
 	intents *intents         // nil without a journal
 	flags   batchFlags
-	columns []column[batchRecord]
+	columns []cli.Column[batchRecord]
 	// whole means that a run ends only when all items are done. Otherwise it ends when each item has been tried.
 	whole bool
 	// takes returns how long it takes until n more items can be sent. Nil means that there is no limit.
@@ -69,7 +70,7 @@ func (f *batchFlags) addJournalFlags(cmd *cobra.Command, where string) {
 }
 
 // run carries out the batch. Its error carries the exit code.
-func (b *batch) run(cmd *cobra.Command, o output) error {
+func (b *batch) run(cmd *cobra.Command, o cli.Output) error {
 	if err := b.sort(); err != nil {
 		return err
 	}
@@ -79,18 +80,18 @@ func (b *batch) run(cmd *cobra.Command, o output) error {
 			return err
 		}
 	}
-	p := newPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
+	p := cli.NewPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
 	if b.flags.dryRun {
 		for _, it := range b.todo {
 			it.record.Outcome = fmt.Sprintf(outcomeWould, b.verb)
-			if err := p.print(it.record); err != nil {
+			if err := p.Print(it.record); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(b.todo) > 1 && !b.flags.yes {
-		if err := confirm(cmd, fmt.Sprintf("%d %s will be %s.", len(b.todo), b.many, b.verb)); err != nil {
+		if err := cli.Confirm(cmd, fmt.Sprintf("%d %s will be %s.", len(b.todo), b.many, b.verb)); err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,7 @@ func (b *batch) resolutions() (func(*item) string, error) {
 	for _, flag := range b.flags.resolve {
 		label, what, _ := strings.Cut(flag, "=")
 		if what != "done" && what != "again" {
-			return nil, usageError("--resolve %q: say ITEM=done or ITEM=again", flag)
+			return nil, cli.UsageError("--resolve %q: say ITEM=done or ITEM=again", flag)
 		}
 		said[strings.TrimPrefix(label, "line ")] = what
 	}
@@ -163,7 +164,7 @@ func (b *batch) resolutions() (func(*item) string, error) {
 	}
 	for label := range said {
 		if !open[label] {
-			return nil, usageError("--resolve: the outcome of %q is not unknown", label)
+			return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", label)
 		}
 	}
 	return of, nil
@@ -212,7 +213,7 @@ func (b *batch) explain(w io.Writer) error {
 	}
 	if b.takes != nil && len(b.todo) > 0 {
 		if d := b.takes(len(b.todo)); d >= time.Second {
-			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", rounded(d))
+			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", cli.Rounded(d))
 		}
 	}
 	fmt.Fprintln(w, text)
@@ -222,13 +223,13 @@ func (b *batch) explain(w io.Writer) error {
 // maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
 const maxUnanswered = 3
 
-func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Writer) {
-	tell := newProgress(stderr, b.verb, len(b.todo))
-	stop := tell.interrupts(ctx)
+func (b *batch) work(ctx context.Context, p *cli.Printer[batchRecord], stderr io.Writer) {
+	tell := cli.NewProgress(stderr, b.verb, len(b.todo))
+	stop := tell.Interrupts(ctx)
 	defer func() {
 		stop()
-		tell.end()
-		if err := p.end(); err != nil && b.stopped == nil {
+		tell.End()
+		if err := p.End(); err != nil && b.stopped == nil {
 			b.stopped = err
 		}
 	}()
@@ -241,11 +242,11 @@ func (b *batch) work(ctx context.Context, p *printer[batchRecord], stderr io.Wri
 		}
 		if b.takes != nil {
 			if next := b.takes(1); b.maxWait < 0 || next <= b.maxWait { // otherwise it fails at once
-				tell.waits(next, b.takes(len(b.todo)-i))
+				tell.Waits(next, b.takes(len(b.todo)-i))
 			}
 		}
 		b.try(ctx, it, func(failed bool) {
-			if err := tell.tell(failed, func() error { return p.print(it.record) }); err != nil && b.stopped == nil {
+			if err := tell.Tell(failed, func() error { return p.Print(it.record) }); err != nil && b.stopped == nil {
 				b.stopped = err
 			}
 		})
@@ -276,7 +277,7 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 		return
 	}
 	if err != nil {
-		it.record.Message = inFlags(err.Error())
+		it.record.Message = cli.InFlags(err.Error())
 	}
 	tell(err != nil)
 }
@@ -344,18 +345,18 @@ func (b *batch) verdict() error {
 	if left > 0 && b.journal != nil {
 		texts = append(texts, "the same command again goes on with the rest")
 	}
-	code := exitOK
+	code := cli.ExitOK
 	switch {
 	case b.unknown+b.held > 0:
-		code = exitUnknown
+		code = cli.ExitUnknown
 	case b.failed+left > 0 && b.tried > b.failed:
-		code = exitPartial
+		code = cli.ExitPartial
 	case b.failed+left > 0 || b.stopped != nil:
-		code = exitFailure
+		code = cli.ExitFailure
 	default:
 		return nil
 	}
-	return exitWith(code, &verdict{strings.Join(texts, "; "), b.stopped})
+	return cli.ExitWith(code, &verdict{strings.Join(texts, "; "), b.stopped})
 }
 
 // verdict is how a batch ended, with the error that stopped it, if one did.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -28,9 +29,9 @@ func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
 	for _, it := range b.todo {
 		it.do = (&sendCommand{form: true, id: survey}).send(client, mailing{Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
 	}
-	p := newPrinter(&cobra.Command{}, output{json: true}, batchColumns, func(r batchRecord) any { return r }, 1)
+	p := cli.NewPrinter(&cobra.Command{}, cli.Output{JSON: true}, batchColumns, func(r batchRecord) any { return r }, 1)
 	b.work(t.Context(), p, io.Discard)
 	require.ErrorIs(t, b.verdict(), errNoIntent)
-	require.Equal(t, exitFailure, exitCode(b.verdict()))
+	require.Equal(t, cli.ExitFailure, cli.ExitCode(b.verdict()))
 	require.Empty(t, s.Requests())
 }

@@ -7,28 +7,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// services makes the commands on the service. The zero value is what the program uses.
-type services struct {
+// Commands makes the commands on the service. The zero value is what the program uses.
+type Commands struct {
 	// openLimitFile opens the file of the reminder limit. The default goes by the machine's clock.
-	openLimitFile func(path string) signforms.LimitStore
+	OpenLimitFile func(path string) signforms.LimitStore
 	// sleep waits between the requests of probe. The default is a real wait.
-	sleep func(context.Context, time.Duration) error
+	Sleep func(context.Context, time.Duration) error
 }
 
-// documents returns the commands on documents.
-func (s services) documents() []*cobra.Command {
+// Documents returns the commands on documents.
+func (s Commands) Documents() []*cobra.Command {
 	return []*cobra.Command{newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), s.newDocumentsRemind()}
 }
 
-// templates returns the command that groups those on templates.
-func (s services) templates() *cobra.Command {
-	return newParent("templates", "List, read and send templates, and list the documents made from them",
+// Templates returns the command that groups those on templates.
+func (s Commands) Templates() *cobra.Command {
+	return cli.Group("templates", "List, read and send templates, and list the documents made from them",
 		newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())
 }
 
-// forms returns the commands on forms.
-func (s services) forms() []*cobra.Command {
+// Forms returns the commands on forms.
+func (s Commands) Forms() []*cobra.Command {
 	return []*cobra.Command{newFormsSend(), newFormsResponses()}
 }

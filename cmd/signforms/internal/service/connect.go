@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
 // connection says which service a command talks to, and how.
@@ -37,7 +38,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
-	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+defaultSandbox+")")
+	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout and pagesFromZero too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
@@ -45,7 +46,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 }
 
 // sandboxVariable is the value of --sandbox when the flag is given without one.
-const sandboxVariable = "$" + sandboxEnv + "URL"
+const sandboxVariable = "$" + sandbox.Env + "URL"
 
 // sandboxFlag is the address of a sandbox.
 type sandboxFlag struct{ address *string }
@@ -55,7 +56,7 @@ func (f sandboxFlag) String() string { return "" }
 
 func (f sandboxFlag) Set(text string) error {
 	if text == sandboxVariable {
-		text = cmp.Or(os.Getenv(sandboxEnv+"URL"), defaultSandbox)
+		text = cmp.Or(os.Getenv(sandbox.Env+"URL"), sandbox.DefaultURL)
 	}
 	*f.address = text
 	return nil
@@ -87,12 +88,12 @@ func (c *connection) resolve() error {
 	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
 	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
 	if c.baseURL == "" {
-		return usageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox for a sandbox of your own")
+		return cli.UsageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox for a sandbox of your own")
 	}
 	var err error
-	c.apiKey, err = secretFrom(c.keyFile, "SIGNFORMS_API_KEY")
+	c.apiKey, err = cli.Secret(c.keyFile, "SIGNFORMS_API_KEY")
 	if err == nil && c.apiKey == "" {
-		err = usageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
+		err = cli.UsageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
 	}
 	return err
 }
@@ -100,18 +101,18 @@ func (c *connection) resolve() error {
 // askSandbox takes address, key and workspace from a running sandbox.
 func (c *connection) askSandbox() error {
 	if c.baseURL != "" || c.keyFile != "" {
-		return usageError("--sandbox already gives the address and the key: leave out --base-url and --api-key-file")
+		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url and --api-key-file")
 	}
-	token := os.Getenv(sandboxEnv + "TOKEN")
+	token := os.Getenv(sandbox.Env + "TOKEN")
 	client, err := control.NewClient(c.sandbox, token)
 	if err != nil {
-		return usageError("--sandbox: %w", err)
+		return cli.UsageError("--sandbox: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var found control.Credentials
 	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
-		return explain(err, c.sandbox, token, "--sandbox=URL", "")
+		return sandbox.Explain(err, c.sandbox, token, "--sandbox=URL", "")
 	}
 	c.baseURL, c.apiKey = c.sandbox, found.APIKey
 	if c.workspace == "" {
@@ -133,7 +134,7 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.Endpoints = endpoints
 	client, err := signforms.New(c.baseURL, c.apiKey, &o)
 	if err != nil {
-		return nil, usageError("%w", err)
+		return nil, cli.UsageError("%w", err)
 	}
 	return client, nil
 }
@@ -180,42 +181,38 @@ func operationNames() string {
 }
 
 // parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
-// the JSON of an endpointJSON.
+// the JSON of a [cli.EndpointJSON].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
 		if !slices.Contains(operations, op) {
-			return nil, usageError("--endpoint: %q is not an operation: use one of %s", name, operationNames())
+			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %s", name, operationNames())
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {
-			return nil, usageError("--endpoint %q: %w", name, err)
+			return nil, cli.UsageError("--endpoint %q: %w", name, err)
 		}
 		endpoints[op] = e
 	}
 	return endpoints, nil
 }
 
-var places = map[string]signforms.Inputs{
-	"query": signforms.InputsQuery, "body": signforms.InputsBody, "both": signforms.InputsQuery | signforms.InputsBody,
-}
-
 func parseEndpoint(text string) (e signforms.Endpoint, err error) {
 	if strings.HasPrefix(text, "{") {
-		var given endpointJSON
-		if err := setJSON(reflect.ValueOf(&given).Elem(), text); err != nil {
+		var given cli.EndpointJSON
+		if err := cli.DecodeJSON(text, &given); err != nil {
 			return e, err
 		}
-		return given.endpoint()
+		return given.Endpoint()
 	}
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")
 	}
 	for _, word := range words {
-		switch place, isPlace := places[word]; {
+		switch place, isPlace := cli.InputPlaces[word]; {
 		case strings.HasPrefix(word, "/"):
 			e.Path = word
 		case isPlace:

@@ -7,27 +7,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-var documentColumns = []column[*signforms.Document]{
-	{name: "documentId", value: func(d *signforms.Document) string { return d.DocumentID }},
-	{name: "documentName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},
-	{name: "status", value: func(d *signforms.Document) string { return string(d.Status) }},
-	{name: "signed", value: func(d *signforms.Document) string { return signedOf(d.Signers) }},
-	{name: "createdAt", value: func(d *signforms.Document) string { return timeText(d.CreatedAt) }, time: true},
-	{name: "updatedAt", value: func(d *signforms.Document) string { return timeText(d.UpdatedAt) }, wide: true},
-	{name: "authorEmail", value: func(d *signforms.Document) string { return d.AuthorEmail }, wide: true},
-	{name: "isArchived", value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, wide: true},
-	{name: "signers", value: func(d *signforms.Document) string { return signersText(d.Signers) }, wide: true},
-	{name: "documentUrl", value: func(d *signforms.Document) string { return d.DocumentURL }, wide: true},
-	{name: "finishedPdfUrl", value: func(d *signforms.Document) string { return d.FinishedPDFURL }, wide: true},
+var documentColumns = []cli.Column[*signforms.Document]{
+	{Name: "documentId", Value: func(d *signforms.Document) string { return d.DocumentID }},
+	{Name: "documentName", Value: func(d *signforms.Document) string { return d.DocumentName }, Long: true},
+	{Name: "status", Value: func(d *signforms.Document) string { return string(d.Status) }},
+	{Name: "signed", Value: func(d *signforms.Document) string { return signedOf(d.Signers) }},
+	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }, Time: true},
+	{Name: "updatedAt", Value: func(d *signforms.Document) string { return cli.Time(d.UpdatedAt) }, Wide: true},
+	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
+	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
+	{Name: "signers", Value: func(d *signforms.Document) string { return signersText(d.Signers) }, Wide: true},
+	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.DocumentURL }, Wide: true},
+	{Name: "finishedPdfUrl", Value: func(d *signforms.Document) string { return d.FinishedPDFURL }, Wide: true},
 }
 
 var statuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
 
 func newDocumentsList() *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -35,23 +36,23 @@ func newDocumentsList() *cobra.Command {
 		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
 The command templates respondents prints documents that were made from a template.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := conn.connect()
 			if err != nil {
 				return err
 			}
-			pr := newPrinter(cmd, out, documentColumns, documentShape, pageSize(p.Limit))
+			pr := cli.NewPrinter(cmd, out, documentColumns, documentShape, pageSize(p.Limit))
 			if p.Page == 0 {
-				return printAll(pr, client.Documents.All(cmd.Context(), p))
+				return cli.PrintAll(pr, client.Documents.All(cmd.Context(), p))
 			}
-			return printAll(pr, onePage(client.Documents.List(cmd.Context(), p)))
+			return cli.PrintAll(pr, onePage(client.Documents.List(cmd.Context(), p)))
 		},
 	}
 	cmd.Flags().StringVar((*string)(&p.Status), "status", "", "only those of this status, such as PENDING")
-	complete(cmd, "status", statuses...)
+	cli.Complete(cmd, "status", statuses...)
 	listFlags(cmd, &p)
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }
@@ -65,7 +66,7 @@ func newDocumentsGet() *cobra.Command {
 
 func newDocumentsVoid() *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	var flags batchFlags
 	var templateID string
 	cmd := &cobra.Command{
@@ -73,7 +74,7 @@ func newDocumentsVoid() *cobra.Command {
 		Short: "Void documents",
 		Long: `Void ends documents that are in progress. Voiding a document again changes nothing and is no error.
 With --template the ids are those of documents made from that template (createdDocumentId).`,
-		Args: atLeastOne("ID of a document"),
+		Args: cli.AtLeastOne("ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := conn.connect()
 			if err != nil {
@@ -88,7 +89,7 @@ With --template the ids are those of documents made from that template (createdD
 	}
 	cmd.Flags().StringVar(&templateID, "template", "", "id of the template from which the documents were made")
 	flags.addFlags(cmd)
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // responseRecord is a response as --json prints it. A time that the service did not give is left out.
@@ -36,14 +37,14 @@ func responseShape(r *signforms.FormResponse) any {
 	return responseRecord{r, r.SubmittedAt, answersJSON(r)}
 }
 
-var responseColumns = []column[*signforms.FormResponse]{
-	{name: "responseId", value: func(r *signforms.FormResponse) string { return r.ResponseID }},
-	{name: "submittedAt", value: func(r *signforms.FormResponse) string { return timeText(r.SubmittedAt) }, time: true},
-	{name: "respondentEmail", value: func(r *signforms.FormResponse) string { return r.RespondentEmail }, long: true},
-	{name: "answers", value: answersText, long: true},
-	{name: "formId", value: func(r *signforms.FormResponse) string { return r.FormID }, wide: true},
-	{name: "formResponseId", value: func(r *signforms.FormResponse) string { return r.FormResponseID }, wide: true},
-	{name: "finishedPdfUrl", value: func(r *signforms.FormResponse) string { return r.FinishedPDFURL }, wide: true},
+var responseColumns = []cli.Column[*signforms.FormResponse]{
+	{Name: "responseId", Value: func(r *signforms.FormResponse) string { return r.ResponseID }},
+	{Name: "submittedAt", Value: func(r *signforms.FormResponse) string { return cli.Time(r.SubmittedAt) }, Time: true},
+	{Name: "respondentEmail", Value: func(r *signforms.FormResponse) string { return r.RespondentEmail }, Long: true},
+	{Name: "answers", Value: answersText, Long: true},
+	{Name: "formId", Value: func(r *signforms.FormResponse) string { return r.FormID }, Wide: true},
+	{Name: "formResponseId", Value: func(r *signforms.FormResponse) string { return r.FormResponseID }, Wide: true},
+	{Name: "finishedPdfUrl", Value: func(r *signforms.FormResponse) string { return r.FinishedPDFURL }, Wide: true},
 }
 
 // answersText returns the answers as a JSON object with the questions as keys, in the form's order.
@@ -59,7 +60,7 @@ func answersText(r *signforms.FormResponse) string {
 
 func newFormsResponses() *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	var p signforms.ResponseListParams
 	cmd := &cobra.Command{
 		Use:   "responses [FORM_ID]",
@@ -75,20 +76,20 @@ func newFormsResponses() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			pr := newPrinter(cmd, out, responseColumns, responseShape, pageSize(p.Limit))
+			pr := cli.NewPrinter(cmd, out, responseColumns, responseShape, pageSize(p.Limit))
 			if len(args) == 0 && p.Page == 0 && p.Limit == 0 {
-				return printAll(pr, oneRecord(client.Forms.Response(cmd.Context(), p.ResponseID)))
+				return cli.PrintAll(pr, oneRecord(client.Forms.Response(cmd.Context(), p.ResponseID)))
 			}
 			p.FormID = strings.Join(args, "")
 			if p.Page == 0 {
-				return printAll(pr, client.Forms.AllResponses(cmd.Context(), p))
+				return cli.PrintAll(pr, client.Forms.AllResponses(cmd.Context(), p))
 			}
-			return printAll(pr, onePage(client.Forms.Responses(cmd.Context(), p)))
+			return cli.PrintAll(pr, onePage(client.Forms.Responses(cmd.Context(), p)))
 		},
 	}
 	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }

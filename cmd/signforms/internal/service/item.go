@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // item is one recipient of a batch.
@@ -27,22 +28,22 @@ type batchRecord struct {
 	Message           string                   `json:"message,omitempty"`
 }
 
-var batchColumns = []column[batchRecord]{
-	{name: "item", value: func(r batchRecord) string { return r.Item }},
-	{name: "outcome", value: func(r batchRecord) string { return r.Outcome }},
-	{name: "documentId", value: func(r batchRecord) string { return r.DocumentID }, wide: true},
-	{name: "templateId", value: func(r batchRecord) string { return r.TemplateID }, wide: true},
-	{name: "createdDocumentId", value: func(r batchRecord) string { return r.CreatedDocumentID }, wide: true},
-	{name: "status", value: func(r batchRecord) string { return string(r.Status) }, wide: true},
-	{name: "message", value: func(r batchRecord) string { return r.Message }, long: true},
+var batchColumns = []cli.Column[batchRecord]{
+	{Name: "item", Value: func(r batchRecord) string { return r.Item }},
+	{Name: "outcome", Value: func(r batchRecord) string { return r.Outcome }},
+	{Name: "documentId", Value: func(r batchRecord) string { return r.DocumentID }, Wide: true},
+	{Name: "templateId", Value: func(r batchRecord) string { return r.TemplateID }, Wide: true},
+	{Name: "createdDocumentId", Value: func(r batchRecord) string { return r.CreatedDocumentID }, Wide: true},
+	{Name: "status", Value: func(r batchRecord) string { return string(r.Status) }, Wide: true},
+	{Name: "message", Value: func(r batchRecord) string { return r.Message }, Long: true},
 }
 
 // sentColumns are the columns of a batch that makes documents.
-var sentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1],
-	{name: "createdDocumentId", value: batchColumns[4].value}, batchColumns[6]}
+var sentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1],
+	{Name: "createdDocumentId", Value: batchColumns[4].Value}, batchColumns[6]}
 
 // formSentColumns are the columns of a batch that sends forms, which make no documents.
-var formSentColumns = []column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
+var formSentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
 
 // refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
 func refs(templateID string, ids []string) []signforms.DocumentRef {

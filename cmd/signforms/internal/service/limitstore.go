@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
@@ -16,7 +17,7 @@ import (
 // openLimitStore opens the store of the reminder limit: a file, or Redis for a redis:// or rediss:// URL. An empty where means
 // $SIGNFORMS_LIMIT_STORE, or else a file of this user. For a sandbox an empty where means a store in memory: the sandbox's clock
 // can be moved, and the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
-func (s services) openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+func (s Commands) openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	if where == "" && sandbox {
 		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
 	}
@@ -27,20 +28,20 @@ func (s services) openLimitStore(where string, sandbox bool) (store signforms.Li
 		redisstore.DiscardClientLogs() // this program reports the errors itself
 		client, err := redisstore.NewClient(where)
 		if err != nil {
-			return nil, nil, usageError("--limit-store: %w", err)
+			return nil, nil, cli.UsageError("--limit-store: %w", err)
 		}
 		return redisstore.NewLimitStore(client, ""), client.Close, nil
 	}
 	if strings.Contains(where, "://") {
-		return nil, nil, usageError("--limit-store: name a file, or a URL that begins with redis:// or rediss://")
+		return nil, nil, cli.UsageError("--limit-store: name a file, or a URL that begins with redis:// or rediss://")
 	}
 	if where == "" {
 		if where, err = stateFile("reminders.json"); err != nil {
 			return nil, nil, err
 		}
 	}
-	if s.openLimitFile != nil {
-		return s.openLimitFile(where), func() error { return nil }, nil
+	if s.OpenLimitFile != nil {
+		return s.OpenLimitFile(where), func() error { return nil }, nil
 	}
 	return limitfile.New(where, nil), func() error { return nil }, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // allPage is how many records the SDK asks for at once when it reads a whole list.
@@ -27,15 +28,15 @@ func pageSize(limit int) int {
 // listFlags are the flags that lists of documents and of templates share.
 func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
 	f := cmd.Flags()
-	f.Var(dayFlag{at: &p.DateFrom}, "from", "created at this time or later; a day begins in the local time zone")
-	f.Var(dayFlag{at: &p.DateTo, last: true}, "to", "created at this time or earlier; a day counts to its end")
+	f.Var(cli.DayFlag{At: &p.DateFrom}, "from", "created at this time or later; a day begins in the local time zone")
+	f.Var(cli.DayFlag{At: &p.DateTo, Last: true}, "to", "created at this time or earlier; a day counts to its end")
 	f.Var(archivedFlag{&p.Archived}, "archived", "only archived ones or, with =false, only others")
 	f.Lookup("archived").NoOptDefVal = "true"
 	f.Var(sortFlag{&p.SortOrder}, "sort", "newest or oldest first (default newest)")
 	f.StringVar(&p.Query, "query", "", "free text that the name must hold")
 	f.StringVar(&p.DocumentID, "id", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 100)
-	complete(cmd, "sort", "newest", "oldest")
+	cli.Complete(cmd, "sort", "newest", "oldest")
 }
 
 // pageFlags adds the flags that every list has. most is the largest number of records in a page; 0 means any number.
@@ -153,24 +154,24 @@ func signersText(signers []signforms.Signer) string {
 }
 
 // newGet returns a command that prints one document or template, by its id.
-func newGet(id, short string, columns []column[*signforms.Document],
+func newGet(id, short string, columns []cli.Column[*signforms.Document],
 	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	cmd := &cobra.Command{
 		Use:   "get " + id,
 		Short: short,
-		Args:  exactlyOne(id),
+		Args:  cli.ExactlyOne(id),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := conn.connect()
 			if err != nil {
 				return err
 			}
-			pr := newPrinter(cmd, out, columns, documentShape, 1)
-			return printAll(pr, oneRecord(get(cmd.Context(), client, args[0])))
+			pr := cli.NewPrinter(cmd, out, columns, documentShape, 1)
+			return cli.PrintAll(pr, oneRecord(get(cmd.Context(), client, args[0])))
 		},
 	}
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }

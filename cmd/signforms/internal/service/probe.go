@@ -12,23 +12,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
 )
 
 // probeCommand are the flags of probe.
 type probeCommand struct {
-	services
+	Commands
 	conn       connection
-	out        output
+	out        cli.Output
 	mutating   bool
 	confirm    string
 	report     string
 	limitStore string
 }
 
-// newProbe returns the command probe.
-func (s services) newProbe() *cobra.Command {
-	c := probeCommand{services: s}
+// Probe returns the command probe.
+func (s Commands) Probe() *cobra.Command {
+	c := probeCommand{Commands: s}
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
@@ -47,7 +48,7 @@ first record that it has. Then one document may be voided, or the signers of one
 With --report it writes a page with all requests and answers, which you can attach to an issue. Names, ids, addresses, links and keys
 in it are replaced. Read it before you show it to others.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
 		Example: "  signforms probe --report probe.md",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE:    c.run,
 	}
 	f := cmd.Flags()
@@ -55,7 +56,7 @@ in it are replaced. Read it before you show it to others.`, probe.MostGets, prob
 	f.StringVar(&c.confirm, "confirm-workspace", "", "`id` of the workspace that is disposable, where there is no terminal to type it on")
 	f.StringVar(&c.report, "report", "", "write what was seen to this `file`, without names, ids, addresses, links and keys")
 	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
-	c.out.addFlags(cmd)
+	c.out.AddFlags(cmd)
 	c.conn.addFlagsOnce(cmd)
 	return cmd
 }
@@ -74,7 +75,7 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 	}
 	o.Transport = counted(cmd.ErrOrStderr(), o.Transport)
 	rep, err := probe.Run(cmd.Context(), o)
-	if terminalWidth(cmd.ErrOrStderr()) > 0 {
+	if cli.TerminalWidth(cmd.ErrOrStderr()) > 0 {
 		fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
 	}
 	if rep == nil {
@@ -92,7 +93,7 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 		return o, nil, err
 	}
 	o = probe.Options{BaseURL: c.conn.baseURL, APIKey: c.conn.apiKey, WorkspaceID: c.conn.workspace, Endpoints: endpoints,
-		Mutating: c.mutating, Transport: http.DefaultTransport, Timeout: c.conn.attemptTimeout, Sleep: c.sleep}
+		Mutating: c.mutating, Transport: http.DefaultTransport, Timeout: c.conn.attemptTimeout, Sleep: c.Sleep}
 	if !c.mutating {
 		return o, func() error { return nil }, nil
 	}
@@ -116,12 +117,12 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 // announce prints what will be asked. With --mutating it also has the user confirm the workspace.
 func (c *probeCommand) announce(cmd *cobra.Command) error {
 	stderr := cmd.ErrOrStderr()
-	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", plain(shownURL(c.conn.baseURL)), probe.MostGets)
+	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", cli.Plain(cli.ShownURL(c.conn.baseURL)), probe.MostGets)
 	if !c.mutating {
 		return nil
 	}
 	if c.conn.workspace == "" {
-		return usageError("--mutating needs the id of a workspace that is disposable: set SIGNFORMS_WORKSPACE_ID or --workspace")
+		return cli.UsageError("--mutating needs the id of a workspace that is disposable: set SIGNFORMS_WORKSPACE_ID or --workspace")
 	}
 	fmt.Fprintf(stderr, `Then asks to void at most %d times and to remind at most %d times, each for a random id that no document should have.
 If the service takes another record instead, one document may be voided and the signers of one reminded; then nothing more is asked.
@@ -129,19 +130,19 @@ If the service takes another record instead, one document may be voided and the 
 	typed := c.confirm
 	if typed == "" {
 		var err error
-		if typed, err = askFor(cmd, "Type the id of the workspace to confirm that it is disposable: ", "--confirm-workspace to its id"); err != nil {
+		if typed, err = cli.Ask(cmd, "Type the id of the workspace to confirm that it is disposable: ", "--confirm-workspace to its id"); err != nil {
 			return err
 		}
 	}
 	if typed != c.conn.workspace {
-		return usageError("that is not the id of the workspace: nothing was asked")
+		return cli.UsageError("that is not the id of the workspace: nothing was asked")
 	}
 	return nil
 }
 
 // counted shows the number of requests on a terminal.
 func counted(w io.Writer, next http.RoundTripper) http.RoundTripper {
-	if terminalWidth(w) == 0 {
+	if cli.TerminalWidth(w) == 0 {
 		return next
 	}
 	n := 0
@@ -165,26 +166,26 @@ type probeRecord struct {
 	Seen    string        `json:"seen"`
 }
 
-var probeColumns = []column[probe.Result]{
-	{name: "id", value: func(r probe.Result) string { return r.ID }, wide: true},
-	{name: "outcome", value: func(r probe.Result) string { return string(r.Outcome) }},
-	{name: "grade", value: func(r probe.Result) string { return string(r.Grade) }},
-	{name: "fact", value: func(r probe.Result) string { return r.Text }},
-	{name: "seen", value: func(r probe.Result) string { return r.Seen }},
+var probeColumns = []cli.Column[probe.Result]{
+	{Name: "id", Value: func(r probe.Result) string { return r.ID }, Wide: true},
+	{Name: "outcome", Value: func(r probe.Result) string { return string(r.Outcome) }},
+	{Name: "grade", Value: func(r probe.Result) string { return string(r.Grade) }},
+	{Name: "fact", Value: func(r probe.Result) string { return r.Text }},
+	{Name: "seen", Value: func(r probe.Result) string { return r.Seen }},
 }
 
 func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
-	p := newPrinter(cmd, c.out, probeColumns, func(r probe.Result) any { return probeRecord{r.ID, r.Grade, r.Outcome, r.Text, r.Seen} }, len(rep.Results))
+	p := cli.NewPrinter(cmd, c.out, probeColumns, func(r probe.Result) any { return probeRecord{r.ID, r.Grade, r.Outcome, r.Text, r.Seen} }, len(rep.Results))
 	for _, r := range rep.Results {
-		if err := p.print(r); err != nil {
+		if err := p.Print(r); err != nil {
 			return err
 		}
 	}
-	if err := p.end(); err != nil {
+	if err := p.End(); err != nil {
 		return err
 	}
 	literals := cmd.OutOrStdout()
-	if c.out.json || c.out.csv {
+	if c.out.JSON || c.out.CSV {
 		literals = cmd.ErrOrStderr()
 	}
 	if text := probeLiterals(rep); text != "" {
@@ -197,7 +198,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
 	}
 	if rep.Accepted {
-		return exitWith(exitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded"))
+		return cli.ExitWith(cli.ExitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded"))
 	}
 	return nil
 }

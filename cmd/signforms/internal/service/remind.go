@@ -8,14 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
 // remindCommand are the flags of documents remind.
 type remindCommand struct {
-	services
+	Commands
 	conn       connection
-	out        output
+	out        cli.Output
 	flags      batchFlags
 	templateID string
 	allPending bool
@@ -24,8 +25,8 @@ type remindCommand struct {
 	maxWait    time.Duration
 }
 
-func (s services) newDocumentsRemind() *cobra.Command {
-	c := remindCommand{services: s}
+func (s Commands) newDocumentsRemind() *cobra.Command {
+	c := remindCommand{Commands: s}
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending",
 		Short: "Remind the signers of documents",
@@ -56,7 +57,7 @@ same command goes on with the rest. The run has ended when each document was tri
 	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
 	c.flags.addFlags(cmd)
 	c.flags.addJournalFlags(cmd, "with --all-pending, a file of this user for the service and the workspace")
-	c.out.addFlags(cmd)
+	c.out.AddFlags(cmd)
 	c.conn.addFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("all-pending", "template")
 	return cmd
@@ -67,7 +68,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
-		return usageError("--journal, --new-run and --resolve go with --all-pending")
+		return cli.UsageError("--journal, --new-run and --resolve go with --all-pending")
 	}
 	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJourna
 }
 
 func lookForReminder(_ *item, at time.Time) string {
-	return fmt.Sprintf("ask a signer whether a reminder came about %s", timeText(at))
+	return fmt.Sprintf("ask a signer whether a reminder came about %s", cli.Time(at))
 }
 
 func (c *remindCommand) items(ctx context.Context, client *signforms.Client, ids []string) ([]*item, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
@@ -53,7 +54,7 @@ When the answer is lost it ends with exit code 4: the document may have been sen
 ` + sendManyHelp,
 		Example: `  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to name=Ann,email=ann@example.com,role=Buyer
   signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer --dry-run`,
-		Args: exactlyOne("TEMPLATE_ID"),
+		Args: cli.ExactlyOne("TEMPLATE_ID"),
 		RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
@@ -71,7 +72,7 @@ func newFormsSend() *cobra.Command {
 ` + strings.NewReplacer("one document to each line", "the form to each line", "role, colour, ", "", ` A line for several roles has columns such as Buyer.name, Buyer.email,
 Seller.name and Seller.email.`, "", "--variable and --role apply", "and --variable apply", "--message, and", "--message and").Replace(sendManyHelp),
 		Example: "  signforms forms send 7f1c… --to name=Ann,email=ann@example.com\n  signforms forms send 7f1c… --csv people.csv",
-		Args:    exactlyOne("FORM_ID"),
+		Args:    cli.ExactlyOne("FORM_ID"),
 		RunE:    c.run,
 	}
 	c.addFlags(cmd)
@@ -104,15 +105,15 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	if c.pdfFile != "" {
 		var err error
-		if c.pdf, err = readFile(c.pdfFile, 10<<20); err != nil {
-			return usageError("--pdf: %w", err)
+		if c.pdf, err = cli.ReadFile(c.pdfFile, 10<<20); err != nil {
+			return cli.UsageError("--pdf: %w", err)
 		}
 	}
 	if c.csvFile != "" {
 		return c.runCSV(cmd)
 	}
 	if c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 {
-		return usageError("--journal, --new-run and --resolve go with --csv")
+		return cli.UsageError("--journal, --new-run and --resolve go with --csv")
 	}
 	return c.runOnce(cmd)
 }
@@ -131,11 +132,11 @@ func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 		return err
 	}
 	if c.flags.dryRun {
-		fmt.Fprintf(cmd.ErrOrStderr(), "1 document would be sent to %s\n", countOf(len(m.Receivers), "receiver", "receivers"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "1 document would be sent to %s\n", cli.Count(len(m.Receivers), "receiver", "receivers"))
 		return nil
 	}
 	if len(m.Receivers) > 1 && !c.flags.yes {
-		if err := confirm(cmd, fmt.Sprintf("%d receivers will get mail.", len(m.Receivers))); err != nil {
+		if err := cli.Confirm(cmd, fmt.Sprintf("%d receivers will get mail.", len(m.Receivers))); err != nil {
 			return err
 		}
 	}
@@ -144,21 +145,21 @@ func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 		return err
 	}
 	if c.form {
-		pr := newPrinter(cmd, output{json: c.json}, formSendColumns, func(r *signforms.FormSendResult) any { return r }, 1)
-		return printAll(pr, oneRecord(client.Forms.Send(cmd.Context(), c.formParams(m))))
+		pr := cli.NewPrinter(cmd, cli.Output{JSON: c.json}, formSendColumns, func(r *signforms.FormSendResult) any { return r }, 1)
+		return cli.PrintAll(pr, oneRecord(client.Forms.Send(cmd.Context(), c.formParams(m))))
 	}
-	pr := newPrinter(cmd, output{json: c.json}, sendColumns, func(r *signforms.SendResult) any { return r }, 1)
-	return printAll(pr, oneRecord(client.Templates.Send(cmd.Context(), c.templateParams(m))))
+	pr := cli.NewPrinter(cmd, cli.Output{JSON: c.json}, sendColumns, func(r *signforms.SendResult) any { return r }, 1)
+	return cli.PrintAll(pr, oneRecord(client.Templates.Send(cmd.Context(), c.templateParams(m))))
 }
 
-var sendColumns = []column[*signforms.SendResult]{
-	{name: "createdDocumentId", value: func(r *signforms.SendResult) string { return r.CreatedDocumentID }},
-	{name: "status", value: func(r *signforms.SendResult) string { return string(r.CreatedDocumentStatus) }},
-	{name: "message", value: func(r *signforms.SendResult) string { return r.Message }, long: true},
+var sendColumns = []cli.Column[*signforms.SendResult]{
+	{Name: "createdDocumentId", Value: func(r *signforms.SendResult) string { return r.CreatedDocumentID }},
+	{Name: "status", Value: func(r *signforms.SendResult) string { return string(r.CreatedDocumentStatus) }},
+	{Name: "message", Value: func(r *signforms.SendResult) string { return r.Message }, Long: true},
 }
 
-var formSendColumns = []column[*signforms.FormSendResult]{
-	{name: "message", value: func(r *signforms.FormSendResult) string { return r.Message }},
+var formSendColumns = []cli.Column[*signforms.FormSendResult]{
+	{Name: "message", Value: func(r *signforms.FormSendResult) string { return r.Message }},
 }
 
 func (c *sendCommand) templateParams(m mailing) signforms.TemplateSendParams {
@@ -197,13 +198,13 @@ func (c *sendCommand) check(ctx context.Context, m mailing) error {
 
 // runCSV sends to each line of a file.
 func (c *sendCommand) runCSV(cmd *cobra.Command) error {
-	text, err := readFile(c.csvFile, maxPeople)
+	text, err := cli.ReadFile(c.csvFile, maxPeople)
 	if err != nil {
-		return usageError("--csv: %w", err)
+		return cli.UsageError("--csv: %w", err)
 	}
 	lines, err := readPeople(text, c.form, mailing{Mail: c.mail, Variables: c.variables}, c.role)
 	if err != nil {
-		return usageError("%s: %w", c.csvFile, err)
+		return cli.UsageError("%s: %w", c.csvFile, err)
 	}
 	if err := c.checkLines(cmd.Context(), lines); err != nil {
 		return err
@@ -229,7 +230,7 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	if b.items, err = c.items(client, lines); err != nil {
 		return err
 	}
-	return b.run(cmd, output{json: c.json})
+	return b.run(cmd, cli.Output{JSON: c.json})
 }
 
 // target identifies what a run sends: the service, the workspace, the template or form, and the PDF.
@@ -257,7 +258,7 @@ func (c *sendCommand) checkLines(ctx context.Context, lines []person) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return usageError("%s: nothing was sent:\n  %s", c.csvFile, strings.Join(wrong, "\n  "))
+		return cli.UsageError("%s: nothing was sent:\n  %s", c.csvFile, strings.Join(wrong, "\n  "))
 	}
 	return nil
 }
@@ -286,7 +287,7 @@ func (c *sendCommand) items(client *signforms.Client, lines []person) ([]*item, 
 		}
 		key := journal.Key(append(c.target(), string(content))...)
 		if earlier := first[key]; earlier > 0 {
-			return nil, usageError("%s: lines %d and %d are the same: remove one", c.csvFile, earlier, l.line)
+			return nil, cli.UsageError("%s: lines %d and %d are the same: remove one", c.csvFile, earlier, l.line)
 		}
 		first[key] = l.line
 		items = append(items, &item{key: key, label: fmt.Sprintf("line %d", l.line), do: c.send(client, l.mailing)})
@@ -313,7 +314,7 @@ func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Con
 
 func (c *sendCommand) lookFor(_ *item, at time.Time) string {
 	if c.form {
-		return fmt.Sprintf("ask the receiver of that line whether a form came about %s", timeText(at))
+		return fmt.Sprintf("ask the receiver of that line whether a form came about %s", cli.Time(at))
 	}
-	return fmt.Sprintf("look with \"signforms templates respondents %s\" for a document for the receiver of that line, made about %s", c.id, timeText(at))
+	return fmt.Sprintf("look with \"signforms templates respondents %s\" for a document for the receiver of that line, made about %s", c.id, cli.Time(at))
 }

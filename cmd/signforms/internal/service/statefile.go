@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 // stateFile returns the path of a file that keeps state between runs of the program.
@@ -12,13 +14,13 @@ func stateFile(name string) (string, error) {
 	if dir == "" && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
 		var err error
 		if dir, err = os.UserConfigDir(); err != nil {
-			return "", usageError("there is no folder for what is remembered between runs: set --limit-store and --journal")
+			return "", cli.UsageError("there is no folder for what is remembered between runs: set --limit-store and --journal")
 		}
 	}
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", usageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
+			return "", cli.UsageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}

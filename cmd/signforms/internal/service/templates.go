@@ -9,19 +9,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-var templateColumns = []column[*signforms.Document]{
-	{name: "templateId", value: func(d *signforms.Document) string { return d.DocumentID }},
-	{name: "templateName", value: func(d *signforms.Document) string { return d.DocumentName }, long: true},
-	{name: "roles", value: rolesText, long: true},
-	{name: "respondents", value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalRespondents) }},
-	{name: "signedRespondents", value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalSignedRespondents) }, wide: true},
-	{name: "createdAt", value: func(d *signforms.Document) string { return timeText(d.CreatedAt) }, time: true},
-	{name: "updatedAt", value: func(d *signforms.Document) string { return timeText(d.UpdatedAt) }, wide: true},
-	{name: "authorEmail", value: func(d *signforms.Document) string { return d.AuthorEmail }, wide: true},
-	{name: "isArchived", value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, wide: true},
-	{name: "documentUrl", value: func(d *signforms.Document) string { return d.DocumentURL }, wide: true},
+var templateColumns = []cli.Column[*signforms.Document]{
+	{Name: "templateId", Value: func(d *signforms.Document) string { return d.DocumentID }},
+	{Name: "templateName", Value: func(d *signforms.Document) string { return d.DocumentName }, Long: true},
+	{Name: "roles", Value: rolesText, Long: true},
+	{Name: "respondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalRespondents) }},
+	{Name: "signedRespondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalSignedRespondents) }, Wide: true},
+	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }, Time: true},
+	{Name: "updatedAt", Value: func(d *signforms.Document) string { return cli.Time(d.UpdatedAt) }, Wide: true},
+	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
+	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
+	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.DocumentURL }, Wide: true},
 }
 
 func rolesText(d *signforms.Document) string {
@@ -34,12 +35,12 @@ func rolesText(d *signforms.Document) string {
 
 func newTemplatesList() *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List templates",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := conn.connect()
 			if err != nil {
@@ -47,15 +48,15 @@ func newTemplatesList() *cobra.Command {
 			}
 			params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
 				SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
-			pr := newPrinter(cmd, out, templateColumns, documentShape, pageSize(p.Limit))
+			pr := cli.NewPrinter(cmd, out, templateColumns, documentShape, pageSize(p.Limit))
 			if p.Page == 0 {
-				return printAll(pr, client.Templates.All(cmd.Context(), params))
+				return cli.PrintAll(pr, client.Templates.All(cmd.Context(), params))
 			}
-			return printAll(pr, onePage(client.Templates.List(cmd.Context(), params)))
+			return cli.PrintAll(pr, onePage(client.Templates.List(cmd.Context(), params)))
 		},
 	}
 	listFlags(cmd, &p)
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }
@@ -75,21 +76,21 @@ type respondentRecord struct {
 
 func respondentShape(r *signforms.Respondent) any { return respondentRecord{r, r.CreatedAt} }
 
-var respondentColumns = []column[*signforms.Respondent]{
-	{name: "createdDocumentId", value: func(r *signforms.Respondent) string { return r.RespondentDocumentID }},
-	{name: "status", value: func(r *signforms.Respondent) string { return string(r.Status) }},
-	{name: "signed", value: func(r *signforms.Respondent) string { return signedOf(r.Signers) }},
-	{name: "createdAt", value: func(r *signforms.Respondent) string { return timeText(r.CreatedAt) }, time: true},
-	{name: "signers", value: func(r *signforms.Respondent) string { return signersText(r.Signers) }, long: true},
-	{name: "templateId", value: func(r *signforms.Respondent) string { return r.TemplateID }, wide: true},
-	{name: "ownerId", value: func(r *signforms.Respondent) string { return r.OwnerID }, wide: true},
-	{name: "pdfLink", value: func(r *signforms.Respondent) string { return r.PDFLink }, wide: true},
-	{name: "finishedPdfUrl", value: func(r *signforms.Respondent) string { return r.FinishedPDFURL }, wide: true},
+var respondentColumns = []cli.Column[*signforms.Respondent]{
+	{Name: "createdDocumentId", Value: func(r *signforms.Respondent) string { return r.RespondentDocumentID }},
+	{Name: "status", Value: func(r *signforms.Respondent) string { return string(r.Status) }},
+	{Name: "signed", Value: func(r *signforms.Respondent) string { return signedOf(r.Signers) }},
+	{Name: "createdAt", Value: func(r *signforms.Respondent) string { return cli.Time(r.CreatedAt) }, Time: true},
+	{Name: "signers", Value: func(r *signforms.Respondent) string { return signersText(r.Signers) }, Long: true},
+	{Name: "templateId", Value: func(r *signforms.Respondent) string { return r.TemplateID }, Wide: true},
+	{Name: "ownerId", Value: func(r *signforms.Respondent) string { return r.OwnerID }, Wide: true},
+	{Name: "pdfLink", Value: func(r *signforms.Respondent) string { return r.PDFLink }, Wide: true},
+	{Name: "finishedPdfUrl", Value: func(r *signforms.Respondent) string { return r.FinishedPDFURL }, Wide: true},
 }
 
 func newTemplatesRespondents() *cobra.Command {
 	var conn connection
-	var out output
+	var out cli.Output
 	var p signforms.RespondentListParams
 	cmd := &cobra.Command{
 		Use:   "respondents [TEMPLATE_ID]",
@@ -105,20 +106,20 @@ func newTemplatesRespondents() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			pr := newPrinter(cmd, out, respondentColumns, respondentShape, pageSize(p.Limit))
+			pr := cli.NewPrinter(cmd, out, respondentColumns, respondentShape, pageSize(p.Limit))
 			if len(args) == 0 && p.Page == 0 && p.Limit == 0 {
-				return printAll(pr, oneRecord(client.Templates.Respondent(cmd.Context(), p.RespondentDocumentID)))
+				return cli.PrintAll(pr, oneRecord(client.Templates.Respondent(cmd.Context(), p.RespondentDocumentID)))
 			}
 			p.TemplateID = strings.Join(args, "")
 			if p.Page == 0 {
-				return printAll(pr, client.Templates.AllRespondents(cmd.Context(), p))
+				return cli.PrintAll(pr, client.Templates.AllRespondents(cmd.Context(), p))
 			}
-			return printAll(pr, onePage(client.Templates.Respondents(cmd.Context(), p)))
+			return cli.PrintAll(pr, onePage(client.Templates.Respondents(cmd.Context(), p)))
 		},
 	}
 	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	out.addFlags(cmd)
+	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }
