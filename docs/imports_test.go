@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +33,17 @@ const (
 	allBelow      = "…"                                 // after a path: the package and all in its folder
 )
 
+// testsOfProgram are folders of the program's module that hold tests alone.
+var testsOfProgram = []string{"cmd/signforms/endtoend", "cmd/signforms/internal/browsertest"}
+
+// libraries are the names that the tables of docs/architecture.md use for packages without a line.
+var libraries = map[string][]string{
+	"nothing": nil, "uuid": {uuidPath}, "go-retryablehttp": {retryPath, cleanhttpPath}, "signforms": {modulePath}, "redisstore": {modulePath + "/stores/redisstore"},
+	"cobra": {"github.com/spf13/cobra"}, "pflag": {"github.com/spf13/pflag"}, "x/term": {"golang.org/x/term"}, "x/sys": {"golang.org/x/sys" + allBelow},
+	"x/image": {"golang.org/x/image" + allBelow}, "fpdf": {"codeberg.org/go-pdf/fpdf"}, "pdfcpu": {"github.com/pdfcpu/pdfcpu" + allBelow},
+	"pkcs7": {"github.com/smallstep/pkcs7"}, "yaml": {"go.yaml.in/yaml/v3"}, "sqlite": {"modernc.org/sqlite" + allBelow},
+}
+
 // mayImportRefserver lists who may name the reference service in an import: everybody else goes through signformstest.
 var mayImportRefserver = []string{refserverPath + allBelow, modulePath + "/signformstest"}
 
@@ -40,7 +57,7 @@ type listedPackage struct {
 // Tests are not counted: they may import what they like.
 func TestDependenciesPointOneWay(t *testing.T) {
 	mayDependOn := readRooms(t)
-	used := map[string]map[string]bool{} // room → what its packages depend on
+	used := map[string][]string{} // room → what its packages depend on, but for the standard library
 	standard := map[string]bool{}
 	packages := listPackages(t)
 	for _, p := range packages {
@@ -50,48 +67,86 @@ func TestDependenciesPointOneWay(t *testing.T) {
 		if !pathMatches(p.ImportPath, modulePath+allBelow) || pathMatches(p.ImportPath, docsPath, helpersPath) {
 			continue
 		}
-		room, allowed := p.ImportPath, []string(nil)
+		room := p.ImportPath
 		if examples := modulePath + "/examples"; strings.HasPrefix(room, examples) {
-			room, allowed = examples, []string{examples + allBelow}
+			room = examples
 		}
-		require.Contains(t, mayDependOn, room, "docs/architecture.md has no line for it")
-		for next := []string{room}; len(next) > 0; next = next[1:] {
+		used[room] = append(used[room], slices.DeleteFunc(p.Deps, func(dep string) bool { return standard[dep] })...)
+	}
+	for room, imports := range programImports(t) {
+		used[room] = imports
+	}
+	for room, deps := range used {
+		if _, there := mayDependOn[room]; !there {
+			t.Errorf("docs/architecture.md has no line for %s", room)
+		}
+		allowed := []string{room}
+		if room == modulePath+"/examples" {
+			allowed = []string{room + allBelow}
+		}
+		for next := mayDependOn[room]; len(next) > 0; next = next[1:] {
 			if !slices.Contains(allowed, next[0]) {
 				allowed = append(allowed, next[0])
 				next = append(next, mayDependOn[next[0]]...)
 			}
 		}
-		if used[room] == nil {
-			used[room] = map[string]bool{}
-		}
-		for _, dep := range p.Deps {
-			used[room][dep] = true
-			if !standard[dep] && !pathMatches(dep, allowed...) {
-				t.Errorf("%s depends on %s, which is not in its line of docs/architecture.md: it may depend on the standard library and %q",
-					p.ImportPath, dep, mayDependOn[room])
+		for _, dep := range deps {
+			if !pathMatches(dep, allowed...) {
+				t.Errorf("%s depends on %s, which is not in its line of docs/architecture.md: it may depend on the standard library and %q", room, dep, mayDependOn[room])
 			}
 		}
 	}
 	for room, listed := range mayDependOn {
+		if _, there := used[room]; !there {
+			t.Errorf("docs/architecture.md has a line for %s, which is not there", room)
+		}
 		for _, path := range listed {
-			if !used[room][path] {
+			if !slices.ContainsFunc(used[room], func(dep string) bool { return pathMatches(dep, path) }) {
 				t.Errorf("the line of %s in docs/architecture.md names %s, which it does not depend on", room, path)
 			}
 		}
 	}
 }
 
-// readRooms reads the table of docs/architecture.md: for each package, what it may depend on besides what that depends on.
+// programImports returns what each package of the module cmd/signforms imports, on any system. It reads the sources, because the
+// go command would first download the libraries.
+func programImports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	require.NoError(t, filepath.WalkDir("cmd/signforms", func(path string, _ fs.DirEntry, err error) error {
+		folder := filepath.ToSlash(filepath.Dir(path))
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || pathMatches(folder, testsOfProgram...) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		room := modulePath + "/" + folder
+		found[room] = append(found[room], []string{}...)
+		for _, spec := range file.Imports {
+			if imported, err := strconv.Unquote(spec.Path.Value); err == nil && strings.Contains(imported, ".") {
+				found[room] = append(found[room], imported)
+			}
+		}
+		return nil
+	}))
+	return found
+}
+
+// readRooms reads the tables of docs/architecture.md: for each package, what it may depend on besides what that depends on.
 func readRooms(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("docs/architecture.md")
 	require.NoError(t, err)
 	rows := regexp.MustCompile("(?m)^\\| `([a-z/]+)/`[^|]*\\|[^|]+\\| ([^|]+) \\|$|^\\| `/` \\(package signforms\\) \\|[^|]+\\| ([^|]+) \\|$").
 		FindAllStringSubmatch(string(text), -1)
-	paths := map[string][]string{"nothing": nil, "uuid": {uuidPath}, "go-retryablehttp": {retryPath, cleanhttpPath}, "signforms": {modulePath}}
+	paths := maps.Clone(libraries)
 	for _, row := range rows {
 		if folder := row[1]; folder != "" {
-			paths[strings.TrimPrefix(folder, "internal/refserver/")] = []string{modulePath + "/" + folder}
+			name := strings.TrimPrefix(strings.TrimPrefix(folder, "internal/refserver/"), "cmd/signforms/internal/")
+			require.NotContains(t, paths, name, "two packages of this name")
+			paths[name] = []string{modulePath + "/" + folder}
 		}
 	}
 	rooms := map[string][]string{}

@@ -34,7 +34,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), meant)
 }
 
-// NoArgs, ExactlyOne, AtMostOne and AtLeastOne check the number of arguments. Their errors say which arguments the command takes.
+// NoArgs refuses arguments. Its error and those of the checks below say which arguments the command takes.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is not expected: the command takes only flags", args[0])
@@ -42,6 +42,7 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// ExactlyOne refuses any other number of arguments.
 func ExactlyOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch len(args) {
@@ -54,6 +55,7 @@ func ExactlyOne(what string) cobra.PositionalArgs {
 	}
 }
 
+// AtMostOne refuses more arguments.
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -63,6 +65,7 @@ func AtMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeastOne refuses no argument.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

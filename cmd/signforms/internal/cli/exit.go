@@ -1,3 +1,4 @@
+// Package cli holds what commands share: flags, the environment, output, the terminal, progress and exit codes. It knows no server.
 package cli
 
 import (

@@ -30,6 +30,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadAll(f, name, limit)
 }
 
+// ReadAll is ReadFile for what is not a file. name says what it is.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

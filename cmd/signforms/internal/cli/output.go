@@ -18,6 +18,7 @@ type Output struct {
 	JSON, CSV bool
 }
 
+// AddFlags adds --json and --csv.
 func (o *Output) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON record a line")
 	cmd.Flags().BoolVar(&o.CSV, "csv", false, "print CSV with a header line")
@@ -104,6 +105,7 @@ func heading(name string) string {
 	return b.String()
 }
 
+// Print prints one record.
 func (p *Printer[T]) Print(v T) error {
 	if p.record != nil {
 		return p.record(v)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// PrintJSON prints what --json of a command on a sandbox prints: one object over several lines, or one line for each of [JSONLines].
 func PrintJSON(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
@@ -27,6 +28,7 @@ func PrintJSON(w io.Writer, v any) error {
 // jsonLines are records that --json prints one per line.
 type JSONLines []any
 
+// Lines has --json print each item on a line of its own.
 func Lines[T any](items []T) (all JSONLines) {
 	for _, item := range items {
 		all = append(all, item)

@@ -26,6 +26,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
+// Time returns a time as commands print it, in UTC; "" for a time that is not known.
 func Time(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
+// Clock returns the command clock.
 func Clock() *cobra.Command {
 	return cli.Group("clock", "Read and move the clock of a running sandbox", newClockShow(), newClockAdvance(), newClockSettle())
 }

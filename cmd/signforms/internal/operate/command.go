@@ -1,3 +1,4 @@
+// Package operate holds the commands that act on a running sandbox through its control API.
 package operate
 
 import (

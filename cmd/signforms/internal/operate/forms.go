@@ -11,6 +11,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
+// FormsList returns the command forms list.
 func FormsList() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "list",

@@ -43,6 +43,7 @@ type listener struct {
 	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
 }
 
+// Listen returns the command listen.
 func Listen() *cobra.Command {
 	var l listener
 	cmd := &cobra.Command{

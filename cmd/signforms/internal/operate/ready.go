@@ -20,6 +20,7 @@ import (
 // readyPause is the wait between two requests of ready.
 const readyPause = 100 * time.Millisecond
 
+// Ready returns the command ready.
 func Ready() *cobra.Command {
 	address := sandbox.DefaultURL
 	var wait control.Duration

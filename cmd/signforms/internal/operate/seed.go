@@ -13,6 +13,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
+// Seed returns the command seed.
 func Seed() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "seed FILE",
@@ -47,6 +48,7 @@ func seededRows(made control.Seeded) [][]string {
 	return rows
 }
 
+// Reset returns the command reset.
 func Reset() *cobra.Command {
 	var yes bool
 	cmd := newSandboxCommand(&cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
+// Status returns the command status.
 func Status() *cobra.Command {
 	var env bool
 	cmd := newSandboxCommand(&cobra.Command{

@@ -48,6 +48,7 @@ func triggers() []string {
 	return names
 }
 
+// Trigger returns the command trigger.
 func Trigger() *cobra.Command {
 	var t trigger
 	cmd := newSandboxCommand(&cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
 
+// Webhooks returns the command webhooks.
 func Webhooks() *cobra.Command {
 	return cli.Group("webhooks", "Webhooks of a running sandbox", newWebhooksAdd(), newWebhooksList(), newWebhooksTest(), newWebhooksResend())
 }

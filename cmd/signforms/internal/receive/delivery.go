@@ -17,6 +17,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
+// Webhook returns the command webhook.
 func Webhook() *cobra.Command {
 	return cli.Group("webhook", "Sign, verify and diagnose single deliveries",
 		newWebhookSign(), newWebhookVerify(), newWebhookDiagnose())

@@ -1,3 +1,4 @@
+// Package receive holds the commands that sign, verify, diagnose and receive webhook deliveries.
 package receive
 
 import (
@@ -35,6 +36,7 @@ type receiver struct {
 	recorded int
 }
 
+// Command returns the command receive.
 func Command() *cobra.Command {
 	var r receiver
 	cmd := &cobra.Command{

@@ -1,3 +1,4 @@
+// Package serve holds the command that runs a sandbox: the reference service with its state in a file, the control API and the pages.
 package serve
 
 import (

@@ -1,3 +1,4 @@
+// Package service holds the commands that call the service: they list, send, void and remind, and probe what an account does.
 package service
 
 import (
@@ -12,18 +13,18 @@ import (
 
 // Commands makes the commands on the service. The zero value is what the program uses.
 type Commands struct {
-	// openLimitFile opens the file of the reminder limit. The default goes by the machine's clock.
+	// OpenLimitFile opens the file of the reminder limit. The default goes by the machine's clock.
 	OpenLimitFile func(path string) signforms.LimitStore
-	// sleep waits between the requests of probe. The default is a real wait.
+	// Sleep waits between the requests of probe. The default is a real wait.
 	Sleep func(context.Context, time.Duration) error
 }
 
 // Documents returns the commands on documents.
 func (s Commands) Documents() []*cobra.Command {
-	return []*cobra.Command{newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), s.newDocumentsRemind()}
+	return []*cobra.Command{newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(s.OpenLimitFile)}
 }
 
-// Templates returns the command that groups those on templates.
+// Templates returns the command templates.
 func (s Commands) Templates() *cobra.Command {
 	return cli.Group("templates", "List, read and send templates, and list the documents made from them",
 		newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())
@@ -33,3 +34,6 @@ func (s Commands) Templates() *cobra.Command {
 func (s Commands) Forms() []*cobra.Command {
 	return []*cobra.Command{newFormsSend(), newFormsResponses()}
 }
+
+// Probe returns the command probe.
+func (s Commands) Probe() *cobra.Command { return newProbe(s.OpenLimitFile, s.Sleep) }

@@ -16,8 +16,8 @@ import (
 
 // openLimitStore opens the store of the reminder limit: a file, or Redis for a redis:// or rediss:// URL. An empty where means
 // $SIGNFORMS_LIMIT_STORE, or else a file of this user. For a sandbox an empty where means a store in memory: the sandbox's clock
-// can be moved, and the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
-func (s Commands) openLimitStore(where string, sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+// can be moved, and the sandbox itself refuses reminders beyond the limit. openFile may be nil. The caller calls closeStore.
+func openLimitStore(where string, sandbox bool, openFile func(path string) signforms.LimitStore) (store signforms.LimitStore, closeStore func() error, err error) {
 	if where == "" && sandbox {
 		return signforms.NewMemoryLimitStore(nil), func() error { return nil }, nil
 	}
@@ -40,8 +40,8 @@ func (s Commands) openLimitStore(where string, sandbox bool) (store signforms.Li
 			return nil, nil, err
 		}
 	}
-	if s.OpenLimitFile != nil {
-		return s.OpenLimitFile(where), func() error { return nil }, nil
+	if openFile != nil {
+		return openFile(where), func() error { return nil }, nil
 	}
 	return limitfile.New(where, nil), func() error { return nil }, nil
 }

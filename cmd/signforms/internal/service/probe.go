@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,18 +18,19 @@ import (
 
 // probeCommand are the flags of probe.
 type probeCommand struct {
-	Commands
 	conn       connection
 	out        cli.Output
 	mutating   bool
 	confirm    string
 	report     string
 	limitStore string
+
+	openLimitFile func(path string) signforms.LimitStore     // may be nil
+	sleep         func(context.Context, time.Duration) error // may be nil
 }
 
-// Probe returns the command probe.
-func (s Commands) Probe() *cobra.Command {
-	c := probeCommand{Commands: s}
+func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(context.Context, time.Duration) error) *cobra.Command {
+	c := probeCommand{openLimitFile: openLimitFile, sleep: sleep}
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
@@ -93,11 +94,11 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 		return o, nil, err
 	}
 	o = probe.Options{BaseURL: c.conn.baseURL, APIKey: c.conn.apiKey, WorkspaceID: c.conn.workspace, Endpoints: endpoints,
-		Mutating: c.mutating, Transport: http.DefaultTransport, Timeout: c.conn.attemptTimeout, Sleep: c.Sleep}
+		Mutating: c.mutating, Transport: http.DefaultTransport, Timeout: c.conn.attemptTimeout, Sleep: c.sleep}
 	if !c.mutating {
 		return o, func() error { return nil }, nil
 	}
-	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
+	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
 	if err != nil {
 		return o, nil, err
 	}
@@ -201,16 +202,4 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 		return cli.ExitWith(cli.ExitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded"))
 	}
 	return nil
-}
-
-// probeLiterals returns the settings that fit the service, as Go source.
-func probeLiterals(rep *probe.Report) string {
-	var parts []string
-	if text := probe.EndpointsLiteral(rep.Endpoints); text != "" {
-		parts = append(parts, "signforms.Options{Endpoints: "+text+"}")
-	}
-	if text := probe.ProfileLiteral(rep.Profile); text != "" {
-		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
-	}
-	return strings.Join(parts, "\n\n")
 }

@@ -82,3 +82,15 @@ func redactedBody(r *redact.Replacer, status int, body []byte) string {
 	}
 	return indented.String()
 }
+
+// probeLiterals returns the settings that fit the service, as Go source.
+func probeLiterals(rep *probe.Report) string {
+	var parts []string
+	if text := probe.EndpointsLiteral(rep.Endpoints); text != "" {
+		parts = append(parts, "signforms.Options{Endpoints: "+text+"}")
+	}
+	if text := probe.ProfileLiteral(rep.Profile); text != "" {
+		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -14,7 +14,6 @@ import (
 
 // remindCommand are the flags of documents remind.
 type remindCommand struct {
-	Commands
 	conn       connection
 	out        cli.Output
 	flags      batchFlags
@@ -23,10 +22,12 @@ type remindCommand struct {
 	status     string
 	limitStore string
 	maxWait    time.Duration
+
+	openLimitFile func(path string) signforms.LimitStore // may be nil
 }
 
-func (s Commands) newDocumentsRemind() *cobra.Command {
-	c := remindCommand{Commands: s}
+func newDocumentsRemind(openLimitFile func(path string) signforms.LimitStore) *cobra.Command {
+	c := remindCommand{openLimitFile: openLimitFile}
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending",
 		Short: "Remind the signers of documents",
@@ -70,7 +71,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
 		return cli.UsageError("--journal, --new-run and --resolve go with --all-pending")
 	}
-	store, closeStore, err := c.openLimitStore(c.limitStore, c.conn.sandbox != "")
+	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
 	if err != nil {
 		return err
 	}
