@@ -127,7 +127,7 @@ func redirectText(h http.Header) string {
 	} else if err == nil && u.Path != "" {
 		host = "another path of the same host"
 	}
-	return fmt.Sprintf("redirected to %s, which is never followed: correct the base URL or Options.Endpoints", host)
+	return fmt.Sprintf("redirected to %s, which is never followed: correct the base URL or the endpoint", host)
 }
 
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)

@@ -211,7 +211,7 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 			e := clienttest.AsError(t, err)
 			require.Equal(t, status, e.StatusCode)
 			require.Equal(t, "redirected to "+strings.TrimPrefix(other.URL, "http://")+
-				" (http), which is never followed: correct the base URL or Options.Endpoints", e.Message)
+				" (http), which is never followed: correct the base URL or the endpoint", e.Message)
 			if call.SendsMail() {
 				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 			} else {
@@ -232,7 +232,7 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 			return resp, nil
 		})
 		err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), c)
-		require.EqualError(t, err, "list documents: 302: redirected to "+want+", which is never followed: correct the base URL or Options.Endpoints")
+		require.EqualError(t, err, "list documents: 302: redirected to "+want+", which is never followed: correct the base URL or the endpoint")
 	}
 }
 

@@ -113,7 +113,7 @@ func (c *caller) newRun(call call) (*run, error) {
 	}
 	path, problem := op.fillPath(in)
 	if problem != "" {
-		return nil, call.refusal("the path set in Options.Endpoints " + problem)
+		return nil, call.refusal("the path set for this operation " + problem)
 	}
 	if len(op.Names) > 0 {
 		op.rename(in)

@@ -2,7 +2,6 @@ package signforms
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -84,18 +83,27 @@ type TemplatesService struct{ c *caller }
 type FormsService struct{ c *caller }
 
 // New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix. New sends
-// nothing. For wrong settings it returns an error that matches ErrInvalid and has one line for each mistake.
+// nothing. For wrong settings it returns an [*Error] that matches ErrInvalid; its Fields are
+// all of them.
 func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
 	o = o.withDefaults()
-	base, baseErr := checkBaseURL(baseURL)
-	ops, endpointErrs := overrideEndpoints(o.Endpoints)
-	errs := append([]error{baseErr, checkHeader("API key", apiKey, true)}, endpointErrs...)
-	if err := errors.Join(append(errs, o.check()...)...); err != nil {
-		return nil, fmt.Errorf("signforms: settings: %w", settingsError{err})
+	var wrong checks
+	base, problem := checkBaseURL(baseURL)
+	if problem != "" {
+		wrong.add("baseURL", problem)
+	}
+	if apiKey == "" {
+		wrong.add("apiKey", "must not be empty")
+	}
+	wrong.header("apiKey", apiKey)
+	ops := wrong.endpoints(o.Endpoints)
+	wrong.options(o)
+	if err := wrong.err(method{name: "new client"}); err != nil {
+		return nil, err
 	}
 	c := &caller{
 		base: base, key: secret{&apiKey}, options: o, operations: ops,
@@ -105,11 +113,6 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
-
-// settingsError matches ErrInvalid. Its text has one line for each wrong setting.
-type settingsError struct{ error }
-
-func (settingsError) Is(target error) bool { return target == ErrInvalid }
 
 func (o Options) withDefaults() Options {
 	if o.HTTPClient == nil {
@@ -139,51 +142,49 @@ func (o Options) withDefaults() Options {
 // maxAttemptTimeout keeps the hold of a slot within the range of time.Duration.
 const maxAttemptTimeout = 24 * time.Hour
 
-func (o Options) check() []error {
-	errs := []error{checkHeader("WorkspaceID", o.WorkspaceID, false), checkHeader("UserAgent", o.UserAgent, false)}
+// options checks what withDefaults returns, but for the endpoints.
+func (c *checks) options(o Options) {
+	c.header("Options.WorkspaceID", o.WorkspaceID)
+	c.header("Options.UserAgent", o.UserAgent)
 	if o.AttemptTimeout < 0 || o.AttemptTimeout > maxAttemptTimeout {
-		errs = append(errs, errors.New("AttemptTimeout must be from 0 (which means 30 s) to 24 h"))
+		c.add("Options.AttemptTimeout", "must be from 0 (which means 30 s) to 24 h")
 	}
 	if o.MaxAttempts < 0 {
-		errs = append(errs, errors.New("MaxAttempts must be 1 or more (0 means 4)"))
+		c.add("Options.MaxAttempts", "must be 1 or more (0 means 4)")
 	}
 	if o.RetryWaitMin < 0 || o.RetryWaitMax < o.RetryWaitMin {
-		errs = append(errs, errors.New("RetryWaitMin must not be negative, nor above RetryWaitMax"))
+		c.add("Options.RetryWaitMin", "must not be negative, nor above RetryWaitMax")
 	}
 	if v := reflect.ValueOf(o.LimitStore); v.Kind() == reflect.Pointer && v.IsNil() {
-		errs = append(errs, fmt.Errorf("LimitStore is a nil %T: leave it out for the default", o.LimitStore))
+		c.add("Options.LimitStore", fmt.Sprintf("is a nil %T: leave it out for the default", o.LimitStore))
 	} else if s, ok := o.LimitStore.(*MemoryLimitStore); ok && s.now == nil {
-		errs = append(errs, errors.New("LimitStore is a zero MemoryLimitStore: use NewMemoryLimitStore"))
+		c.add("Options.LimitStore", "is a zero MemoryLimitStore: use NewMemoryLimitStore")
 	} else if !v.Comparable() {
-		errs = append(errs, fmt.Errorf("LimitStore %T is not comparable: use a pointer", o.LimitStore))
+		c.add("Options.LimitStore", fmt.Sprintf("%T is not comparable: use a pointer", o.LimitStore))
 	}
-	return errs
 }
 
-func checkHeader(name, value string, required bool) error {
-	switch {
-	case required && value == "":
-		return fmt.Errorf("%s must not be empty", name)
-	case value != strings.TrimSpace(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return fmt.Errorf("%s must be printable and without blanks at its ends", name)
+func (c *checks) header(field, value string) {
+	if value != strings.TrimSpace(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		c.add(field, "must be printable and without blanks at its ends")
 	}
-	return nil
 }
 
 // checkBaseURL normalises the base URL, so that two clients of one service share a budget. The result has no trailing slash.
-func checkBaseURL(s string) (string, error) {
+// problem says why it cannot be used; empty when it can.
+func checkBaseURL(s string) (base, problem string) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return "", errors.New("base URL cannot be parsed; it should look like https://api.example.com")
+		return "", "cannot be parsed; it should look like https://api.example.com"
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "", errors.New("base URL must begin with http:// or https:// and a host, such as https://api.example.com")
+		return "", "must begin with http:// or https:// and a host, such as https://api.example.com"
 	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
-		return "", errors.New("base URL must have no user, query or fragment")
+		return "", "must have no user, query or fragment"
 	}
 	u.Host = strings.ToLower(u.Host)
 	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(u.Host, port) {
 		u.Host = strings.TrimSuffix(u.Host, port)
 	}
-	return strings.TrimRight(u.String(), "/"), nil
+	return strings.TrimRight(u.String(), "/"), ""
 }

@@ -36,39 +36,45 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		},
 	})
 	require.Nil(t, c)
-	require.EqualError(t, err, strings.Join([]string{
-		"signforms: settings: base URL must begin with http:// or https:// and a host, such as https://api.example.com",
-		"API key must be printable and without blanks at its ends",
-		`Options.Endpoints["send"]: Path "send" must begin with a slash and hold no query, fragment or blank`,
-		`Options.Endpoints: no operation "sign"; use one of the Op constants`,
-		`Options.Endpoints["void document"]: Method "VOID" is not one of GET, POST, PUT, PATCH, DELETE`,
-		`Options.Endpoints["void document"]: Inputs 4 is not InputsQuery, InputsBody or both`,
-		`Options.Endpoints["void document"]: Path holds {id}, which is not an input; it may hold documentId, documentType, responseId`,
-		`Options.Endpoints["void document"]: Path holds {name}, which is not an input; it may hold documentId, documentType, responseId`,
-		`Options.Endpoints["void document"]: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
-		"WorkspaceID must be printable and without blanks at its ends",
-		"UserAgent must be printable and without blanks at its ends",
-		"AttemptTimeout must be from 0 (which means 30 s) to 24 h",
-		"MaxAttempts must be 1 or more (0 means 4)",
-		"RetryWaitMin must not be negative, nor above RetryWaitMax",
-		"LimitStore signforms_test.unhashable is not comparable: use a pointer",
-	}, "\n"))
+	var wrong []string
+	refused, ok := errors.AsType[*signforms.Error](err)
+	require.True(t, ok)
+	for _, f := range refused.Fields {
+		wrong = append(wrong, f.String())
+	}
+	require.Equal(t, []string{
+		"baseURL must begin with http:// or https:// and a host, such as https://api.example.com",
+		"apiKey must be printable and without blanks at its ends",
+		`Options.Endpoints["send"] cannot be used: Path "send" must begin with a slash and hold no query, fragment or blank`,
+		`Options.Endpoints holds "sign", which is not an operation: use one of the Op constants`,
+		`Options.Endpoints["void document"] cannot be used: Method "VOID" is not one of GET, POST, PUT, PATCH, DELETE`,
+		`Options.Endpoints["void document"] cannot be used: Inputs 4 is not InputsQuery, InputsBody or both`,
+		`Options.Endpoints["void document"] cannot be used: Path holds {id}, which is not an input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"] cannot be used: Path holds {name}, which is not an input; it may hold documentId, documentType, responseId`,
+		`Options.Endpoints["void document"] cannot be used: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
+		"Options.WorkspaceID must be printable and without blanks at its ends",
+		"Options.UserAgent must be printable and without blanks at its ends",
+		"Options.AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+		"Options.MaxAttempts must be 1 or more (0 means 4)",
+		"Options.RetryWaitMin must not be negative, nor above RetryWaitMax",
+		"Options.LimitStore signforms_test.unhashable is not comparable: use a pointer",
+	}, wrong)
 	require.NotContains(t, err.Error(), "secret")
 
 	for _, d := range []time.Duration{24*time.Hour + 1, math.MaxInt64} {
 		_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{AttemptTimeout: d})
-		require.EqualError(t, err, "signforms: settings: AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+		require.EqualError(t, err, "new client: invalid input: Options.AttemptTimeout must be from 0 (which means 30 s) to 24 h",
 			"the time that a slot is held would overflow, and the slot be free at once")
 	}
 	_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{RetryWaitMin: -1})
-	require.EqualError(t, err, "signforms: settings: RetryWaitMin must not be negative, nor above RetryWaitMax")
+	require.EqualError(t, err, "new client: invalid input: Options.RetryWaitMin must not be negative, nor above RetryWaitMax")
 
 	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
 		_, err = signforms.New("https://api.example.com", key, nil)
-		require.EqualError(t, err, "signforms: settings: API key must be printable and without blanks at its ends")
+		require.EqualError(t, err, "new client: invalid input: apiKey must be printable and without blanks at its ends")
 	}
 	_, err = signforms.New("https://api.example.com", "", nil)
-	require.EqualError(t, err, "signforms: settings: API key must not be empty")
+	require.EqualError(t, err, "new client: invalid input: apiKey must not be empty")
 }
 
 func TestBaseURL(t *testing.T) {

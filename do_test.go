@@ -66,7 +66,7 @@ func TestDoRepeatsOnlyAGet(t *testing.T) {
 		require.Equal(t, signforms.OpRequest, clienttest.AsError(t, err).Operation)
 		_, err = clienttest.Scripted(t, clienttest.Answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
 		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
-		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and Options.Endpoints)")
+		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and the endpoint)")
 	}
 }
 

@@ -130,7 +130,7 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 		c.uuid("DocumentID", p.DocumentID)
 	}
 	if !p.DateFrom.IsZero() && !p.DateTo.IsZero() && p.DateFrom.After(p.DateTo) {
-		c.add("DateFrom", "must not be after DateTo")
+		c.add("DateFrom", "must not be after the end of the period")
 	}
 	if p.SortOrder != "" && p.SortOrder != OldestFirst && p.SortOrder != NewestFirst {
 		c.add("SortOrder", "must be OldestFirst or NewestFirst")

@@ -191,11 +191,11 @@ var (
 
 // statusAdvice says what to do about statuses that often come from a gateway, whose messages seldom help.
 var statusAdvice = map[int]string{
-	http.StatusUnauthorized:         "check the API key and Options.WorkspaceID",
-	http.StatusForbidden:            "check the API key and Options.WorkspaceID",
-	http.StatusNotFound:             "check the ids, the base URL and Options.Endpoints",
-	http.StatusMethodNotAllowed:     "check Options.Endpoints",
-	http.StatusUnsupportedMediaType: "check Options.Endpoints",
+	http.StatusUnauthorized:         "check the API key and the workspace id",
+	http.StatusForbidden:            "check the API key and the workspace id",
+	http.StatusNotFound:             "check the ids, the base URL and the endpoint",
+	http.StatusMethodNotAllowed:     "check the endpoint",
+	http.StatusUnsupportedMediaType: "check the endpoint",
 }
 
 // answerKinds returns the sentinels of a complete answer that is no success. Status 0 means that there was no answer.

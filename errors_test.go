@@ -173,11 +173,11 @@ func TestErrorText(t *testing.T) {
 		want   string
 	}{
 		{call: voiding, status: 409, body: clienttest.Testdata(t, "answers/error_409.json"), want: "void document: 409 invalid_status: A document that is SIGNED cannot be voided"},
-		{call: voiding, status: 404, want: "void document: 404: Not Found (check the ids, the base URL and Options.Endpoints)"},
-		{call: voiding, status: 401, body: "Who?", want: "void document: 401: Who? (check the API key and Options.WorkspaceID)"},
-		{call: sending, status: 403, body: clienttest.Testdata(t, "answers/error_403_gateway.json"), want: "send template: 403: Forbidden (check the API key and Options.WorkspaceID)"},
-		{call: voiding, status: 405, want: "void document: 405: Method Not Allowed (check Options.Endpoints)"},
-		{call: sending, status: 415, want: "send template: 415: Unsupported Media Type (check Options.Endpoints)"},
+		{call: voiding, status: 404, want: "void document: 404: Not Found (check the ids, the base URL and the endpoint)"},
+		{call: voiding, status: 401, body: "Who?", want: "void document: 401: Who? (check the API key and the workspace id)"},
+		{call: sending, status: 403, body: clienttest.Testdata(t, "answers/error_403_gateway.json"), want: "send template: 403: Forbidden (check the API key and the workspace id)"},
+		{call: voiding, status: 405, want: "void document: 405: Method Not Allowed (check the endpoint)"},
+		{call: sending, status: 415, want: "send template: 415: Unsupported Media Type (check the endpoint)"},
 		{call: voiding, status: 503, body: "busy", want: "void document: 503: busy (after 4 attempts)"},
 		{call: sending, status: 504, body: clienttest.Testdata(t, "answers/error_504_gateway.json"), want: "send template: 504: outcome unknown: it may have been carried out, " +
 			"so look before you repeat it: Endpoint request timed out"},
@@ -338,7 +338,8 @@ func TestEveryLocalRefusalMatchesASentinel(t *testing.T) {
 
 	_, err = signforms.New("ftp://x", "", &signforms.Options{MaxAttempts: -1})
 	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.Len(t, strings.Split(err.Error(), "\n"), 3, "one line per mistake: %v", err)
+	require.EqualError(t, err, "new client: invalid input: baseURL must begin with http:// or https:// and a host, such as https://api.example.com; "+
+		"apiKey must not be empty; Options.MaxAttempts must be 1 or more (0 means 4)")
 }
 
 // brokenStore never answers with anything but an error.
@@ -378,9 +379,9 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 	} {
 		clienttest.RequireMatches(t, fmt.Errorf("wrapped: %w", c.made), c.want)
 	}
-	require.EqualError(t, &signforms.Error{StatusCode: 404}, "signforms: 404 (check the ids, the base URL and Options.Endpoints)")
+	require.EqualError(t, &signforms.Error{StatusCode: 404}, "signforms: 404 (check the ids, the base URL and the endpoint)")
 	require.EqualError(t, &signforms.Error{Method: "get document", StatusCode: 404, Message: "No such document"},
-		"get document: 404: No such document (check the ids, the base URL and Options.Endpoints)")
+		"get document: 404: No such document (check the ids, the base URL and the endpoint)")
 }
 
 // TestAttemptErrorsMatchNoSentinel: an attempt is no call, and may be followed by another.

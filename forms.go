@@ -73,17 +73,17 @@ type ResponseListParams struct {
 func (p ResponseListParams) inputs(m method) (inputs, error) {
 	var c checks
 	if p.FormID == "" && p.ResponseID == "" {
-		c.add("FormID", "or ResponseID must be given")
+		c.add("FormID", "must be given, or the id of one response")
 	}
 	c.text("FormID", p.FormID)
 	if p.ResponseID != "" {
 		c.responseID("ResponseID", p.ResponseID)
 	}
 	if p.FormID == "" && p.Page != 0 {
-		c.add("Page", "applies only when FormID is given")
+		c.add("Page", "applies only with the id of a form")
 	}
 	if p.FormID == "" && p.Limit != 0 {
-		c.add("Limit", "applies only when FormID is given")
+		c.add("Limit", "applies only with the id of a form")
 	}
 	c.page(p.Page, p.Limit, 0)
 	var in inputs

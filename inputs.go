@@ -125,7 +125,7 @@ func (c *checks) email(field, v string) {
 func (c *checks) uuid(field, v string) {
 	switch {
 	case isObjectID(v): // easily confused: both are called a document's id
-		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
+		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: give the template's UUID with it, or read it as a respondent")
 	case !isUUID(v):
 		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
 	}

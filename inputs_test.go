@@ -151,7 +151,7 @@ func TestTextOfWrongInputs(t *testing.T) {
 	require.EqualError(t, clienttest.Second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: clienttest.TemplateID, SigningType: signforms.TypePDFTemplate}).Ref())),
 		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
 	require.EqualError(t, clienttest.Second(c.Documents.Get(t.Context(), clienttest.CreatedID)), "get document: invalid input: documentID must be a UUID and is the "+
-		"ObjectId of a document made from a template: TemplateDocument takes it, after the template's UUID, and Templates.Respondent")
+		"ObjectId of a document made from a template: give the template's UUID with it, or read it as a respondent")
 	require.EqualError(t, clienttest.Second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID})),
 		"send form: invalid input: Receivers must hold 1 to 100 receivers")
 	err := clienttest.Second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: make([]signforms.Receiver, 100)}))

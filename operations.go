@@ -126,23 +126,22 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// overrideEndpoints returns the operations with the caller's endpoints, and what is wrong with these.
-func overrideEndpoints(overrides map[Operation]Endpoint) (map[Operation]operation, []error) {
+// endpoints returns the operations with the caller's endpoints, which it checks.
+func (c *checks) endpoints(overrides map[Operation]Endpoint) map[Operation]operation {
 	ops := maps.Clone(operations)
-	var errs []error
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
 		o, ok := ops[op]
 		if !ok {
-			errs = append(errs, fmt.Errorf("Options.Endpoints: no operation %q; use one of the Op constants", op))
+			c.add("Options.Endpoints", fmt.Sprintf("holds %q, which is not an operation: use one of the Op constants", op))
 			continue
 		}
 		o = o.with(overrides[op])
 		for _, problem := range o.problems(op, overrides[op]) {
-			errs = append(errs, fmt.Errorf("Options.Endpoints[%q]: %s", op, problem))
+			c.add(fmt.Sprintf("Options.Endpoints[%q]", op), "cannot be used: "+problem)
 		}
 		ops[op] = o
 	}
-	return ops, errs
+	return ops
 }
 
 // with returns the operation overridden by e.

@@ -108,7 +108,7 @@ func TestPathInputsAreEscaped(t *testing.T) {
 	}
 	_, err := responses("/responses/{responseId}", "form")
 	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.EqualError(t, err, "list responses: invalid input: the path set in Options.Endpoints needs responseId, which this call does not set")
+	require.EqualError(t, err, "list responses: invalid input: the path set for this operation needs responseId, which this call does not set")
 }
 
 func TestBadEndpointsAreRefused(t *testing.T) {
@@ -140,7 +140,7 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "{documentId}"}, want: "must begin with a slash"},
 	} {
 		_, err := signforms.New("https://x", clienttest.APIKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
-		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)
+		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"] cannot be used: `)
 		require.ErrorContains(t, err, c.want)
 	}
 }

@@ -64,7 +64,7 @@ func TestParseDocumentRefRefuses(t *testing.T) {
 		"PDF:":                                  "DocumentRef.documentID must be a UUID",
 		"PDF:" + clienttest.PDFID + " ":         "DocumentRef.documentID must be a UUID",
 		"PDF:" + clienttest.PDFID + ":":         "DocumentRef.documentID must be a UUID",
-		"PDF:" + clienttest.CreatedID:           "TemplateDocument takes it",
+		"PDF:" + clienttest.CreatedID:           "give the template's UUID with it",
 		"PDF_TEMPLATE:" + clienttest.TemplateID: "DocumentRef.createdDocumentID must be given",
 		"PDF_TEMPLATE::" + clienttest.CreatedID: "DocumentRef.templateID must be a UUID",
 		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x": "DocumentRef.createdDocumentID must be an ObjectId",

@@ -122,7 +122,7 @@ func TestBadSpellingsAreRefused(t *testing.T) {
 		{op: signforms.OpSend, endpoint: signforms.Endpoint{PagesFromZero: true}, want: "PagesFromZero: this operation has no pages: leave it false"},
 	} {
 		_, err := signforms.New("https://x", clienttest.APIKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
-		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"]: `)
+		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"] cannot be used: `)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorIs(t, err, signforms.ErrInvalid)
 	}

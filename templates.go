@@ -217,7 +217,7 @@ type RespondentListParams struct {
 func (p RespondentListParams) inputs(m method) (inputs, error) {
 	var c checks
 	if p.TemplateID == "" && p.RespondentDocumentID == "" {
-		c.add("TemplateID", "or RespondentDocumentID must be given")
+		c.add("TemplateID", "must be given, or the id of one document made from it")
 	}
 	if p.TemplateID != "" {
 		c.uuid("TemplateID", p.TemplateID)

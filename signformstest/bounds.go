@@ -28,6 +28,22 @@ func checkNames(texts ...text) error {
 	return nil
 }
 
+// number is a number and the name of its field.
+type number struct {
+	field string
+	value int64
+}
+
+// notNegative returns an error if a number is negative.
+func notNegative(numbers ...number) error {
+	for _, n := range numbers {
+		if n.value < 0 {
+			return invalid(n.field, "must not be negative")
+		}
+	}
+	return nil
+}
+
 // checkTexts returns an error if a text is too long.
 func (f Fault) checkTexts() error {
 	if err := checkNames(text{"DocumentID", f.DocumentID}, text{"ContentType", f.ContentType}, text{"RetryAfter", f.RetryAfter}); err != nil {

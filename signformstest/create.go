@@ -51,23 +51,23 @@ func (t Template) check() error {
 		sameTitle := func(other Role) bool { return other.Title == r.Title }
 		switch {
 		case r.Title == "":
-			return invalidf("Roles[%d].Title is empty", i)
+			return invalid(fmt.Sprintf("Roles[%d].Title", i), "is empty")
 		case slices.ContainsFunc(t.Roles[:i], sameTitle):
-			return invalidf("two Roles have the Title %q: each needs its own", r.Title)
+			return invalid(fmt.Sprintf("Roles[%d].Title", i), "is %q like that of another role: each needs its own", r.Title)
 		}
 	}
 	for i, v := range t.Variables {
 		if len(v) <= 2 || !strings.HasPrefix(v, "[") || !strings.HasSuffix(v, "]") {
-			return invalidf("Variables[%d] is %q: it must be in square brackets, as in [v1]", i, v)
+			return invalid(fmt.Sprintf("Variables[%d]", i), "%q must be in square brackets, as in [v1]", v)
 		}
 	}
 	switch {
 	case strings.TrimSpace(t.Name) == "":
-		return invalidf("Name is empty")
+		return invalid("Name", "is empty")
 	case len(t.Roles) == 0:
-		return invalidf("Roles is empty: a template needs one")
+		return invalid("Roles", "is empty: a template needs one")
 	case t.ExpiresFor < 0:
-		return invalidf("ExpiresFor is %v: it must be positive, or 0 for never", t.ExpiresFor)
+		return invalid("ExpiresFor", "%v must be positive, or 0 for never", t.ExpiresFor)
 	}
 	return nil
 }
@@ -76,9 +76,9 @@ func (t Template) check() error {
 func (s *Server) CreateForm(f Form) (id string, err error) {
 	switch {
 	case strings.TrimSpace(f.Title) == "":
-		return "", invalidf("Title is empty")
+		return "", invalid("Title", "is empty")
 	case len(f.Fields) == 0:
-		return "", invalidf("Fields is empty: a form needs one")
+		return "", invalid("Fields", "is empty: a form needs one")
 	}
 	record := internalForm(f)
 	if err := record.Check(); err != nil {
@@ -97,9 +97,9 @@ func (s *Server) CreateForm(f Form) (id string, err error) {
 func (s *Server) CreateDocument(d Document) (id string, err error) {
 	switch {
 	case strings.TrimSpace(d.Name) == "":
-		return "", invalidf("Name is empty")
+		return "", invalid("Name", "is empty")
 	case d.ExpiresFor < 0:
-		return "", invalidf("ExpiresFor is %v: it must be positive, or 0 for never", d.ExpiresFor)
+		return "", invalid("ExpiresFor", "%v must be positive, or 0 for never", d.ExpiresFor)
 	}
 	record := internalDocument(d)
 	record.Kind, record.WorkspaceID = signing.KindPDF, s.WorkspaceID
@@ -146,26 +146,23 @@ func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
 		return "", s.publicError(err)
 	}
 	if !deliverable(w.URL) {
-		return "", invalidf("URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
+		return "", invalid("URL", "must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
 	}
 	record := internalWebhook(w)
 	if sources[record.Family] == "" {
-		return "", invalidf("Event: must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
+		return "", invalid("Event", "must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
 	}
 	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
 	err = s.store.Update(func(tx *store.Tx) error {
 		for i, id := range record.Sources {
 			if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
-				return &invalid{fmt.Errorf("%s[%d]: %w", "Documents", i, err)}
+				return invalid(fmt.Sprintf("Documents[%d]", i), "%v", err)
 			}
 		}
 		record.CreatedAt = tx.Now
 		tx.PutWebhook(record)
 		return nil
 	})
-	if inv, ok := err.(*invalid); ok {
-		return "", inv
-	}
 	return s.created(record.ID, err)
 }
 

@@ -84,5 +84,5 @@ func TestInputsInThePath(t *testing.T) {
 	_, err := signformstest.Start(&signformstest.Options{Profile: signformstest.Profile{
 		Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Method: "GET"}},
 	}})
-	require.ErrorContains(t, err, `Options.Profile: signforms: settings: Options.Endpoints["send"]`)
+	require.ErrorContains(t, err, `Options.Profile.Endpoints["send"]: cannot be used: `)
 }

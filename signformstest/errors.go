@@ -3,6 +3,7 @@ package signformstest
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -39,12 +40,29 @@ func (f *failure) Is(target error) bool { return target == f.sentinel }
 
 func (f *failure) Unwrap() error { return f.error }
 
-// invalid is an error that matches ErrInvalid.
-type invalid struct{ error }
+// InvalidError is an argument or option that is invalid. It matches [ErrInvalid].
+type InvalidError struct {
+	Field   string // its Go name, such as Fields[0].Name or Options.PublicURL; may be empty
+	Problem string // what is wrong with it, such as: is empty
+}
 
-func (e *invalid) Is(target error) bool { return target == ErrInvalid }
+// Error returns the field and the problem.
+func (e *InvalidError) Error() string { return strings.TrimPrefix(e.Field+": "+e.Problem, ": ") }
 
-func invalidf(format string, args ...any) error { return &invalid{fmt.Errorf(format, args...)} }
+// Is reports whether target is [ErrInvalid].
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+func invalid(field, format string, args ...any) error {
+	return &InvalidError{field, fmt.Sprintf(format, args...)}
+}
+
+// ownInvalid converts the packages' below error for a wrong input.
+func ownInvalid(err error) error {
+	if e, ok := errors.AsType[*signing.Invalid](err); ok {
+		return &InvalidError{e.Field, e.Message}
+	}
+	return err
+}
 
 // publicError gives an error of the packages below its sentinel.
 func (s *Server) publicError(err error) error {
@@ -54,8 +72,8 @@ func (s *Server) publicError(err error) error {
 	if r, ok := errors.AsType[*signing.Refusal](err); ok {
 		return &refusal{r}
 	}
-	if _, ok := errors.AsType[*signing.Invalid](err); ok {
-		return &failure{err, ErrInvalid}
+	if err = ownInvalid(err); errors.Is(err, ErrInvalid) {
+		return err
 	}
 	if _, ok := errors.AsType[*store.Missing](err); ok {
 		return &failure{s.explain(err), ErrNotFound}

@@ -100,17 +100,18 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
 		return "", s.publicError(err)
 	}
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}, number{"Drip", int64(f.Drip)}); err != nil {
+		return "", err
+	}
 	switch {
 	case s.store.Closed():
 		return "", s.publicError(store.ErrClosed)
 	case f.Operation != "" && !slices.Contains(operations, f.Operation):
-		return "", invalidf("Operation %.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
+		return "", invalid("Operation", "%.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
-		return "", invalidf("Status %d is not 200 to 599", f.Status)
+		return "", invalid("Status", "%d is not 200 to 599", f.Status)
 	case !(f.Probability >= 0 && f.Probability <= 1):
-		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
-	case min(f.Nth, f.Times, f.Cut) < 0 || min(f.Latency, f.Drip) < 0:
-		return "", invalidf("Nth, Times, Cut, Latency and Drip must not be negative")
+		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
 	case f.DocumentID != "" && !s.options.Profile.AnyID && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	}
@@ -125,21 +126,22 @@ func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
 		return "", s.publicError(err)
 	}
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Pad", int64(f.Pad)}, number{"Delay", int64(f.Delay)}); err != nil {
+		return "", err
+	}
 	switch {
 	case s.store.Closed():
 		return "", s.publicError(store.ErrClosed)
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
-		return "", invalidf("EventType %.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
+		return "", invalid("EventType", "%.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
 	case !(f.Probability >= 0 && f.Probability <= 1):
-		return "", invalidf("Probability %v is not 0 to 1", f.Probability)
+		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
 	case f.Pad > maxPad:
-		return "", invalidf("Pad %d is more than %d bytes", f.Pad, maxPad)
-	case min(f.Nth, f.Times, f.Pad) < 0 || f.Delay < 0:
-		return "", invalidf("Nth, Times, Pad and Delay must not be negative")
+		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	case f.WebhookID != "" && !s.hasWebhook(f.WebhookID):
-		return "", invalidf("WebhookID: there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
+		return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
 	}
 	f.DocumentID = strings.ToLower(f.DocumentID)
 	return s.tellFault(s.faults.addWebhook(f)), nil
@@ -150,7 +152,7 @@ func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
 func wellFormed(id string) bool { return signing.IsUUID(id) || signing.IsObjectID(id) }
 
 func malformedID(id string) error {
-	return invalidf("DocumentID %.64q is no id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
+	return invalid("DocumentID", "%.64q is not an id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
 }
 
 func (s *Server) hasWebhook(id string) bool {

@@ -30,35 +30,35 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 	roles := []signformstest.Role{role}
 	question := signformstest.Field{Question: "Name?"}
 	requirePanics(t, map[string]func(*server){
-		"AddTemplate: Name is empty":                        func(s *server) { s.AddTemplate(template{Roles: roles}) },
-		"AddTemplate: Roles is empty: a template needs one": func(s *server) { s.AddTemplate(template{Name: "Offer"}) },
-		"AddTemplate: Roles[1].Title is empty":              func(s *server) { s.AddTemplate(template{Name: "Offer", Roles: []signformstest.Role{role, {}}}) },
-		`AddTemplate: two Roles have the Title "Buyer": each needs its own`: func(s *server) {
+		"AddTemplate: Name: is empty":                        func(s *server) { s.AddTemplate(template{Roles: roles}) },
+		"AddTemplate: Roles: is empty: a template needs one": func(s *server) { s.AddTemplate(template{Name: "Offer"}) },
+		"AddTemplate: Roles[1].Title: is empty":              func(s *server) { s.AddTemplate(template{Name: "Offer", Roles: []signformstest.Role{role, {}}}) },
+		`AddTemplate: Roles[1].Title: is "Buyer" like that of another role: each needs its own`: func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: []signformstest.Role{role, role}})
 		},
-		`AddTemplate: Variables[0] is "v1": it must be in square brackets, as in [v1]`: func(s *server) {
+		`AddTemplate: Variables[0]: "v1" must be in square brackets, as in [v1]`: func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, Variables: []string{"v1"}})
 		},
-		"AddTemplate: ExpiresFor is -1ns: it must be positive, or 0 for never": func(s *server) {
+		"AddTemplate: ExpiresFor: -1ns must be positive, or 0 for never": func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, ExpiresFor: -1})
 		},
 		`AddTemplate: Fields[0].Role: is "Seller", which is not one of "Buyer"`: func(s *server) {
 			s.AddTemplate(template{Name: "Offer", Roles: roles, Fields: []signformstest.TemplateField{{Name: "x", Role: "Seller"}}})
 		},
-		"AddForm: Title is empty":                    func(s *server) { s.AddForm(signformstest.Form{Fields: []signformstest.Field{question}}) },
-		"AddForm: Fields is empty: a form needs one": func(s *server) { s.AddForm(signformstest.Form{Title: "Intake"}) },
+		"AddForm: Title: is empty":                    func(s *server) { s.AddForm(signformstest.Form{Fields: []signformstest.Field{question}}) },
+		"AddForm: Fields: is empty: a form needs one": func(s *server) { s.AddForm(signformstest.Form{Title: "Intake"}) },
 		"AddForm: Fields[0].Question: is empty": func(s *server) {
 			s.AddForm(signformstest.Form{Title: "Intake", Fields: make([]signformstest.Field, 1)})
 		},
 		`AddForm: Fields[1].Question: is "Name?" like that of another field: each needs its own`: func(s *server) {
 			s.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{question, question}})
 		},
-		"AddDocument: Name is empty": func(s *server) { s.AddDocument(document{Signers: ann}) },
+		"AddDocument: Name: is empty":                                           func(s *server) { s.AddDocument(document{Signers: ann}) },
 		"AddDocument: Signers: a document needs a signer before it can be sent": func(s *server) { s.AddDocument(document{Name: "Lease"}) },
 		`AddDocument: Signers[0].Email: must be an e-mail address alone, as in ann@example.com, not "ann"`: func(s *server) {
 			s.AddDocument(document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann"}}})
 		},
-		"AddDocument: ExpiresFor is -1s: it must be positive, or 0 for never": func(s *server) {
+		"AddDocument: ExpiresFor: -1s must be positive, or 0 for never": func(s *server) {
 			s.AddDocument(document{Name: "Lease", Signers: ann, ExpiresFor: -time.Second})
 		},
 	})
@@ -87,7 +87,7 @@ func TestWebhooksThatCannotBePanicWithAReason(t *testing.T) {
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
 	for document, want := range map[string]string{
-		template: `"` + template + `" is a template, and a webhook for this Event tracks PDF documents`,
+		template: `"` + template + `" is a template, and a webhook for this event tracks PDF documents`,
 		created:  `"` + created + `" is a document from a template: track the template, with the event new_template_response`,
 	} {
 		require.PanicsWithValue(t, "signformstest: AddWebhook: Documents[1]: "+want, func() {
@@ -102,15 +102,15 @@ func TestFaultsThatCannotBePanicWithAReason(t *testing.T) {
 	type fault = signformstest.Fault
 	type webhookFault = signformstest.WebhookFault
 	requirePanics(t, map[string]func(*server){
-		"Advance: -1s would move the clock back":                       func(s *server) { s.Advance(-time.Second) },
-		"Fail: Status 7 is not 200 to 599":                             func(s *server) { s.Fail(fault{Status: 7}) },
-		"Fail: Probability 50 is not 0 to 1":                           func(s *server) { s.Fail(fault{Probability: 50}) },
-		"FailWebhooks: Probability -1 is not 0 to 1":                   func(s *server) { s.FailWebhooks(webhookFault{Probability: -1}) },
-		"Fail: Nth, Times, Cut, Latency and Drip must not be negative": func(s *server) { s.Fail(fault{Latency: -1}) },
-		"FailWebhooks: Nth, Times, Pad and Delay must not be negative": func(s *server) { s.FailWebhooks(webhookFault{Delay: -1}) },
-		`Fail: Operation "sendReminder" is not one of the service's: "list documents", "void document", "send reminder", "send", ` +
+		"Advance: -1s would move the clock back":      func(s *server) { s.Advance(-time.Second) },
+		"Fail: Status: 7 is not 200 to 599":           func(s *server) { s.Fail(fault{Status: 7}) },
+		"Fail: Probability: 50 is not 0 to 1":         func(s *server) { s.Fail(fault{Probability: 50}) },
+		"FailWebhooks: Probability: -1 is not 0 to 1": func(s *server) { s.FailWebhooks(webhookFault{Probability: -1}) },
+		"Fail: Latency: must not be negative":         func(s *server) { s.Fail(fault{Latency: -1}) },
+		"FailWebhooks: Delay: must not be negative":   func(s *server) { s.FailWebhooks(webhookFault{Delay: -1}) },
+		`Fail: Operation: "sendReminder" is not one of the service's: "list documents", "void document", "send reminder", "send", ` +
 			`"list respondents", "list responses"`: func(s *server) { s.Fail(fault{Operation: "sendReminder"}) },
-		`FailWebhooks: EventType "signed" is not one of the service's: "new_form_response", "new_signature_pdf_individual_viewed", ` +
+		`FailWebhooks: EventType: "signed" is not one of the service's: "new_form_response", "new_signature_pdf_individual_viewed", ` +
 			`"new_signature_pdf_individual_signed", "new_signature_pdf_completed", "new_template_response_individual_viewed", ` +
 			`"new_template_response_individual_signed", "new_template_response"`: func(s *server) { s.FailWebhooks(webhookFault{EventType: "signed"}) },
 	})

@@ -62,7 +62,7 @@ func (s *Server) begin() error {
 // resume continues with what was loaded. Ids begin at a random point, because those of the seed were used before.
 func (s *Server) resume(was store.Service) error {
 	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
-		return fmt.Errorf("Options.WorkspaceID: the storage holds the workspace %q, not %q", was.WorkspaceID, want)
+		return invalid("Options.WorkspaceID", "the storage holds the workspace %q, not %q", was.WorkspaceID, want)
 	}
 	s.ids = signing.NewIDs(0)
 	now := was

@@ -3,7 +3,6 @@ package signformstest
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"net"
@@ -129,7 +128,7 @@ func (o *Options) check() (api.Limit, error) {
 		return nil, err
 	}
 	if k := o.Keep; min(k.Requests, k.Deliveries, k.Messages, k.Audit) < 0 {
-		return nil, fmt.Errorf("Options.Keep: %+v must hold no negative number", k)
+		return nil, invalid("Options.Keep", "%+v must hold no negative number", k)
 	}
 	return limit, o.Profile.check()
 }
@@ -142,7 +141,7 @@ func (o *Options) checkTexts() error {
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-			return fmt.Errorf("Options.PublicURL: %q must be like https://sandbox.example.com", o.PublicURL)
+			return invalid("Options.PublicURL", "%q must be like https://sandbox.example.com", o.PublicURL)
 		}
 	}
 	for _, field := range [...]struct{ name, value string }{
@@ -152,7 +151,7 @@ func (o *Options) checkTexts() error {
 			return err
 		}
 		if strings.ContainsFunc(field.value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return fmt.Errorf("%s must hold visible ASCII characters and no spaces", "Options."+field.name)
+			return invalid("Options."+field.name, "must hold visible ASCII characters and no spaces")
 		}
 	}
 	return nil
@@ -176,7 +175,7 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 		l.Window = api.DefaultReminderWindow
 	}
 	if l.Requests < 0 || l.Window < 0 {
-		return nil, fmt.Errorf("Options.ReminderLimit: Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
+		return nil, invalid("Options.ReminderLimit", "Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
 	}
 	switch l.Reading {
 	case SlidingWindow:
@@ -186,5 +185,5 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 	case TokenBucket:
 		return api.TokenBucket(l.Requests, l.Window/time.Duration(l.Requests)), nil
 	}
-	return nil, fmt.Errorf("Options.ReminderLimit.Reading: %d is not one of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
+	return nil, invalid("Options.ReminderLimit.Reading", "%d is not one of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
 }

@@ -117,7 +117,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]signformstest.Options{
 		"Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default": {ReminderLimit: signformstest.ReminderLimit{Requests: -1}},
 		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
-		"Options.WebhookSecret must hold visible ASCII characters and no spaces":                        {WebhookSecret: "a secret"},
+		"Options.WebhookSecret: must hold visible ASCII characters and no spaces":                       {WebhookSecret: "a secret"},
 		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: signformstest.Keep{Deliveries: -1}},
 		"Options.ReminderLimit.Reading: 7 is not one of SlidingWindow, FixedWindow and TokenBucket":     {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
 		"Options.Profile.Timestamps: 7 is not one of UnixSeconds, UnixMilliseconds and RFC3339":         {Profile: signformstest.Profile{Timestamps: 7}},

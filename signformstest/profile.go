@@ -2,7 +2,8 @@ package signformstest
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
+	"strings"
 
 	"github.com/signforms/signforms-go"
 )
@@ -113,27 +114,28 @@ const (
 func (p Profile) check() error {
 	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
 		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {
-			return fmt.Errorf("Options.Profile: %w", err)
+			e, _ := errors.AsType[*signforms.Error](err) // every error of New is one
+			return invalid("Options.Profile."+strings.TrimPrefix(e.Fields[0].Field, "Options."), "%s", e.Fields[0].Problem)
 		}
 	}
 	for _, r := range p.readings() {
 		if r.value < 0 || r.value > r.last {
-			return fmt.Errorf("Options.Profile.%s: %d is not one of its constants, which end at %d", r.field, r.value, r.last)
+			return invalid("Options.Profile."+r.field, "%d is not one of its constants, which end at %d", r.value, r.last)
 		}
 	}
 	switch _, err := json.Marshal(p.Extra); {
 	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return fmt.Errorf("Options.Profile.Timestamps: %d is not one of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
+		return invalid("Options.Profile.Timestamps", "%d is not one of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
 	case p.PageSize < 0:
-		return fmt.Errorf("Options.Profile.PageSize: %d is not 1 or more, or 0 for the default", p.PageSize)
+		return invalid("Options.Profile.PageSize", "%d is not 1 or more, or 0 for the default", p.PageSize)
 	case p.MaxLimit < 0:
-		return fmt.Errorf("Options.Profile.MaxLimit: %d is not 1 or more, or 0 for the default", p.MaxLimit)
+		return invalid("Options.Profile.MaxLimit", "%d is not 1 or more, or 0 for the default", p.MaxLimit)
 	case !refusal4xx(p.RefusalStatus):
-		return fmt.Errorf("Options.Profile.RefusalStatus: %d is not 400 to 499, or 0 for the default", p.RefusalStatus)
+		return invalid("Options.Profile.RefusalStatus", "%d is not 400 to 499, or 0 for the default", p.RefusalStatus)
 	case !refusal4xx(p.KeyStatus):
-		return fmt.Errorf("Options.Profile.KeyStatus: %d is not 400 to 499, or 0 for the default", p.KeyStatus)
+		return invalid("Options.Profile.KeyStatus", "%d is not 400 to 499, or 0 for the default", p.KeyStatus)
 	case err != nil:
-		return fmt.Errorf("Options.Profile.Extra: %w", err)
+		return invalid("Options.Profile.Extra", "%v", err)
 	}
 	return nil
 }

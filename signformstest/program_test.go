@@ -26,15 +26,15 @@ func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 		want error
 		text string
 	}{
-		{"template", id(srv.CreateTemplate(signformstest.Template{Name: "Offer"})), signformstest.ErrInvalid, "Roles is empty: a template needs one"},
-		{"form", id(srv.CreateForm(signformstest.Form{Title: "F"})), signformstest.ErrInvalid, "Fields is empty: a form needs one"},
+		{"template", id(srv.CreateTemplate(signformstest.Template{Name: "Offer"})), signformstest.ErrInvalid, "Roles: is empty: a template needs one"},
+		{"form", id(srv.CreateForm(signformstest.Form{Title: "F"})), signformstest.ErrInvalid, "Fields: is empty: a form needs one"},
 		{"document", id(srv.CreateDocument(signformstest.Document{Name: "D"})), signformstest.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
 		{"webhook's URL", id(srv.CreateWebhook(signformstest.Webhook{URL: "app"})), signformstest.ErrInvalid,
 			`URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not "app"`},
 		{"webhook's documents", id(srv.CreateWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse, Documents: []string{"x"}})),
 			signformstest.ErrInvalid, `Documents[0]: no form with id "x"`},
-		{"fault", id(srv.CreateFault(signformstest.Fault{Status: 99})), signformstest.ErrInvalid, "Status 99 is not 200 to 599"},
-		{"webhook fault", id(srv.CreateWebhookFault(signformstest.WebhookFault{Nth: -1})), signformstest.ErrInvalid, "Nth, Times, Pad and Delay must not be negative"},
+		{"fault", id(srv.CreateFault(signformstest.Fault{Status: 99})), signformstest.ErrInvalid, "Status: 99 is not 200 to 599"},
+		{"webhook fault", id(srv.CreateWebhookFault(signformstest.WebhookFault{Nth: -1})), signformstest.ErrInvalid, "Nth: must not be negative"},
 		{"clock", srv.AdvanceClock(-1), signformstest.ErrInvalid, "-1ns would move the clock back"},
 		{"sample", id(srv.SendSample("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
 		{"rotate", id(srv.RotateWebhookSecret("x")), signformstest.ErrNotFound, `no webhook with id "x"`},

@@ -30,7 +30,7 @@ func TestResend(t *testing.T) {
 
 	require.EqualError(t, srv.Resend("x"), `no delivery with id "x"`)
 	require.NoError(t, srv.DisableWebhook(hook))
-	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled, call EnableWebhook first")
+	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook is disabled: enable it first")
 	require.NoError(t, srv.DeleteWebhook(hook))
 	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook was deleted")
 }
@@ -155,7 +155,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 		submit()
 		synctest.Wait()
 		id := srv.Deliveries()[0].ID
-		require.EqualError(t, srv.Resend(id), "resending "+id+": it is under way, call Settle first")
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is under way: wait until it has an outcome")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)

@@ -102,7 +102,7 @@ func start(t reporter, opts *Options) (*Server, error) {
 	}
 	limit, err := opts.check()
 	if err != nil {
-		return nil, err
+		return nil, ownInvalid(err)
 	}
 	listener, url, err := listen(opts.Network, opts.Addr)
 	if err != nil {

@@ -3,7 +3,6 @@ package signformstest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -25,7 +24,7 @@ func (s *Server) Advance(d time.Duration) {
 func (s *Server) AdvanceClock(d time.Duration) error {
 	switch {
 	case d < 0:
-		return &invalid{fmt.Errorf("%v would move the clock back", d)}
+		return invalid("", "%v would move the clock back", d)
 	case s.store.Closed():
 		return s.publicError(store.ErrClosed)
 	}

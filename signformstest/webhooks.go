@@ -36,7 +36,7 @@ func tracked(want, id, kind string) error {
 	case "document from a template":
 		return fmt.Errorf("%q is a document from a template: track the template, with the event %s", id, TemplateResponse)
 	}
-	return fmt.Errorf("%q is a %s, and a webhook for this Event tracks %ss", id, kind, want)
+	return fmt.Errorf("%q is a %s, and a webhook for this event tracks %ss", id, kind, want)
 }
 
 // Resend makes a delivery due now, whatever its status, with the same body, a new timestamp and a new signature. If it fails
@@ -85,9 +85,9 @@ func resend(tx *store.Tx, d store.Delivery) error {
 	case err != nil:
 		return refused("its webhook was deleted")
 	case w.Disabled:
-		return refused("its webhook is disabled, call EnableWebhook first")
+		return refused("its webhook is disabled: enable it first")
 	case d.Status == store.DeliverySending:
-		return refused("it is under way, call Settle first")
+		return refused("it is under way: wait until it has an outcome")
 	case d.Status == store.DeliveryWaiting:
 		return refused("it waits for the finished file of its document")
 	}

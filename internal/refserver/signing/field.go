@@ -104,7 +104,7 @@ func CheckFields(fields []Field, roles []string) error {
 		case f.Page < 1:
 			return wrong("Page", "is %d: the first page is 1", f.Page)
 		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
-			return wrong("X", "Y, Width and Height are fractions of the page: the field must have a size and be on it")
+			return wrong("X", "is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page")
 		}
 	}
 	return nil

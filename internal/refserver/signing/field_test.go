@@ -140,13 +140,13 @@ func TestFieldsAreChecked(t *testing.T) {
 			want: `Fields[1].Kind: is "stamp", which is not one of "signature", "initials", "text", "date", "checkbox"`},
 		{name: "page", change: func(f *signing.Field) { f.Page = 0 }, want: "Fields[1].Page: is 0: the first page is 1"},
 		{name: "left", change: func(f *signing.Field) { f.X = -0.1 },
-			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 		{name: "right", change: func(f *signing.Field) { f.Width = 0.51 },
-			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 		{name: "flat", change: func(f *signing.Field) { f.Height = 0 },
-			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 		{name: "not a number", change: func(f *signing.Field) { f.Y = math.NaN() },
-			want: "Fields[1].X: Y, Width and Height are fractions of the page: the field must have a size and be on it"},
+			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 	} {
 		second := ok
 		second.Name = "y"
