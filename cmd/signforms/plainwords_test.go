@@ -64,7 +64,7 @@ func TestRefusalsSpeakToEverybody(t *testing.T) {
 func TestFlagsThatGoTogether(t *testing.T) {
 	for args, want := range map[string]string{
 		"templates send x": "signforms: give --to or --csv; see signforms templates send --help\n",
-		"templates send x --csv a --to name=A,email=a@b": "signforms: give --csv or --to, not both; see signforms templates send --help\n",
+		"templates send x --csv a --to name=A,email=a@b": "signforms: give --to or --csv, not both; see signforms templates send --help\n",
 		"documents list --json --csv":                    "signforms: give --csv or --json, not both; see signforms documents list --help\n",
 	} {
 		_, stderr, code := execute(t, strings.Fields(args)...)

@@ -55,10 +55,10 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !began { // cobra refused the flags or arguments
-		err = cli.UsageError("%w; see %s --help", cli.GroupError(err), cmd.CommandPath())
+		err = cli.UsageError("%w; see %s --help", err, cmd.CommandPath())
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "signforms:", cli.InFlags(err.Error()))
+		fmt.Fprintln(stderr, "signforms:", err)
 	}
 	return cli.ExitCode(err)
 }

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 )
 
 func TestAssetsAreAsListed(t *testing.T) {

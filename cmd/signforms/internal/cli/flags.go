@@ -3,8 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,33 +26,34 @@ func valueError(err error) error {
 		return err
 	}
 	why := invalid.Unwrap()
-	switch text := why.Error(); {
-	case strings.HasPrefix(text, "strconv.ParseBool"):
+	switch kind := invalid.GetFlag().Value.Type(); {
+	case kind == "bool":
 		why = errors.New("must be true or false")
-	case strings.HasPrefix(text, "strconv."):
+	case kind == "int":
 		why = errors.New("must be a whole number")
-	case strings.HasPrefix(text, "time:"):
+	case kind == "duration":
 		why = errors.New("must be a length of time such as 90s, 15m or 72h")
 	}
 	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
 }
 
-// needsOne and onlyOne match cobra's errors about groups of flags, which print lists in Go's notation.
-var (
-	needsOne = regexp.MustCompile(`^at least one of the flags in the group \[(.+)\] is required$`)
-	onlyOne  = regexp.MustCompile(`^if any flags in the group \[.+\] are set none of the others can be; \[(.+)\] were all set$`)
-)
-
-// GroupError rewords an error about flags of a group: none is given, or too many are.
-func GroupError(err error) error {
-	names := func(list string) string { return "--" + strings.ReplaceAll(list, " ", " or --") }
-	if found := needsOne.FindStringSubmatch(err.Error()); found != nil {
-		return fmt.Errorf("give %s", names(found[1]))
+// Alternatives refuses more than one of these flags, and with required also none. It is called when cmd has its Args. cobra's
+// groups of flags are for completion alone: their errors print lists in Go's notation.
+func Alternatives(cmd *cobra.Command, required bool, names ...string) {
+	if cmd.MarkFlagsMutuallyExclusive(names...); required {
+		cmd.MarkFlagsOneRequired(names...)
 	}
-	if found := onlyOne.FindStringSubmatch(err.Error()); found != nil {
-		return fmt.Errorf("give %s, not both", names(found[1]))
+	check := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !cmd.Flags().Changed(name) })
+		switch {
+		case len(given) > 1:
+			return fmt.Errorf("give --%s, not both", strings.Join(given, " or --"))
+		case len(given) == 0 && required:
+			return fmt.Errorf("give --%s", strings.Join(names, " or --"))
+		}
+		return check(cmd, args)
 	}
-	return err
 }
 
 // DurationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
@@ -91,41 +91,4 @@ func (f DayFlag) Set(text string) error {
 	}
 	*f.At = day
 	return nil
-}
-
-// flagNames replaces the SDK's names of settings and fields by those of the command line.
-var flagNames = strings.NewReplacer(
-	"signforms: settings: ", "", "Options.WorkspaceID", "--workspace", "Options.Endpoints", "--endpoint", "Options.MaxAttempts", "--max-attempts",
-	"Options.AttemptTimeout", "--attempt-timeout", "wait, use RemindAll, or set Options.ReminderMaxWait", "wait, or allow more with --max-wait",
-	"DocumentRef.documentID", "the document's id", "DocumentRef.templateID", "the template's id",
-	"DocumentRef.createdDocumentID", "the document's id", "TemplateDocument takes it, after the template's UUID, and Templates.Respondent",
-	"give --template with it, or use templates respondents --document", "DateFrom", "--from", "DateTo", "--to",
-	"RespondentDocumentID", "--document", "OldestFirst or NewestFirst", "newest or oldest",
-)
-
-// InFlags rewords a message of the SDK for users of the command line.
-func InFlags(text string) string {
-	return fieldRule.ReplaceAllStringFunc(flagNames.Replace(text), func(rule string) string {
-		m := fieldRule.FindStringSubmatch(rule)
-		name, known := fieldFlags[m[2]]
-		switch {
-		case !known:
-			return rule
-		case m[1] != "":
-			i, _ := strconv.Atoi(m[1]) // the expression matches only digits
-			return fmt.Sprintf("%s of receiver %d must", name, i+1)
-		}
-		return name + " must"
-	})
-}
-
-// fieldRule finds a field of the SDK in front of the rule that it breaks.
-var fieldRule = regexp.MustCompile(`\b(?:Receivers\[(\d+)\]\.)?(\w+) must\b`)
-
-// fieldFlags holds the command line's names for fields of the SDK.
-var fieldFlags = map[string]string{
-	"Name": "name", "Email": "email", "RoleTitle": "role", "RoleColour": "colour", "Subject": "subject", "Message": "message",
-	"DocumentID": "--id", "documentID": "the id", "templateID": "the template's id", "TemplateID": "the template's id", "FormID": "the form's id",
-	"createdDocumentID": "the document's id", "ResponseID": "--response", "MaxAttempts": "--max-attempts", "AttemptTimeout": "--attempt-timeout",
-	"Receivers": "--to", "Query": "--query", "PDF": "--pdf",
 }

@@ -22,7 +22,7 @@ type Output struct {
 func (o *Output) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON record a line")
 	cmd.Flags().BoolVar(&o.CSV, "csv", false, "print CSV with a header line")
-	cmd.MarkFlagsMutuallyExclusive("json", "csv")
+	Alternatives(cmd, false, "csv", "json")
 }
 
 // Column is one column of a table or of CSV.

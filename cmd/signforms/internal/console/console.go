@@ -210,11 +210,13 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	_, _ = out.WriteTo(w) // fails only when the client has gone
 }
 
-// sentence turns the text of an error into a sentence.
-func sentence(err error) string {
-	text := strings.TrimSuffix(err.Error(), ".")
-	if text == "" {
-		return "This was refused."
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+// labels are the words of the pages for inputs that errors name.
+var labels = map[string]string{
+	"Name": "the name", "Title": "the title", "URL": "the URL", "Event": "the event family", "Documents[]": "record", "Reason": "the reason",
+	"Email": "the e-mail address", "RespondentEmail": "the e-mail address", "Receivers": "the list of receivers", "Receivers[]": "receiver", "RoleTitle": "the role",
+	"Signers": "", "Signers[]": "signer", "Roles": "the list of roles", "Roles[]": "role", "Fields": "the list of questions", "Fields[]": "field",
+	"Question": "the question", "Choices[]": "choice", "Kind": "the kind", "Role": "the role", "Page": "the page", "X": "the place", "Variables[]": "variable",
+	"Times": "how often", "answers": "", "fields": "",
 }
+
+func sentence(err error) string { return look.Sentence(err, labels) }

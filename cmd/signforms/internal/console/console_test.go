@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -390,6 +391,46 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, page, "up to 366d")
 	require.Less(t, service.Now().Sub(before), time.Hour)
+}
+
+// Wrong inputs are named as the page calls them; what somebody entered stays as it is.
+func TestMistakesInAFormSpeakItsWords(t *testing.T) {
+	service := newConsole(t)
+	template := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	for _, c := range []struct {
+		path string
+		form url.Values
+		says string
+	}{
+		{"templates/" + template + "/send", url.Values{"name0": {"Ann"}, "email0": {"ann"}}, "The e-mail address of receiver 1 must be a mail address, with an @."},
+		{"templates/" + template + "/send", url.Values{}, "The list of receivers must hold 1 to 100 receivers."},
+		{"templates/new", url.Values{"name": {"Offer"}}, "The list of roles is empty: a template needs one."},
+		{"templates/new", url.Values{"name": {"Offer"}, "roles": {"Receivers\nReceivers"}}, "The title of role 2 is &#34;Receivers&#34; like that of another role: each needs its own."},
+		{"forms/new", url.Values{"title": {"Survey"}}, "The list of questions is empty: a form needs one."},
+		{"documents/new", url.Values{"name": {"Lease"}, "signers": {"Name: URL"}},
+			"&#34;Name: URL&#34; is not a signer: write a name and an address on each line, as in Ann Buyer &lt;ann@example.com&gt;."},
+		{"webhooks/new", url.Values{"url": {"x"}, "event": {"new_form_response"}}, "The URL must be an absolute one, as in http://127.0.0.1:8080/webhook, not &#34;x&#34;."},
+	} {
+		body, contentType := bytes.NewBufferString(c.form.Encode()), "application/x-www-form-urlencoded"
+		if c.form.Has("name") { // pages that take a file
+			body.Reset()
+			form := multipart.NewWriter(body)
+			for name := range c.form {
+				require.NoError(t, form.WriteField(name, c.form.Get(name)))
+			}
+			require.NoError(t, form.Close())
+			contentType = form.FormDataContentType()
+		}
+		resp, err := service.HTTPClient().Post(service.URL+"/_/"+c.path, contentType, body)
+		require.NoError(t, err)
+		page, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode, "%v", c)
+		found := regexp.MustCompile(`role="alert"[^>]*>([^<]*)<`).FindStringSubmatch(string(page))
+		require.Len(t, found, 2, "%v: %s", c, page)
+		require.Equal(t, c.says, found[1], "%v", c)
+	}
 }
 
 // A link cannot make the console show a text that someone made up.

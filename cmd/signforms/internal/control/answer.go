@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -42,7 +43,10 @@ func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	text := inJSON(strings.TrimPrefix(err.Error(), "signformstest: "))
+	text := err.Error()
+	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
+		text = strings.TrimPrefix(fieldname.Path(e.Field, jsonNames)+": "+e.Problem, ": ")
+	}
 	switch {
 	case errors.Is(err, signformstest.ErrStorage), errors.Is(err, signformstest.ErrClosed):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)

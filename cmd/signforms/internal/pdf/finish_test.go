@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
 var day = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
 func TestInspectRefuses(t *testing.T) {

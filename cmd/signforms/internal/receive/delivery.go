@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,7 +140,11 @@ and ends with exit code 1 for any other. It checks the age of the delivery only 
 			}
 			events, err := v.Events(header, body)
 			if err != nil {
-				return errors.New(refusal(err))
+				text := refusal(err, header)
+				if errors.Is(err, webhook.ErrSignature) || errors.Is(err, webhook.ErrHeaderMalformed) {
+					text += "; signforms webhook diagnose looks for the reason"
+				}
+				return errors.New(text)
 			}
 			pr := eventPrinter(cmd, cli.Output{JSON: json})
 			for _, e := range events {
@@ -156,24 +161,33 @@ and ends with exit code 1 for any other. It checks the age of the delivery only 
 	return cmd
 }
 
-// inPlainWords rewords the errors of package webhook, which are written for Go programmers.
-var inPlainWords = strings.NewReplacer(
-	"webhook: ", "",
-	", a proxy removed the header, or the map was not built with http.Header.Add", ", or a proxy removed the header",
-	"; if the service sends another form, read it with VerifierOptions.ParseTimestamp", "",
-	"; Diagnose knows other forms", "",
-	"; Diagnose tries the known mistakes", "",
-	"its timestamp is outside VerifierOptions.Tolerance", "its timestamp is not within --tolerance",
-)
-
-// refusal says why a delivery was refused. It names the diagnose command where that can help.
-func refusal(err error) string {
-	text := inPlainWords.Replace(err.Error())
-	if errors.Is(err, webhook.ErrSignature) || errors.Is(err, webhook.ErrHeaderMalformed) {
-		text += "; signforms webhook diagnose looks for the reason"
+// refusal says why a delivery was refused, without terms of Go.
+func refusal(err error, header http.Header) string {
+	switch headers := []string{webhook.SignatureHeader, webhook.TimestampHeader}; {
+	case errors.Is(err, webhook.ErrHeaderMissing):
+		missing := slices.IndexFunc(headers, func(name string) bool { return len(header.Values(name)) == 0 })
+		return "header missing: " + headers[max(missing, 0)] + "; the request is not a delivery, or a proxy removed the header"
+	case errors.Is(err, webhook.ErrHeaderRepeated):
+		repeated := slices.IndexFunc(headers, func(name string) bool { return len(header.Values(name)) > 1 })
+		return "header given more than once: " + headers[max(repeated, 0)] + "; if the request is a delivery, something on the way added one"
+	case errors.Is(err, webhook.ErrHeaderMalformed) && !hexadecimal(header.Get(webhook.SignatureHeader)):
+		return "header malformed: " + webhook.SignatureHeader + " is not 64 lower-case hexadecimal digits"
+	case errors.Is(err, webhook.ErrHeaderMalformed):
+		return "header malformed: " + webhook.TimestampHeader + " is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z"
+	case errors.Is(err, webhook.ErrSignature):
+		return "signature does not match"
+	case errors.Is(err, webhook.ErrTimestamp): // its text begins with that of ErrTimestamp, and goes on with the difference
+		return "genuine, but its timestamp is not within --tolerance" + strings.TrimPrefix(err.Error(), webhook.ErrTimestamp.Error())
 	}
-	return text
+	return withoutPackage(err)
 }
+
+func hexadecimal(signature string) bool {
+	return len(signature) == 64 && strings.Trim(signature, "0123456789abcdef") == ""
+}
+
+// withoutPackage returns an error's text without the name of the package, with which its errors begin.
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "webhook: ") }
 
 // newVerifier returns a verifier. With a tolerance of 0 it does not compare timestamps with the clock.
 func newVerifier(secrets []string, tolerance time.Duration) (*webhook.Verifier, error) {
@@ -260,7 +274,7 @@ func eventText(e webhook.Event) string {
 		return fmt.Sprintf("%q signed by all %d", e.DocumentName, len(e.Signers))
 	case *webhook.UnknownEvent:
 		if e.Err != nil {
-			return "cannot be read: " + inPlainWords.Replace(e.Err.Error())
+			return "cannot be read: " + withoutPackage(e.Err)
 		}
 	}
 	return "is of a type that this program does not know"

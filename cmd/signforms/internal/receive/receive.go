@@ -115,7 +115,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), inPlainWords.Replace(err.Error()))
+		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), refusal(err, req.Header))
 		fmt.Fprintln(r.stderr, webhook.Diagnose(r.all, req.Header, body))
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"status":"refused"}`)

@@ -7,14 +7,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
@@ -85,8 +86,8 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandbox.Env)
 	}
-	if text := err.Error(); strings.HasPrefix(text, "Options.") {
-		return cli.UsageError("%s", optionFlags.Replace(text))
+	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
+		return cli.UsageError("%s: %s", fieldname.Words(e.Field, optionFlags), e.Problem)
 	}
 	if errors.Is(err, sqlitestore.ErrDamaged) || data == memory {
 		return err
@@ -94,10 +95,17 @@ func startError(err error, addr, data string) error {
 	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty", err, data)
 }
 
-var optionFlags = strings.NewReplacer(
-	"Options.Profile.", "--profile ", "Options.Profile", "--profile", "Options.APIKey", "--api-key", "Options.WorkspaceID", "--workspace-id",
-	"Options.WebhookSecret", "--webhook-secret", "Options.PublicURL", "--public-url", "Options.Addr", "--addr",
-)
+// optionFlags holds the flags for options of the server, and the settings of --profile.
+var optionFlags = func() map[string]string {
+	names := map[string]string{
+		"Options.APIKey": "--api-key", "Options.WorkspaceID": "--workspace-id", "Options.WebhookSecret": "--webhook-secret",
+		"Options.PublicURL": "--public-url", "Options.Addr": "--addr",
+	}
+	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+		names["Options.Profile."+field.Name] = "--profile " + kebab(field.Name)
+	}
+	return names
+}()
 
 // stop ends the streams of events, then the service. It waits up to stopWithin for what is under way.
 func stop(site *site, server *signformstest.Server) error {

@@ -277,7 +277,7 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 		return
 	}
 	if err != nil {
-		it.record.Message = cli.InFlags(err.Error())
+		it.record.Message = inFlags(err).Error()
 	}
 	tell(err != nil)
 }

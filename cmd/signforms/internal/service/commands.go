@@ -21,18 +21,18 @@ type Commands struct {
 
 // Documents returns the commands on documents.
 func (s Commands) Documents() []*cobra.Command {
-	return []*cobra.Command{newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(s.OpenLimitFile)}
+	return speaking(newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(s.OpenLimitFile))
 }
 
 // Templates returns the command templates.
 func (s Commands) Templates() *cobra.Command {
 	return cli.Group("templates", "List, read and send templates, and list the documents made from them",
-		newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())
+		speaking(newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())...)
 }
 
 // Forms returns the commands on forms.
 func (s Commands) Forms() []*cobra.Command {
-	return []*cobra.Command{newFormsSend(), newFormsResponses()}
+	return speaking(newFormsSend(), newFormsResponses())
 }
 
 // Probe returns the command probe.

@@ -134,7 +134,7 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.Endpoints = endpoints
 	client, err := signforms.New(c.baseURL, c.apiKey, &o)
 	if err != nil {
-		return nil, cli.UsageError("%w", err)
+		return nil, cli.UsageError("%s", wrongInputs(err))
 	}
 	return client, nil
 }

@@ -60,7 +60,7 @@ same command goes on with the rest. The run has ended when each document was tri
 	c.flags.addJournalFlags(cmd, "with --all-pending, a file of this user for the service and the workspace")
 	c.out.AddFlags(cmd)
 	c.conn.addFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("all-pending", "template")
+	cli.Alternatives(cmd, false, "all-pending", "template")
 	return cmd
 }
 

@@ -34,15 +34,18 @@ type sendCommand struct {
 	role      string
 }
 
-const sendManyHelp = `
-With --csv it sends one document to each line of a CSV file. The header names the columns: name, email, role, colour, subject,
-message, and [variable] for the value of a custom variable. A line for several roles has columns such as Buyer.name, Buyer.email,
-Seller.name and Seller.email. The values of --subject, --message, --variable and --role apply to every line without its own.
+// sendManyHelp explains --csv. roles is a line about roles, or empty.
+func sendManyHelp(what, columns, roles, flags string) string {
+	return `
+With --csv it sends ` + what + ` to each line of a CSV file. The header names the columns:
+` + columns + ` and [variable] for the value of a custom variable.
+` + roles + `The values of ` + flags + ` apply to every line without its own.
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command sends only the rest. A line
 whose outcome is unknown is not sent again unless --resolve says so. The run has ended when every line was sent; the next one
 starts over.`
+}
 
 func newTemplatesSend() *cobra.Command {
 	c := &sendCommand{}
@@ -51,7 +54,8 @@ func newTemplatesSend() *cobra.Command {
 		Short: "Send a template to its receivers, once or to many",
 		Long: `Send makes a document from a template and sends it to its receivers, each with the title of a role of the template.
 When the answer is lost it ends with exit code 4: the document may have been sent.
-` + sendManyHelp,
+` + sendManyHelp("one document", "name, email, role, colour, subject, message",
+			"A line for several roles has columns such as Buyer.name, Buyer.email, Seller.name and Seller.email.\n", "--subject, --message, --variable and --role"),
 		Example: `  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to name=Ann,email=ann@example.com,role=Buyer
   signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer --dry-run`,
 		Args: cli.ExactlyOne("TEMPLATE_ID"),
@@ -69,8 +73,7 @@ func newFormsSend() *cobra.Command {
 		Use:   "send FORM_ID --to RECEIVER... | --csv FILE",
 		Short: "Send a form to its receivers, once or to many",
 		Long: `Send sends a form to its receivers. When the answer is lost it ends with exit code 4: the form may have been sent.
-` + strings.NewReplacer("one document to each line", "the form to each line", "role, colour, ", "", ` A line for several roles has columns such as Buyer.name, Buyer.email,
-Seller.name and Seller.email.`, "", "--variable and --role apply", "and --variable apply", "--message, and", "--message and").Replace(sendManyHelp),
+` + sendManyHelp("the form", "name, email, subject, message", "", "--subject, --message and --variable"),
 		Example: "  signforms forms send 7f1c… --to name=Ann,email=ann@example.com\n  signforms forms send 7f1c… --csv people.csv",
 		Args:    cli.ExactlyOne("FORM_ID"),
 		RunE:    c.run,
@@ -94,8 +97,7 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	c.flags.addFlags(cmd)
 	c.flags.addJournalFlags(cmd, "with --csv, FILE.journal")
 	c.conn.addFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("to", "csv")
-	cmd.MarkFlagsOneRequired("to", "csv")
+	cli.Alternatives(cmd, true, "to", "csv")
 }
 
 func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
@@ -254,25 +256,13 @@ func (c *sendCommand) checkLines(ctx context.Context, lines []person) error {
 				wrong = append(wrong, "and more")
 				break
 			}
-			wrong = append(wrong, fmt.Sprintf("line %d: %s", l.line, fieldsOf(err)))
+			wrong = append(wrong, fmt.Sprintf("line %d: %s", l.line, wrongInputs(err)))
 		}
 	}
 	if len(wrong) > 0 {
 		return cli.UsageError("%s: nothing was sent:\n  %s", c.csvFile, strings.Join(wrong, "\n  "))
 	}
 	return nil
-}
-
-// fieldsOf returns which fields of a line are wrong or, if the error names none, the error's text.
-func fieldsOf(err error) string {
-	if e, ok := errors.AsType[*signforms.Error](err); ok && len(e.Fields) > 0 {
-		var texts []string
-		for _, f := range e.Fields {
-			texts = append(texts, f.String())
-		}
-		return strings.Join(texts, "; ")
-	}
-	return err.Error()
 }
 
 // items makes an item from each line. It refuses two equal lines: the journal could not tell them apart, and they are most likely

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
@@ -130,19 +129,7 @@ func origin(r *http.Request) signformstest.Origin {
 	return signformstest.Origin{IP: ip, UserAgent: r.UserAgent()}
 }
 
-// inputs are names of inputs with which errors begin, and what signers and respondents call them.
-var inputs = map[string]string{"RespondentEmail: ": "your e-mail address ", "Reason: ": "the reason ", "answers: ": ""}
+// labels are the words of signers and respondents for inputs that errors name.
+var labels = map[string]string{"RespondentEmail": "your e-mail address", "Reason": "the reason", "answers": "", "fields": ""}
 
-// sentence turns the text of an error into a sentence.
-func sentence(err error) string {
-	text := strings.TrimSuffix(err.Error(), ".")
-	for name, words := range inputs {
-		if rest, found := strings.CutPrefix(text, name); found {
-			text = words + rest
-		}
-	}
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
+func sentence(err error) string { return look.Sentence(err, labels) }

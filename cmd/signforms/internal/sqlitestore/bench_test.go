@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"crypto/rand"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"

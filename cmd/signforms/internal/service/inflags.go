@@ -1,0 +1,63 @@
+package service
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
+)
+
+// flags holds the command line's words for inputs and settings of the SDK.
+var flags = map[string]string{
+	"baseURL": "--base-url", "apiKey": "the API key", "Options.WorkspaceID": "--workspace", "Options.AttemptTimeout": "--attempt-timeout",
+	"Options.MaxAttempts": "--max-attempts", "Options": "", "Endpoints": "--endpoint", "Endpoints[]": "--endpoint",
+	"DocumentID": "--id", "DateFrom": "--from", "Status": "--status", "Query": "--query", "Page": "--page", "Limit": "--limit",
+	"documentID": "the id", "templateID": "the template's id", "createdDocumentID": "the document's id", "DocumentRef.documentID": "the id",
+	"DocumentRef.templateID": "the template's id", "DocumentRef.createdDocumentID": "the document's id",
+	"TemplateID": "the template's id", "RespondentDocumentID": "--document", "FormID": "the form's id", "ResponseID": "--response", "responseID": "--response",
+	"Receivers": "--to", "Receivers[]": "receiver", "Name": "name", "Email": "email", "RoleTitle": "role", "RoleColour": "colour", "Subject": "subject",
+	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
+}
+
+// inFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other errors stay.
+func inFlags(err error) error {
+	e, ok := err.(*signforms.Error)
+	if !ok {
+		return err
+	}
+	in := *e
+	in.Fields = nil
+	for _, f := range e.Fields {
+		in.Fields = append(in.Fields, signforms.FieldError{Field: fieldname.Words(f.Field, flags), Problem: f.Problem})
+	}
+	if e.Local && errors.Is(err, signforms.ErrRateLimited) {
+		in.Message = "the reminder budget is used up: wait, or allow more with --max-wait"
+	}
+	return &in
+}
+
+// wrongInputs returns only what is wrong with the inputs of a call or, if the error names none, its text.
+func wrongInputs(err error) string {
+	err = inFlags(err)
+	e, ok := err.(*signforms.Error)
+	if !ok || len(e.Fields) == 0 {
+		return err.Error()
+	}
+	texts := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		texts[i] = f.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// speaking has the commands return their errors through inFlags.
+func speaking(commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		work := cmd.RunE
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return inFlags(work(cmd, args)) }
+	}
+	return commands
+}
