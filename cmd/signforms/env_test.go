@@ -33,7 +33,7 @@ func TestWrongVariableIsAUsageError(t *testing.T) {
 }
 
 // The image sets the data file with a variable. --memory on the command line overrides it.
-func TestMemoryBesideTheVariableOfData(t *testing.T) {
+func TestMemoryFlagOverridesDataVariable(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_DATA", "/nowhere/sandbox.db")
 	s := serveInProcess(t, "--memory")
 	require.Contains(t, s.stderr.String(), "memory, 0 documents")

@@ -63,7 +63,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"status", "--url", "nonsense"}, "is not a URL of a sandbox"},
 		{[]string{"status", "--json=maybe"}, `--json "maybe": must be true or false`},
 		{[]string{"seed"}, "give one FILE; see"},
-		{[]string{"reset"}, "say --yes"},
+		{[]string{"reset"}, "add --yes"},
 		{[]string{"trigger", "new_signature_pdf_completed", "--set", "bogus"}, "this event knows signer=…"},
 	} {
 		stdout, stderr, code := execute(t, c.args...)
@@ -90,7 +90,7 @@ func TestHelpOfCommandsAndVersionAsAFlag(t *testing.T) {
 }
 
 // A refusal by a running sandbox does not make the error suggest another address.
-func TestOnlyASilentSandboxIsLookedForElsewhere(t *testing.T) {
+func TestOnlyASilentSandboxSuggestsAnotherAddress(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	bad := filepath.Join(t.TempDir(), "bad.yaml")
@@ -109,5 +109,17 @@ func TestOnlyASilentSandboxIsLookedForElsewhere(t *testing.T) {
 		require.Equal(t, cli.ExitFailure, code, stderr)
 		require.Contains(t, stderr, "no sandbox answers at http://127.0.0.1:1: ")
 		require.Contains(t, stderr, hint+", or say with "+where+"$SIGNFORMS_SANDBOX_URL where it is")
+	}
+}
+
+func TestFlagsThatGoTogether(t *testing.T) {
+	for args, want := range map[string]string{
+		"templates send x": "signforms: give --to or --csv; see signforms templates send --help\n",
+		"templates send x --csv a --to name=A,email=a@b": "signforms: give --to or --csv, not both; see signforms templates send --help\n",
+		"documents list --json --csv":                    "signforms: give --csv or --json, not both; see signforms documents list --help\n",
+	} {
+		_, stderr, code := execute(t, strings.Fields(args)...)
+		require.Equal(t, cli.ExitUsage, code)
+		require.Equal(t, want, stderr, args)
 	}
 }

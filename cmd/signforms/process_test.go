@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
@@ -452,8 +453,8 @@ func TestOneRunUsesTheJournal(t *testing.T) {
 	g := &gate{method: http.MethodPost, before: func(n int) {
 		if n == 1 {
 			_, stderr, code := execute(t, args...)
-			require.Equal(t, cli.ExitFailure, code)
-			require.Contains(t, stderr, "another run is using the journal")
+			assert.Equal(t, cli.ExitFailure, code)
+			assert.Contains(t, stderr, "another run is using the journal")
 		}
 	}}
 	g.stand(t, s)

@@ -103,7 +103,7 @@ func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		address := func(arg string) bool { return strings.Contains(arg, "://") }
 		if f := cmd.Flags().Lookup("sandbox"); f != nil && f.Changed && slices.ContainsFunc(args, address) {
-			return errors.New("the address of --sandbox stands behind an equals sign: --sandbox=URL")
+			return errors.New("--sandbox takes its URL after an equals sign: --sandbox=URL")
 		}
 		return check(cmd, args)
 	}

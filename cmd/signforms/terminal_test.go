@@ -93,7 +93,7 @@ func TestDoesNotAskForOne(t *testing.T) {
 	require.NotContains(t, shown, "[y/N]")
 }
 
-// The program does not wait for an answer on the terminal after it is told to stop.
+// The program does not wait for an answer on the terminal after an interrupt.
 func TestInterruptedAsItAsks(t *testing.T) {
 	s := newService(t, nil)
 	master, slave, err := pty.Open()

@@ -16,7 +16,7 @@ import (
 )
 
 // Inputs have a maxlength. A longer text that is posted anyway is answered with a message.
-func TestTooLongIsSaid(t *testing.T) {
+func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 	service := newConsole(t)
 	document := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	form := service.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{

@@ -57,7 +57,7 @@ func body(data []byte) string {
 		return "(empty)"
 	}
 	if !utf8.Valid(data) {
-		return fmt.Sprintf("(%d bytes that are no text)", len(data))
+		return fmt.Sprintf("(%d bytes that are not text)", len(data))
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, data, "", "  ") == nil {

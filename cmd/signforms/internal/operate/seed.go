@@ -59,7 +59,7 @@ func Reset() *cobra.Command {
 		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if !yes {
-			return nil, nil, cli.UsageError("reset removes everything: say --yes")
+			return nil, nil, cli.UsageError("reset removes everything: add --yes")
 		}
 		var made control.Seeded
 		err := c.Post(cmd.Context(), "/reset", nil, &made)

@@ -25,7 +25,7 @@ func newWebhooksAdd() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:     "add URL --event FAMILY",
 		Short:   "Add a webhook to a running sandbox",
-		Long:    "Add a webhook to a running sandbox and print its id. It gets what happens from now on.",
+		Long:    "Add a webhook to a running sandbox and print its id. It receives what happens from now on.",
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
 		Args:    cli.ExactlyOne("URL that gets the deliveries"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {

@@ -50,7 +50,7 @@ var Facts = []Fact{
 	{ID: "archive", Text: "without archive a list holds archived documents too", Grade: Assumed},
 	{ID: "unknown parameters", Text: "unknown parameters are ignored", Grade: Assumed},
 	{ID: "status in progress", Text: "the status in progress is PENDING", Grade: Assumed},
-	{ID: "unknown status", Text: "a status filter that is no status is refused with 400", Grade: Assumed},
+	{ID: "unknown status", Text: "a filter by an unknown status is refused with 400", Grade: Assumed},
 	{ID: "times", Text: "dateFrom and dateTo take RFC 3339 times", Grade: Assumed},
 	{ID: "dates alone", Text: "dateFrom and dateTo take a date without a time", Grade: Assumed},
 	{ID: "dateFrom included", Text: "dateFrom includes its own millisecond, and no earlier one", Grade: Assumed},

@@ -120,7 +120,7 @@ func (r *run) others() {
 		for name, value := range object {
 			if !slices.Contains(listFields, name) && extra[name] == nil {
 				extra[name] = value
-				names = append(names, ifThen(fieldName.MatchString(name), name, "one that is no name"))
+				names = append(names, ifThen(fieldName.MatchString(name), name, "one that is not a name"))
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func layoutOf(a answer) (signformstest.ErrorLayout, string) {
 	json.Unmarshal(a.object["data"], &data) // data that is not an object holds no message
 	switch {
 	case a.object == nil:
-		return signformstest.LayoutText, "no JSON object"
+		return signformstest.LayoutText, "not a JSON object"
 	case a.object["message"] != nil:
 		return signformstest.LayoutMessage, "message"
 	case a.object["error"] != nil:

@@ -32,7 +32,7 @@ const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 func CheckEnvFile(c control.Credentials) error {
 	for _, v := range envVariables(c) {
 		if strings.Trim(v.value, plainEnv) != "" {
-			return fmt.Errorf("--env-file: %s may hold letters of ASCII, digits and _ . : / @ %% + = - alone, as shells and Docker read other characters differently: "+
+			return fmt.Errorf("--env-file: %s may hold letters of ASCII, digits and _ . : / @ %% + = - only, as shells and Docker read other characters differently: "+
 				"set another %s, or leave out --env-file", v.name, v.flag)
 		}
 	}
@@ -52,7 +52,7 @@ func ShellLines(c control.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
 		if strings.ContainsFunc(v.value, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return "", fmt.Errorf("the value of %s holds control characters: what answers is most likely no sandbox of this program", v.name)
+			return "", fmt.Errorf("the value of %s holds control characters: what answers is most likely not a sandbox of this program", v.name)
 		}
 		text := v.value
 		if strings.Trim(text, plainEnv) != "" {

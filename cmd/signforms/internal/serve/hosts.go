@@ -20,7 +20,7 @@ type hostCheck struct{ names []string }
 func checkHosts(names []string) error {
 	for _, name := range names {
 		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
-			return cli.UsageError("--allow-host %q is no host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
+			return cli.UsageError("--allow-host %q is not a host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
 		}
 	}
 	return nil

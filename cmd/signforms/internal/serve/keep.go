@@ -18,7 +18,7 @@ func parseKeep(settings []string) (k signformstest.Keep, err error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return k, cli.UsageError("--keep %s: %q is not a number from 1 on", name, text)
+			return k, cli.UsageError("--keep %s: %q is not a number, 1 or more", name, text)
 		}
 		*logs[name] = n
 	}

@@ -13,7 +13,7 @@ func TestKeepNamesItsLogs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, signformstest.Keep{Requests: 1, Deliveries: 2, Messages: 3, Audit: 4}, k)
 	for setting, want := range map[string]string{
-		"mail=1": `there is no log "mail"; there are audit, deliveries, messages, requests`, "audit": `--keep audit: "" is not a number from 1 on`,
+		"mail=1": `there is no log "mail"; there are audit, deliveries, messages, requests`, "audit": `--keep audit: "" is not a number, 1 or more`,
 		"audit=0": `"0" is not`, "audit=-1": `"-1" is not`, "audit=many": `"many" is not`,
 	} {
 		text := refused(t, "--memory", "--addr", "127.0.0.1:0", "--keep", setting)

@@ -41,8 +41,8 @@ func Command(version string) *cobra.Command {
 		Long: "Run the reference service as a sandbox: for programs in any language, for QA, and for CI. It is not the real service,\n" +
 			"sends no mail, and nothing signed in it is binding. It ends with SIGTERM or Ctrl+C, after requests and webhook\n" +
 			"attempts under way, at most 10 seconds later.\n\n" +
-			"Each flag can be set by the variable in brackets behind it; a flag comes before its variable. It never asks for\n" +
-			"updates and reports nothing to anybody.",
+			"Each flag can be set by the variable in brackets after it, which it overrides. The sandbox does not check for updates\n" +
+			"and sends no telemetry.",
 		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,7 +58,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.addr, "addr", sandbox.DefaultAddr, "`host:port` to listen on; port 0 is a free one")
 	flags.StringVar(&f.publicURL, "public-url", "", "`URL` in links and webhook payloads, if it differs from the listening address: that of a proxy, or a container's name")
 	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
-	flags.BoolVar(&f.memory, "memory", false, "keep the state in memory alone: it ends with the program")
+	flags.BoolVar(&f.memory, "memory", false, "keep the state only in memory: it ends with the program")
 	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
 	flags.StringVar(&f.apiKey, "api-key", "", "the clients' API key (default: what the file holds, else a new one)")
 	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default: made once and kept in the data file)")
@@ -69,7 +69,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
 	flags.StringVar(&f.token, "token", "", "token that console and control API ask for; without one they are closed unless only this machine can reach the sandbox")
-	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, beside loopback and that of --public-url; may be repeated")
+	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, besides loopback and that of --public-url; may be repeated")
 	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
 	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "do not stamp and seal the PDFs of completed documents, which takes time with many documents")
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")

@@ -72,7 +72,7 @@ func newDocumentsVoid() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "void ID...",
 		Short: "Void documents",
-		Long: `Void ends documents that are in progress. Voiding a document again changes nothing and is no error.
+		Long: `Void ends documents that are in progress. Voiding a document again changes nothing and is not an error.
 With --template the ids are those of documents made from that template (createdDocumentId).`,
 		Args: cli.AtLeastOne("ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {

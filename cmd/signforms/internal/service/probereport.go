@@ -72,7 +72,7 @@ func redactedBody(r *redact.Replacer, status int, body []byte) string {
 	case len(body) == 0:
 		return ""
 	case err != nil:
-		return fmt.Sprintf("(%d bytes that are no JSON, or not all of it)", len(body))
+		return fmt.Sprintf("(%d bytes that are not JSON, or not all of it)", len(body))
 	case len(text) > maxBodyInReport:
 		return strings.ToValidUTF8(string(text[:maxBodyInReport]), "") + " …"
 	}

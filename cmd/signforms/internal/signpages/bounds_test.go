@@ -16,7 +16,7 @@ import (
 )
 
 // Inputs have a maxlength. A longer text that is posted anyway is answered with a message.
-func TestTooLongIsSaid(t *testing.T) {
+func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
 	signing, form := links["ann@example.com"], formLink(t, service)

@@ -239,7 +239,7 @@ func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byt
 }
 
 // viewed notes that a person has seen the document. The page may report this only after the signer has signed or declined. Then
-// there is nothing to note, and that is no error.
+// there is nothing to note, which is not an error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
 	if errors.Is(err, signformstest.ErrRefused) {

@@ -221,7 +221,7 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 }
 
-// TestViewedAfterTheEnd: the page may report that the document was shown after the form was sent. That is no error, which a browser
+// TestViewedAfterTheEnd: the page may report that the document was shown after the form was sent. That is not an error, which a browser
 // would log as a failed request.
 func TestViewedAfterTheEnd(t *testing.T) {
 	service := newService(t)

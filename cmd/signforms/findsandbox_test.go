@@ -49,7 +49,7 @@ func quoted(s string) string {
 }
 
 // Shells, Docker and CI read the file. Values that they would read differently are refused before anything is started.
-func TestEnvFileHoldsOnlyWhatAllReadersTakeForTheSame(t *testing.T) {
+func TestEnvFileRefusesAmbiguousValues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.env")
 	for _, c := range []struct{ flag, value string }{
 		{"--api-key", "it's"}, {"--api-key", "$HOME"}, {"--api-key", "a;b"}, {"--api-key", "a b"}, {"--api-key", "a#b"}, {"--api-key", "a\nb"}, {"--api-key", "ä"},
@@ -57,7 +57,7 @@ func TestEnvFileHoldsOnlyWhatAllReadersTakeForTheSame(t *testing.T) {
 	} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--env-file", file, c.flag, c.value)
 		require.Equal(t, cli.ExitUsage, code, "%v: %s", c, stderr)
-		require.Contains(t, stderr, "digits and _ . : / @ % + = - alone", "%v", c)
+		require.Contains(t, stderr, "digits and _ . : / @ % + = - only", "%v", c)
 		require.Contains(t, stderr, "set another "+c.flag, "%v", c)
 		require.NoFileExists(t, file)
 	}
@@ -95,7 +95,7 @@ func TestSandboxFlagGoesByTheVariables(t *testing.T) {
 }
 
 // When a token would not help, the error says what does.
-func TestClosedSandboxIsToBeStartedWithAToken(t *testing.T) {
+func TestClosedSandboxAsksForAToken(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--addr", "0.0.0.0:0")
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.Listening, "http://"), "]:")
 	if port == "" {

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what the program prints into testdata/sessions and docs/cli.md")
+var update = flag.Bool("update", false, "write what the program prints into testdata/recorded and docs/cli.md")
 
-// TestSessions runs the command lines of each file in testdata/sessions without a terminal, one after the other on one service. It
+// TestRecordedOutput runs the command lines of each file in testdata/recorded without a terminal, one after the other on one service. It
 // compares all output. Names in capitals stand for ids, addresses and folders.
-func TestSessions(t *testing.T) {
-	files, err := filepath.Glob("testdata/sessions/*.txt")
+func TestRecordedOutput(t *testing.T) {
+	files, err := filepath.Glob("testdata/recorded/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
