@@ -12,6 +12,13 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
+// mailing is one send: the values of the flags, or of a line of a CSV file.
+type mailing struct {
+	Receivers []signforms.Receiver       `json:"receivers"`
+	Mail      signforms.Mail             `json:"mail"`
+	Variables []signforms.CustomVariable `json:"variables"`
+}
+
 // person is a line of a CSV file: what is sent, and to whom.
 type person struct {
 	mailing

@@ -120,13 +120,6 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	return c.runOnce(cmd)
 }
 
-// mailing is one send: the values of the flags, or of a line of a CSV file.
-type mailing struct {
-	Receivers []signforms.Receiver       `json:"receivers"`
-	Mail      signforms.Mail             `json:"mail"`
-	Variables []signforms.CustomVariable `json:"variables"`
-}
-
 // runOnce sends to the receivers of --to, together.
 func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 	m := mailing{c.receivers, c.mail, c.variables}
