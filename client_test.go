@@ -311,7 +311,7 @@ func TestNewRefusesStoresThatCannotWork(t *testing.T) {
 		"LimitStore is a zero MemoryLimitStore: use NewMemoryLimitStore":                &signforms.MemoryLimitStore{},
 	} {
 		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{LimitStore: store})
-		require.EqualError(t, err, "signforms: settings: "+want)
+		require.EqualError(t, err, "new client: invalid input: Options."+want)
 		require.ErrorIs(t, err, signforms.ErrInvalid)
 	}
 }
