@@ -144,14 +144,14 @@ func retryAfter(a answer) time.Duration {
 	return time.Duration(min(max(seconds, 1), 60)) * time.Second
 }
 
-// askOnce makes one request. It first waits until Pause has passed since the last one.
+// askOnce makes one request. After the first, it waits for Pause before it.
 func (r *run) askOnce(ctx context.Context, method, path string, query url.Values, body []byte, key string) (answer, error) {
-	if wait := Pause - time.Since(r.ended); !r.ended.IsZero() && wait > 0 {
-		if err := r.Sleep(ctx, wait); err != nil {
+	if r.begun {
+		if err := r.Sleep(ctx, Pause); err != nil {
 			return answer{}, err
 		}
 	}
-	defer func() { r.ended = time.Now() }()
+	r.begun = true
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	target := strings.TrimRight(r.BaseURL, "/") + path

@@ -60,7 +60,7 @@ type run struct {
 	Options
 	report   Report
 	outcomes map[string]Result
-	ended    time.Time // of the last request
+	begun    bool // a request was made
 
 	size      int  // the largest limit that is accepted, as far as is known
 	ignoreIDs bool // the service ignores documentId
