@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -15,6 +16,7 @@ import (
 // claim is a line that this process holds until its lease ends, with the event to process.
 type claim struct {
 	line        int64
+	low         int64 // no event of the line with a lower id is pending
 	token       int64
 	until       time.Time
 	entry       Entry
@@ -62,12 +64,13 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 // claimWithin claims up to n lines that are due and not occupied by this process, and marks them as occupied. The caller must vacate
 // them when the transaction fails.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
-	at := q.instant()
-	free, err := q.freeLines(t, n, at)
+	free, err := q.freeLines(t, n)
 	if err != nil {
 		return nil, err
 	}
+	at := q.instant() // after the lines, with which the database's clock was read
 	for _, c := range free {
+		c.until = at.until
 		before, begun := max(c.entry.ID, -c.entry.ID), c.entry.ID < 0
 		// A separate statement, so that it sees what the worker before stored before it gave up the line.
 		found, err := c.load(t)
@@ -86,7 +89,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 		c.interrupted = c.token != 0 && before == c.entry.ID
 		c.begun = c.interrupted && begun
 		c.token = rand.Int64N(maxToken) + 1
-		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.head()); err != nil {
+		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.head(), at.now, c.entry.ID); err != nil {
 			return claims, err
 		}
 		q.occupy(c)
@@ -97,34 +100,46 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 
 // freeLines locks up to n lines that are due and not occupied by this process. The returned claims have the token and head of the
 // worker that held the line last.
-func (q *Queue) freeLines(t *tx, n int, at instant) (free []*claim, err error) {
-	if free, err = dueLines(t, n, at, "TRUE"); err != nil || !q.anyBusy(free) {
+func (q *Queue) freeLines(t *tx, n int) (free []*claim, err error) {
+	if free, err = q.dueLines(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
 		return free, err
 	}
 	// A function of this process still runs although its lease has ended. This is rare, so such lines are excluded only in this case.
-	return dueLines(t, n, at, "NOT ("+t.in("id", "$2")+")", t.list(q.busy()))
+	return q.dueLines(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
 }
 
 // dueLines locks up to n lines that are due and fulfil the condition. It uses no parameter for LIMIT, because SQLite would plan such a
 // statement again each time.
-func dueLines(t *tx, n int, at instant, condition string, args ...any) (lines []*claim, err error) {
+func (q *Queue) dueLines(t *tx, n int, condition string, args ...any) (lines []*claim, err error) {
 	free := t.latest + "(due, lease)"
+	sent, shown := q.clock.boot(), int64(0)
 	err = t.each(func(rows *sql.Rows) error {
-		c := &claim{until: at.until}
+		c := &claim{}
 		lines = append(lines, c)
-		return rows.Scan(&c.line, &c.token, &c.entry.ID)
-	}, `SELECT id, token, head FROM signforms_lines WHERE `+free+` <= $1 AND `+condition+`
-		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(at.now))...)
+		return rows.Scan(&c.line, &c.low, &c.token, &c.entry.ID, &shown)
+	}, `SELECT id, low, token, head, `+t.shows+` FROM signforms_lines WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
+		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(q.now()), any(q.floor.from(t)))...)
+	q.shown(shown, sent)
 	return lines, err
+}
+
+// shown corrects the clock by what the database's clock showed since sent, unless that is 0.
+func (q *Queue) shown(ms int64, sent time.Duration) {
+	if ms != 0 {
+		q.clock.follow(ms, sent)
+	}
 }
 
 const maxToken = 1<<63 - 2
 
 const (
-	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4 WHERE id = $1`
+	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
 	removeLine = `DELETE FROM signforms_lines WHERE id = $1`
+
+	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may choose the primary key,
+	// and walk past every settled event. Without low, it would walk past the entries of events that were settled since its last VACUUM.
 	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, body
-		FROM signforms_events WHERE line_id = $1 AND state = 0 ORDER BY id LIMIT 1`
+		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`
 )
 
 // load reads the first pending event of the claim's line.
@@ -133,7 +148,7 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	var received int64
 	e := &c.entry
 	*e = Entry{State: Pending}
-	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line)
+	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line, c.low)
 	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
 }
@@ -162,12 +177,67 @@ func (c *claim) event() (webhook.Event, error) {
 
 // nextDue returns how long it takes until a line is due that this process does not occupy. It returns false when there is none.
 func (q *Queue) nextDue(ctx context.Context) (time.Duration, bool, error) {
-	var due int64
+	var due, shown int64
 	t := q.query(ctx)
 	free := t.latest + "(due, lease)"
+	sent := q.clock.boot()
 	// Do not use min(): with a condition it would read all lines instead of the first in the index.
-	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE NOT ("+t.in("id", "$1")+") ORDER BY "+free+" LIMIT 1", t.list(q.busy()))
-	return time.Duration(due-q.now()) * time.Millisecond, found, err
+	found, err := t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_lines WHERE "+free+" >= $1 AND NOT ("+t.in("id", "$2")+
+		") ORDER BY "+free+" LIMIT 1", q.floor.next(t, q.clock.boot()), t.list(q.busy()))
+	if err != nil {
+		return 0, false, err
+	}
+	q.shown(shown, sent)
+	now := q.now()
+	q.floor.raise(due, now)
+	return time.Duration(due-now) * time.Millisecond, found, nil
+}
+
+// floor is the time from which on lines may be due. In Postgres the index of lines keeps the entries of earlier times for as long as any
+// client has a transaction open, and a search from the start would walk past all of them.
+type floor struct {
+	mu   sync.Mutex
+	ms   int64
+	full time.Duration // when all lines were looked at last, since boot
+}
+
+const (
+	floorBelow = 3 * time.Second // longer than a delivery waits for its commit
+	floorFor   = 5 * time.Second // then all lines are looked at again
+)
+
+// from returns the time from which on a search starts: on SQLite always 0.
+func (f *floor) from(t *tx) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t.skip == "" {
+		return 0
+	}
+	return f.ms
+}
+
+// next is from, and resets the floor from time to time.
+func (f *floor) next(t *tx, boot time.Duration) int64 {
+	f.mu.Lock()
+	if boot-f.full > floorFor {
+		f.ms, f.full = 0, boot
+	}
+	f.mu.Unlock()
+	return f.from(t)
+}
+
+// raise raises the floor after a search that found a line that is due at due, or none.
+func (f *floor) raise(due, now int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ms = max(f.ms, min(due, now)-floorBelow.Milliseconds())
+}
+
+// reset makes the next search look at all lines.
+func (f *floor) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ms = 0
 }
 
 // busy returns the lines that this process must not start now.

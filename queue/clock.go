@@ -1,88 +1,112 @@
 package queue
 
 import (
-	"context"
 	"sync"
 	"time"
 )
 
-// clock tells the store's time. It never goes back, so that due events stay due when the machine's clock is set back. After a restart
-// the newest time in the store has the same effect.
-type clock struct {
-	wall func() time.Time // nil: time.Now and the offset
-
-	mu     sync.Mutex
-	offset time.Duration // how far the database's clock is ahead
-	known  bool          // offset was read
-	last   int64         // the time that was returned last, in Unix milliseconds
-	at     time.Time     // when it was returned, with a monotonic reading
+// clocks are the clocks that a queue reads. Tests replace them.
+type clocks struct {
+	wall     func() time.Time     // may jump at any time
+	boot     func() time.Duration // time since a moment in the past; never jumps
+	bootID   string               // tells starts of the machine apart; "": boot counts from the start of the process
+	database func() time.Time     // replaces what Postgres says; nil: its own clock
 }
 
+func (c *clocks) fill() {
+	if c.wall == nil {
+		c.wall = time.Now
+	}
+	if c.boot == nil {
+		c.bootID, c.boot = bootClock()
+	}
+}
+
+// processClock returns a clock that shows how long ago it was made. It has no id, because other processes do not see the same.
+func processClock() (id string, since func() time.Duration) {
+	start := time.Now()
+	return "", func() time.Duration { return time.Since(start) }
+}
+
+// clock tells the store's time: what the database's clock showed when it was read last, and the time that has passed since then by a
+// clock that nobody can set. A Postgres database has a clock of its own. The clock of a SQLite file is the wall clock as it was when the
+// file was first opened after a start of the machine, and the time since that.
+type clock struct {
+	clocks
+
+	mu    sync.Mutex
+	base  int64 // the store's time less the time since boot, in milliseconds
+	known bool
+	read  time.Duration // when the database's clock was read last, since boot
+	ahead time.Duration // by how much the wall clock was ahead of boot then
+	jumps int           // how often the database's clock has jumped
+}
+
+// now returns the store's time in Unix milliseconds.
 func (c *clock) now() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.advance()
+	return c.base + c.boot().Milliseconds()
 }
 
-func (c *clock) advance() int64 {
-	real := time.Now()
-	wall := real.Round(0).Add(c.offset)
-	if c.wall != nil {
-		wall = c.wall()
-	}
-	passed := real.Sub(c.at)
-	if steady := c.last + passed.Milliseconds(); !c.at.IsZero() && steady > wall.UnixMilli() {
-		if passed >= time.Millisecond { // otherwise fractions of milliseconds would be lost each time
-			c.last, c.at = steady, c.at.Add(passed.Truncate(time.Millisecond))
-		}
-		return steady
-	}
-	c.last, c.at = wall.UnixMilli(), real
-	return c.last
-}
-
-// atLeast makes sure that the clock returns no time before ms.
-func (c *clock) atLeast(ms int64) {
+// set makes base the store's time less the time since boot.
+func (c *clock) set(base int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.advance() < ms {
-		c.last, c.at = ms, time.Now()
-	}
+	c.base, c.known = base, true
 }
 
-// precise is the largest error with which an answer about the database's clock replaces the one before.
-const precise = 250 * time.Millisecond
+// jump is by how much a database's clock must differ from the time that has passed to have jumped.
+const jump = 30 * time.Second
 
-// follow sets how far the database's clock is ahead. It ignores answers with a large error, which a clock that never goes back would
-// keep. Only the first answer is always used.
-func (c *clock) follow(ahead, within time.Duration) {
+// follow corrects the clock by what the database's clock showed at some moment between sent and now. A slow answer moves the clock only
+// as far as it proves it wrong.
+func (c *clock) follow(shown int64, sent time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.known || within <= precise {
-		c.offset, c.known = ahead, true
+	received := c.boot()
+	if c.database != nil {
+		shown = millis(c.database())
 	}
+	lowest, highest := shown-received.Milliseconds()-1, shown-sent.Milliseconds()+1
+	before := c.base
+	if c.known {
+		c.base = min(max(c.base, lowest), highest)
+	} else {
+		c.base, c.known = (lowest+highest)/2, true
+		before = c.base
+	}
+	if moved := c.base - before; moved > jump.Milliseconds() || -moved > jump.Milliseconds() {
+		c.jumps++
+	}
+	c.read, c.ahead = received, c.wallAhead(received)
+}
+
+func (c *clock) wallAhead(boot time.Duration) time.Duration {
+	return time.Duration(c.wall().UnixNano()) - boot
+}
+
+// readEvery is how old the last reading of the database's clock may be when a delivery is stored.
+const readEvery = 10 * time.Second
+
+// stale reports, to one caller at a time, that the database's clock should be read again: because the last reading is old, or because the
+// wall clock has moved since, as it does when the machine was suspended in a way that its other clocks do not show.
+func (c *clock) stale() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	boot := c.boot()
+	moved := c.wallAhead(boot) - c.ahead
+	if boot-c.read <= readEvery && moved <= time.Second && -moved <= time.Second {
+		return false
+	}
+	c.read, c.ahead = boot, c.wallAhead(boot)
+	return true
+}
+
+func (c *clock) jumped() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.jumps
 }
 
 func (q *Queue) now() int64 { return q.clock.now() }
-
-// setClock sets the clock by the database's clock and by the newest readable time in the store. It calls damaged with the id of each
-// newer event that cannot be read.
-func (q *Queue) setClock(ctx context.Context, damaged func(id int64, err error)) error {
-	if q.clock.wall == nil {
-		ahead, within, err := q.db.clock(ctx)
-		if err != nil {
-			return err
-		}
-		q.clock.follow(ahead, within)
-	}
-	var newest int64
-	t := q.query(ctx)
-	_, err := t.first([]any{&newest}, "SELECT received FROM signforms_events ORDER BY id DESC LIMIT 1")
-	if err != nil {
-		newest, err = newestReadable(t, damaged)
-	}
-	if err == nil {
-		q.clock.atLeast(newest)
-	}
-	return err
-}

@@ -5,8 +5,18 @@ import (
 	"time"
 )
 
-// SetClock replaces the clock of queues that are opened with o.
-func (o *Options) SetClock(now func() time.Time) { o.now = now }
+// Clocks are the clocks of a process.
+type Clocks struct {
+	Wall     func() time.Time
+	Boot     func() time.Duration
+	BootID   string
+	Database func() time.Time // of Postgres; nil: its own
+}
+
+// SetClocks replaces the clocks of queues that are opened with o.
+func (o *Options) SetClocks(c Clocks) {
+	o.clocks = clocks{wall: c.Wall, boot: c.Boot, bootID: c.BootID, database: c.Database}
+}
 
 // SetUnsynced makes a SQLite file forget what a power cut finds unwritten.
 func (o *Options) SetUnsynced() { o.unsynced = true }
@@ -14,19 +24,23 @@ func (o *Options) SetUnsynced() { o.unsynced = true }
 // SetPoll sets how often Run looks for what other processes have received: on virtual time, that is the most work.
 func (o *Options) SetPoll(d time.Duration) { o.poll = d }
 
+// HasPoll reports whether SetPoll was called.
+func (o *Options) HasPoll() bool { return o.poll != 0 }
+
 // NewestSchema is the number of schema steps.
-var NewestSchema = len(sqliteSchema)
+var NewestSchema = newest
 
 // SetSync is called before each commit on SQLite.
 func (o *Options) SetSync(sync func()) { o.sync = sync }
 
-// DatabaseClock asks how far the database's clock is ahead, and how far that may be wrong.
-func (q *Queue) DatabaseClock(ctx context.Context) (ahead, within time.Duration, err error) {
-	return q.db.clock(ctx)
-}
+// ReadClock reads the database's clock.
+func (q *Queue) ReadClock(ctx context.Context) error { return q.db.clock(ctx, &q.clock) }
 
-// FollowClock does what the sweep does with such an answer.
-func (q *Queue) FollowClock(ahead, within time.Duration) { q.clock.follow(ahead, within) }
+// FollowClock takes an answer about the database's clock, which was asked for at sent.
+func (q *Queue) FollowClock(shown time.Time, sent time.Duration) { q.clock.follow(millis(shown), sent) }
 
 // Now is the time in the store's terms.
 func (q *Queue) Now() time.Time { return fromMillis(q.now()) }
+
+// HasClocks reports whether SetClocks was called.
+func (o *Options) HasClocks() bool { return o.clocks.boot != nil }

@@ -96,12 +96,23 @@ func (s stage) queue(o *queue.Options) *queue.Queue {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if s.virtual {
-		o.SetPoll(time.Hour)
+		if !o.HasPoll() {
+			o.SetPoll(time.Hour)
+		}
+		if !o.HasClocks() {
+			o.SetClocks(virtualClocks())
+		}
 	}
 	q, close, err := s.open(s.Context(), o)
 	require.NoError(s, err)
 	s.Cleanup(func() { require.NoError(s, close()) })
 	return q
+}
+
+// virtualClocks are clocks that go by virtual time, like all others in a bubble of synctest.
+func virtualClocks() queue.Clocks {
+	began := time.Unix(0, 0)
+	return queue.Clocks{Wall: time.Now, Boot: func() time.Duration { return time.Since(began) }, BootID: "virtual", Database: time.Now}
 }
 
 // run runs functions until the returned function is called, which a test that does not call it does at its end.

@@ -170,8 +170,8 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 		now := q.now()
 		// Failed events may have no line any more.
 		for _, line := range c.lines {
-			if _, err := t.exec(`INSERT INTO signforms_lines (id, due) VALUES ($1, $2) ON CONFLICT (id)
-				DO UPDATE SET due = CASE WHEN signforms_lines.token = 0 THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
+			if _, err := t.exec(`INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id)
+				DO UPDATE SET low = 0, due = CASE WHEN signforms_lines.token = 0 THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
 				return 0, err
 			}
 		}

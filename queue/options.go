@@ -79,10 +79,10 @@ type Options struct {
 	// opened.
 	Logger *slog.Logger
 
-	poll     time.Duration    // how often Run looks for what other processes have received
-	now      func() time.Time // replaces the clock in tests
-	sync     func()           // is called before each commit on SQLite: tests show what a slow disk does
-	unsynced bool             // tests show that a power cut loses events without a sync
+	poll     time.Duration // how often Run looks for what other processes have received
+	clocks   clocks        // tests replace them
+	sync     func()        // is called before each commit on SQLite: tests show what a slow disk does
+	unsynced bool          // tests show that a power cut loses events without a sync
 }
 
 // Received is the result of one request to [Queue.Handler].

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -18,34 +18,75 @@ type postgresStore struct{ db *sql.DB }
 var postgresDialect = dialect{
 	latest: "greatest", position: "strpos",
 	skip: " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE",
-	in:   func(column, param string) string { return column + " = ANY(" + param + ")" },
-	list: func(values any) any { return values },
+	shows: "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+	in:    func(column, param string) string { return column + " = ANY(" + param + ")" },
+	list:  func(values any) any { return values },
 }
+
+const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"
 
 // schemaLock is the advisory lock for changes of the schema: "sfq1".
 const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, error) {
 	s := &postgresStore{stdlib.OpenDBFromPool(pool)}
-	if err := s.write(ctx, s.migrate); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
+}
+
+// prepare makes or migrates the tables. If there is nothing to do, it needs no right to make tables.
+func (s *postgresStore) prepare(ctx context.Context) error {
+	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
+	if err != nil {
+		return err
+	}
+	if done, err := v.usable(len(postgresSchema)); done || err != nil {
+		return err
+	}
+	err = s.write(ctx, s.migrate)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
+		return fmt.Errorf("the tables have schema version %d, and this role may not migrate them to %d: run signforms-queue migrate with a role that owns them: %w",
+			v.version, len(postgresSchema), err)
+	}
+	return err
+}
+
+// postgresVersion reads the version of the tables in the search_path.
+func postgresVersion(t *tx) (v schemaVersion, err error) {
+	var there bool
+	if _, err = t.first([]any{&there}, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL"); err != nil || !there {
+		return v, err
+	}
+	if _, err = t.first([]any{&v.version}, "SELECT coalesce(max(version), 0) FROM signforms_queue_schema"); err != nil {
+		return v, err
+	}
+	v.oldest = v.version
+	if v.version > 1 {
+		_, err = t.first([]any{&v.oldest}, "SELECT coalesce(oldest, version) FROM signforms_queue_schema WHERE version = $1", v.version)
+	}
+	return v, err
 }
 
 func (s *postgresStore) migrate(t *tx) error {
 	if _, err := t.exec("SELECT pg_advisory_xact_lock($1)", int64(schemaLock)); err != nil {
 		return err
 	}
-	if _, err := t.exec("CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"); err != nil {
+	// This also makes Postgres see the tables that another process has made meanwhile.
+	if _, err := t.exec(makeSchemaTable); err != nil {
 		return err
 	}
-	var version int
-	if _, err := t.first([]any{&version}, "SELECT coalesce(max(version), 0) FROM signforms_queue_schema"); err != nil {
+	v, err := postgresVersion(t)
+	if err != nil {
 		return err
 	}
-	return migrate(t, version, postgresSchema, func(version int) error {
-		_, err := t.exec("INSERT INTO signforms_queue_schema (version) VALUES ($1)", version)
+	return migrate(t, v, postgresSchema, func(version, oldest int) error {
+		if version == 1 {
+			_, err := t.exec("INSERT INTO signforms_queue_schema (version) VALUES (1)")
+			return err
+		}
+		_, err := t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldest)
 		return err
 	})
 }
@@ -103,13 +144,13 @@ func gaveWay(err error) bool {
 // A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same line get their
 // ids in the order of their commits, and two deliveries never wait for each other.
 const (
-	postgresLockLines = `INSERT INTO signforms_lines (id, due)
-		SELECT id, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
+	postgresLockLines = `INSERT INTO signforms_lines (id, due, since)
+		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
 		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
-	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body)
-		SELECT dedupe, line_id, line, type, subject, signers, $8, body
-		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
-			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
+	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd)
+		SELECT dedupe, line_id, line, type, subject, signers, $8, body, odd
+		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $9::smallint[])
+			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, odd, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
 	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING line_id`
 	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
@@ -120,11 +161,12 @@ func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (rece
 	var keys, bodies [][]byte
 	var ids []int64
 	var lines, kinds, subjects, signers []string
+	var odd []int16
 	for i := range rows {
 		r := &rows[i]
 		keys, bodies = append(keys, r.key[:]), append(bodies, r.body)
 		ids, lines, kinds = append(ids, r.lineID), append(lines, r.line), append(kinds, r.kind)
-		subjects, signers = append(subjects, r.subject), append(signers, r.signers)
+		subjects, signers, odd = append(subjects, r.subject), append(signers, r.signers), append(odd, int16(r.odd))
 	}
 	locked := slices.Clone(ids)
 	slices.Sort(locked)
@@ -132,7 +174,7 @@ func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (rece
 	if _, err := t.exec(postgresLockLines, locked, now); err != nil {
 		return receipt{}, err
 	}
-	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now)
+	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, odd)
 	if err != nil {
 		return receipt{}, err
 	}
@@ -148,7 +190,7 @@ func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (rece
 		return err
 	}, postgresRedrive, keys, lastTry)
 	if err == nil {
-		err = bringForward(t, redriven, now)
+		err = reopen(t, redriven, now)
 	}
 	if err != nil {
 		return receipt{}, err
@@ -167,20 +209,19 @@ func (s *postgresStore) text() *dialect { return &postgresDialect }
 func (s *postgresStore) clean(context.Context) error { return nil }
 
 // clock gets a connection before it reads the local clock, so that the wait for a connection does not count as an error.
-func (s *postgresStore) clock(ctx context.Context) (ahead, within time.Duration, err error) {
+func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer conn.Close()
-	before := time.Now()
-	var server int64
-	err = conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&server)
-	if err != nil {
-		return 0, 0, err
+	var shown int64
+	sent := c.boot()
+	if err := conn.QueryRowContext(ctx, "SELECT "+postgresDialect.shows).Scan(&shown); err != nil {
+		return err
 	}
-	within = time.Since(before) / 2
-	return time.UnixMicro(server).Sub(before.Add(within)), within, nil
+	c.follow(shown, sent)
+	return nil
 }
 
 // close does not close the pool, which belongs to the caller of OpenPostgres.

@@ -9,18 +9,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/queue"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
@@ -144,40 +141,6 @@ func TestDefaultIsolationDoesNotMatter(t *testing.T) {
 	wg.Wait()
 	s.settled(q)
 	require.Len(t, j.all(), 160)
-}
-
-// Waiting for a connection must not make the database's clock look ahead.
-func TestClockWithoutAFreeConnection(t *testing.T) {
-	dsn := sharedPostgres(t).newSchema(t)
-	synctest.Test(t, func(t *testing.T) {
-		pool, err := pgxpool.New(t.Context(), strings.TrimSuffix(dsn, poolSize)+" pool_max_conns=1")
-		require.NoError(t, err)
-		defer pool.Close()
-		q, err := queue.OpenPostgres(t.Context(), pool, nil)
-		require.NoError(t, err)
-		defer q.Close()
-		held, err := pool.Acquire(t.Context())
-		require.NoError(t, err)
-		time.AfterFunc(10*time.Second, held.Release)
-		late, _, err := q.DatabaseClock(t.Context())
-		require.NoError(t, err)
-		soon, _, err := q.DatabaseClock(t.Context())
-		require.NoError(t, err)
-		require.InDelta(t, soon.Seconds(), late.Seconds(), 2)
-	})
-}
-
-// An answer that took long may be wrong by as much, and the clock never goes back.
-func TestSlowAnswerDoesNotMoveTheClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour)
-		q := stage{t, newFile(t), true}.queue(nil)
-		begun := q.Now()
-		q.FollowClock(time.Minute, time.Second)
-		require.Zero(t, q.Now().Sub(begun))
-		q.FollowClock(time.Minute, 10*time.Millisecond)
-		require.Equal(t, time.Minute, q.Now().Sub(begun))
-	})
 }
 
 // poolSize is what a DSN says to a pool only.

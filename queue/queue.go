@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,13 @@ type Queue struct {
 	settings
 	db    store
 	clock clock
+	floor floor
 	room  room
 	wake  chan struct{} // has room for one
 	count counters
+
+	jumps   int   // the jumps of the clock that signforms_queue_clock knows of; only the sweep uses it
+	trusted int64 // since when the clock is known not to have jumped; only the sweep uses it
 
 	running  atomic.Bool // Run
 	mu       sync.Mutex
@@ -44,11 +49,11 @@ func Open(path string, opts *Options) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openSQLite(path, s.unsynced, s.sync)
-	if err != nil {
+	q := newQueue(s)
+	if q.db, err = openSQLite(path, s.unsynced, s.sync, &q.clock); err != nil {
 		return nil, fmt.Errorf("queue: opening %s: %w", path, err)
 	}
-	return newQueue(context.Background(), s, db)
+	return q, nil
 }
 
 // OpenPostgres opens a queue in the database of pool: in the tables signforms_events, signforms_lines and
@@ -62,22 +67,24 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 	if err != nil {
 		return nil, err
 	}
+	q := newQueue(s)
 	db, err := openPostgres(ctx, pool)
 	if err != nil {
 		return nil, fmt.Errorf("queue: opening the database: %w", err)
 	}
-	return newQueue(ctx, s, db)
+	if err := db.clock(ctx, &q.clock); err != nil {
+		return nil, fmt.Errorf("queue: reading the database's clock: %w", errors.Join(err, db.close()))
+	}
+	q.db = db
+	return q, nil
 }
 
-func newQueue(ctx context.Context, s settings, db store) (*Queue, error) {
-	q := &Queue{settings: s, db: db, wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
+func newQueue(s settings) *Queue {
+	q := &Queue{settings: s, wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
 	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
-	q.clock.wall = s.now
-	if err := q.setClock(ctx, q.logDamaged); err != nil {
-		db.close()
-		return nil, fmt.Errorf("queue: reading the clock: %w", err)
-	}
-	return q, nil
+	q.clock.clocks = s.clocks
+	q.clock.fill()
+	return q
 }
 
 // Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned. A second call

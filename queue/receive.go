@@ -24,6 +24,7 @@ type row struct {
 	kind    string
 	subject string
 	signers string
+	odd     int
 	body    []byte
 }
 
@@ -48,6 +49,9 @@ func newRows(events []webhook.Event) ([]row, error) {
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
 			signers: signerList(e.SignerIDs()), body: e.Raw(),
 		}
+		if _, unknown := e.(*webhook.UnknownEvent); unknown {
+			rows[i].odd = 1
+		}
 	}
 	return rows, nil
 }
@@ -57,8 +61,19 @@ func bringForward(t *tx, lines []int64, now int64) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, err := t.exec(`UPDATE signforms_lines SET due = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(lines), now)
+	_, err := t.exec(`UPDATE signforms_lines SET due = $2, since = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(lines), now)
 	return err
+}
+
+// reopen is bringForward for lines in which an event is pending again that was settled. Any event of the line may be the first now.
+func reopen(t *tx, lines []int64, now int64) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if _, err := t.exec(`UPDATE signforms_lines SET low = 0 WHERE `+t.in("id", "$1"), t.list(lines)); err != nil {
+		return err
+	}
+	return bringForward(t, lines, now)
 }
 
 // Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do not
@@ -84,6 +99,9 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	defer cancel()
 	if err := q.room.take(ctx, len(events)); err != nil {
 		return receipt{}, q.orClosed(err)
+	}
+	if q.clock.stale() {
+		q.db.clock(ctx, &q.clock) // an error is one that the store has too
 	}
 	var got receipt
 	err = q.db.submit(ctx, func(t *tx) (err error) {

@@ -34,6 +34,15 @@ func (s *settings) wait(err error, failed int) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
+// longestWait returns the longest wait of Options.Retries.
+func (s *settings) longestWait() time.Duration {
+	longest := time.Duration(0)
+	for _, d := range s.Retries {
+		longest = max(longest, d+d/10)
+	}
+	return longest
+}
+
 // maxErrorText bounds the stored text of an error, in bytes.
 const maxErrorText = 500
 

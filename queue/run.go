@@ -158,6 +158,7 @@ func (q *Queue) leave(c *claim) {
 		<-c.abandoned
 		q.count.abandoned.Add(-1)
 		q.vacate(c)
+		q.floor.reset() // the line may have been due for long
 		q.wakeUp()
 	}()
 }

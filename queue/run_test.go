@@ -319,31 +319,6 @@ func TestHooks(t *testing.T) {
 	})
 }
 
-func TestClockSetBack(t *testing.T) {
-	eachStore(t, func(s stage) {
-		clock := webhooktest.NewClock(time.Now())
-		open := func() *queue.Queue {
-			o := &queue.Options{}
-			o.SetClock(clock.Now)
-			return s.queue(o)
-		}
-		q := open()
-		s.accept(q, completed("a", 1))
-		clock.Advance(-time.Hour)
-		s.accept(q, completed("a", 2))
-		var j journal
-		stop := s.run(q, j.noting(nil))
-		s.settled(q)
-		stop()
-		s.accept(q, completed("a", 3), completed("b", 1))
-		clock.Advance(-time.Hour)
-		q = open() // as after a restart
-		s.run(q, j.noting(nil))
-		s.settled(q)
-		require.Len(s, j.all(), 4)
-	})
-}
-
 // Random deliveries, repeats and failures on two workers must give what one thinks of when reading the guarantees.
 func TestModel(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {

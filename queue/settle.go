@@ -14,10 +14,10 @@ var errStale = errors.New("queue: the lease had ended")
 // Each settlement first selects and locks the line with its token. This is the fence: when the token has changed, the settlement
 // changes nothing.
 const (
-	fence = `SELECT 1 FROM signforms_lines WHERE id = $1 AND token = $2`
-	renew = `UPDATE signforms_lines SET lease = $2 WHERE id = $1`
-	stay  = `UPDATE signforms_lines SET due = $3, lease = $2, head = $4 WHERE id = $1`
-	yield = `UPDATE signforms_lines SET due = $2, lease = 0, token = 0, head = 0 WHERE id = $1`
+	fence = ` FROM signforms_lines WHERE id = $1 AND token = $2`
+	renew = `UPDATE signforms_lines SET lease = $2, since = $3 WHERE id = $1`
+	stay  = `UPDATE signforms_lines SET due = $3, lease = $2, head = $4, low = $4, since = $5 WHERE id = $1`
+	yield = `UPDATE signforms_lines SET due = $2, lease = 0, token = 0, head = 0, since = $3 WHERE id = $1`
 
 	markDone        = `UPDATE signforms_events SET state = 1, settled = $2, error = '', body = NULL WHERE id = $1 AND state = 0`
 	markKept        = `UPDATE signforms_events SET state = 1, settled = $2, error = '' WHERE id = $1 AND state = 0`
@@ -58,11 +58,13 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) error {
 	defer cancel()
 	var stale bool
 	err := r.db.note(ctx, func(t *tx) error {
-		var one int
-		held, err := t.first([]any{&one}, fence+t.lock, c.line, c.token)
+		var shown int64
+		sent := r.clock.boot()
+		held, err := t.first([]any{&c.low, &shown}, "SELECT low, "+t.shows+fence+t.lock, c.line, c.token)
 		if stale = !held; stale || err != nil {
 			return err
 		}
+		r.shown(shown, sent)
 		return do(t, r.instant())
 	})
 	if err == nil && stale {
@@ -121,7 +123,7 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 
 // advance moves on to the line's next event. It removes a line without further events. Unless goOn is set it gives the line up.
 func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
-	next := &claim{line: c.line, token: c.token, until: at.until, row: c.row + 1}
+	next := &claim{line: c.line, low: c.low, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
 	switch {
 	case err != nil:
@@ -130,15 +132,15 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 		_, err = t.exec(removeLine, c.line)
 		return nil, err
 	case !found || !goOn:
-		return nil, c.giveUp(t, at.now)
+		return nil, c.giveUp(t, at.now, 0)
 	}
-	_, err = t.exec(stay, c.line, at.lease, millis(next.entry.Received), next.entry.ID)
+	_, err = t.exec(stay, c.line, at.lease, millis(next.entry.Received), next.entry.ID, at.now)
 	return next, err
 }
 
 // putOff gives the line up. The line is due after wait, or at once if another event is before the claim's now.
 func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
-	first := &claim{line: c.line}
+	first := &claim{line: c.line, low: c.low}
 	found, err := first.load(t)
 	if err != nil {
 		return r.setAside(t, c, at.now, err)
@@ -146,17 +148,17 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	if found && first.entry.ID != c.entry.ID {
 		wait = 0
 	}
-	return c.giveUp(t, at.now+wait.Milliseconds())
+	return c.giveUp(t, at.now, wait)
 }
 
-// giveUp gives the line up. If the claim's function was abandoned, no worker may start the line before the lease ends. Then the row of
-// the line keeps its lease, even if the line has no event left.
-func (c *claim) giveUp(t *tx, due int64) error {
+// giveUp gives the line up. It is due after wait. If the claim's function was abandoned, no worker may start the line before the lease
+// ends. Then the row of the line keeps its lease, even if the line has no event left.
+func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	statement := yield
 	if c.abandoned != nil {
-		statement = `UPDATE signforms_lines SET due = ` + t.latest + `($2, lease), token = 0, head = 0 WHERE id = $1`
+		statement = `UPDATE signforms_lines SET due = ` + t.latest + `($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`
 	}
-	_, err := t.exec(statement, c.line, due)
+	_, err := t.exec(statement, c.line, now+wait.Milliseconds(), now)
 	return err
 }
 
@@ -217,7 +219,7 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	var until time.Time
 	err := r.fenced(c, func(t *tx, at instant) error {
 		until = at.until
-		if _, err := t.exec(renew, c.line, at.lease); err != nil {
+		if _, err := t.exec(renew, c.line, at.lease, at.now); err != nil {
 			return err
 		}
 		return do(t)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"time"
 )
 
 // store is a database with the tables of schema.go.
@@ -34,8 +32,8 @@ type store interface {
 	// clean removes the remains of erased data from the files, as far as the store can do this.
 	clean(ctx context.Context) error
 
-	// clock returns how far the database's clock is ahead of this process's, and the possible error of that.
-	clock(ctx context.Context) (ahead, within time.Duration, err error)
+	// clock corrects c by the database's clock. A SQLite file has none, and sets c only once, when it is opened.
+	clock(ctx context.Context, c *clock) error
 
 	close() error
 }
@@ -46,6 +44,7 @@ type dialect struct {
 	position string // a function that returns the position of a text in another, from 1, or 0
 	skip     string // ends a SELECT that locks its rows and skips rows that others have locked
 	lock     string // ends a SELECT that locks its rows and waits for others that have locked them
+	shows    string // an expression for the database's clock in Unix milliseconds, 0 if it has none
 
 	in   func(column, param string) string // returns the condition that a column is in a list
 	list func(values any) any              // returns the parameter for that list, from an []int64
@@ -102,20 +101,4 @@ func eachRow(ctx context.Context, on statements, scan func(*sql.Rows) error, que
 		}
 	}
 	return errors.Join(rows.Err(), rows.Close())
-}
-
-// migrate brings the schema from version to the newest one, step by step. It calls record after each step.
-func migrate(t *tx, version int, steps []string, record func(version int) error) error {
-	if version > len(steps) {
-		return fmt.Errorf("the database has schema version %d, this program knows up to %d: use a newer version of the program", version, len(steps))
-	}
-	for ; version < len(steps); version++ {
-		if _, err := t.exec(steps[version]); err != nil {
-			return fmt.Errorf("schema step %d: %w", version+1, err)
-		}
-		if err := record(version + 1); err != nil {
-			return fmt.Errorf("schema step %d: %w", version+1, err)
-		}
-	}
-	return nil
 }

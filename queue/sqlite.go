@@ -35,7 +35,7 @@ type sqliteStore struct {
 const applicationID = 0x73667131
 
 var sqliteDialect = dialect{
-	latest: "max", position: "instr",
+	latest: "max", position: "instr", shows: "0",
 	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
 	list: func(values any) any {
 		text, _ := json.Marshal(values) // cannot fail for numbers
@@ -43,7 +43,7 @@ var sqliteDialect = dialect{
 	},
 }
 
-func openSQLite(path string, unsynced bool, sync func()) (*sqliteStore, error) {
+func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore, error) {
 	path, err := createFile(path)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func openSQLite(path string, unsynced bool, sync func()) (*sqliteStore, error) {
 	s.writers.SetMaxOpenConns(1)
 	s.readers.SetMaxOpenConns(4)
 	s.readers.SetMaxIdleConns(4)
-	if err := s.prepare(); err != nil {
+	if err := s.prepare(c); err != nil {
 		return nil, errors.Join(err, s.closeFile())
 	}
 	s.group = newGroup(s.commit, isShared)
@@ -113,7 +113,7 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 }
 
 // prepare checks the file, brings its schema up to date, and checks the settings that durability depends on.
-func (s *sqliteStore) prepare() (err error) {
+func (s *sqliteStore) prepare(c *clock) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err = patiently(ctx, func() error {
@@ -135,7 +135,13 @@ func (s *sqliteStore) prepare() (err error) {
 	if err := s.want("secure_delete", "1"); err != nil {
 		return err
 	}
-	if err := s.transaction(ctx, s.migrate, false); err != nil {
+	err = s.transaction(ctx, func(t *tx) error {
+		if err := s.migrate(t); err != nil {
+			return err
+		}
+		return setClock(t, c)
+	}, false)
+	if err != nil {
 		return err
 	}
 	// A killed process may have written events without a sync. They are visible now, so a repeat would be answered as a duplicate.
@@ -173,19 +179,44 @@ func (s *sqliteStore) migrate(t *tx) error {
 			return err
 		}
 	}
-	return migrate(t, version, sqliteSchema, func(version int) error {
+	v := schemaVersion{version, version}
+	if version > 1 {
+		if _, err := t.first([]any{&v.oldest}, "SELECT oldest FROM signforms_queue_schema WHERE version = $1", version); err != nil {
+			return err
+		}
+	}
+	return migrate(t, v, sqliteSchema, func(version, oldest int) error {
 		_, err := t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+		if err == nil && version > 1 {
+			_, err = t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldest)
+		}
 		return err
 	})
+}
+
+// setClock sets c by the base of this start of the machine, and makes one if this is the first look after it. So all processes go by
+// one time even if the wall clock jumps.
+func setClock(t *tx, c *clock) error {
+	var boot string
+	var base int64
+	if _, err := t.first([]any{&boot, &base}, "SELECT boot, base FROM signforms_queue_clock"); err != nil {
+		return err
+	}
+	if boot != "" && boot == c.bootID {
+		c.set(base)
+		return nil
+	}
+	base = millis(c.wall()) - c.boot().Milliseconds()
+	c.set(base)
+	_, err := t.exec("UPDATE signforms_queue_clock SET boot = $1, base = $2", c.bootID, base)
+	return err
 }
 
 func (s *sqliteStore) reader() *sql.DB { return s.readers }
 
 func (s *sqliteStore) text() *dialect { return &sqliteDialect }
 
-func (s *sqliteStore) clock(context.Context) (ahead, within time.Duration, err error) {
-	return 0, 0, nil
-}
+func (s *sqliteStore) clock(context.Context, *clock) error { return nil }
 
 func (s *sqliteStore) close() error {
 	s.group.close()

@@ -4,22 +4,35 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"time"
+
+	"github.com/signforms/signforms-go/webhook"
 )
 
-// Stats is the state of a queue. The fields up to FailedLastMinute are read from the store and are about all processes. The fields from
-// Stored on count what this process did since it opened the queue.
+// CountLimit is the highest number to which [Queue.Stats] counts in the store. A count that has this value means that there are at least
+// so many.
+const CountLimit = 10_000
+
+// Stats is the state of a queue. The fields up to Polling are about all processes. Counts among them end at [CountLimit]. The fields
+// from Stored on count what this process did since it opened the queue.
 type Stats struct {
 	Pending  int           // events that are not settled
 	Failed   int           // events that failed and wait for a decision
 	Lines    int           // lines with pending events
 	DueLines int           // lines that are due and that no worker holds
 	Running  int           // lines that a worker holds
-	Lag      time.Duration // how long the line that is due longest has been due; the most important figure
+	Lag      time.Duration // how long the line that is due longest has been due while no worker held it; the most important figure
+	Oldest   time.Duration // how long ago the oldest event was received that is pending and is not being processed
+
+	BlockedLines int       // lines that wait for the next try of their first event
+	Blocked      []Blocked // up to 10 of them, those with the oldest events first
 
 	ReceivedLastMinute  int // new events
 	ProcessedLastMinute int
 	FailedLastMinute    int // events that were given up
+
+	Polling bool // Run in this process learns only by looking twice a second what others have received; false if Run is not running
 
 	Stored     int64 // new events
 	Duplicates int64 // events that were received before
@@ -30,7 +43,21 @@ type Stats struct {
 	Abandoned  int64 // functions that were abandoned and have not returned yet
 }
 
-// Stats reads the state of the queue. It counts rows: with a million pending events it takes tenths of a second.
+// Blocked is a line whose first event waits for its next try, and the later ones with it.
+type Blocked struct {
+	Line     string
+	ID       int64 // of the event that is to be tried again
+	Type     webhook.EventType
+	Subject  string
+	Attempts int       // tries that have failed
+	Error    string    // of the last one; or why the event cannot be read, and then the other fields are empty
+	Due      time.Time // when the next try is due
+	Waiting  int       // pending events of the line, the first one included; at most CountLimit
+}
+
+const maxBlocked = 10
+
+// Stats reads the state of the queue. It counts rows up to [CountLimit], so that it takes milliseconds however many events wait.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
 		Stored: q.count.stored.Load(), Duplicates: q.count.duplicates.Load(), Refused: q.count.refused.Load(),
@@ -38,32 +65,92 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 		Abandoned: q.count.abandoned.Load(),
 	}
 	now := q.now()
-	minute := now - time.Minute.Milliseconds()
-	var due sql.NullInt64
 	t := q.query(ctx)
-	free := t.latest + "(due, lease)"
-	for _, one := range []struct {
-		into  any
-		query string
-		args  []any
-	}{
-		{&s.Pending, "SELECT count(*) FROM signforms_events WHERE state = 0", nil},
-		{&s.Failed, "SELECT count(*) FROM signforms_events WHERE state = 2", nil},
-		{&s.Lines, "SELECT count(*) FROM signforms_lines", nil},
-		{&s.DueLines, "SELECT count(*) FROM signforms_lines WHERE " + free + " <= $1", []any{now}},
-		{&s.Running, "SELECT count(*) FROM signforms_lines WHERE token <> 0 AND lease > $1", []any{now}},
-		{&due, "SELECT min(due) FROM signforms_lines WHERE due <= $1", []any{now}},
-		{&s.ReceivedLastMinute, `SELECT count(*) FROM signforms_events WHERE received > $1 AND id >
-			coalesce((SELECT id FROM signforms_events WHERE received <= $1 ORDER BY id DESC LIMIT 1), 0)`, []any{minute}},
-		{&s.ProcessedLastMinute, "SELECT count(*) FROM signforms_events WHERE state = 1 AND settled > $1", []any{minute}},
-		{&s.FailedLastMinute, "SELECT count(*) FROM signforms_events WHERE state = 2 AND settled > $1", []any{minute}},
-	} {
-		if _, err := t.first([]any{one.into}, one.query, one.args...); err != nil {
-			return Stats{}, fmt.Errorf("queue: reading stats: %w", err)
-		}
+	err := s.counts(t, now)
+	if err == nil {
+		err = s.ages(t, now)
 	}
-	if due.Valid {
-		s.Lag = time.Duration(now-due.Int64) * time.Millisecond
+	if err == nil {
+		s.Blocked, err = blocked(t, now)
+	}
+	if err != nil {
+		return Stats{}, fmt.Errorf("queue: reading stats: %w", q.orClosed(err))
 	}
 	return s, nil
 }
+
+func (s *Stats) counts(t *tx, now int64) error {
+	minute := now - time.Minute.Milliseconds()
+	free := t.latest + "(due, lease)"
+	for _, one := range []struct {
+		into *int
+		from string
+		args []any
+	}{
+		{&s.Pending, "signforms_events WHERE state = 0", nil},
+		{&s.Failed, "signforms_events WHERE state = 2", nil},
+		{&s.Lines, "signforms_lines", nil},
+		{&s.DueLines, "signforms_lines WHERE " + free + " <= $1", []any{now}},
+		{&s.Running, "signforms_lines WHERE token <> 0 AND lease > $1", []any{now}},
+		{&s.BlockedLines, "signforms_lines WHERE " + free + " > $1 AND token = 0", []any{now}},
+		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
+		{&s.ProcessedLastMinute, "signforms_events WHERE state = 1 AND settled > $1", []any{minute}},
+		{&s.FailedLastMinute, "signforms_events WHERE state = 2 AND settled > $1", []any{minute}},
+	} {
+		if _, err := t.first([]any{one.into}, "SELECT count(*) FROM (SELECT 1 FROM "+one.from+limited+") AS counted", one.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var limited = " LIMIT " + strconv.Itoa(CountLimit)
+
+func (s *Stats) ages(t *tx, now int64) error {
+	var due, received int64
+	free := t.latest + "(due, lease)"
+	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE "+free+" <= $1 ORDER BY "+free+" LIMIT 1", now)
+	if err != nil {
+		return err
+	}
+	if found {
+		s.Lag = time.Duration(now-due) * time.Millisecond
+	}
+	found, err = t.first([]any{&received}, `SELECT e.received FROM signforms_events AS e WHERE e.state = 0 AND NOT EXISTS (SELECT 1
+		FROM signforms_lines AS l WHERE l.id = e.line_id AND abs(l.head) = e.id AND l.lease > $1) ORDER BY e.received LIMIT 1`, now)
+	if found {
+		s.Oldest = time.Duration(max(0, now-received)) * time.Millisecond
+	}
+	return err
+}
+
+// blocked reads the lines that wait for a next try, and the events for which they wait.
+func blocked(t *tx, now int64) (all []Blocked, err error) {
+	var lines []claim
+	free := t.latest + "(due, lease)"
+	err = t.each(func(rows *sql.Rows) error {
+		var c claim
+		var due int64
+		err := rows.Scan(&c.line, &c.low, &due)
+		lines, all = append(lines, c), append(all, Blocked{Due: fromMillis(due)})
+		return err
+	}, `SELECT id, low, due FROM (SELECT id, low, `+free+` AS due FROM signforms_lines WHERE `+free+` > $1 AND token = 0`+limited+`) AS counted
+		ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
+	for i, c := range lines {
+		b := &all[i]
+		if _, err = t.first([]any{&b.ID, &b.Line, &b.Type, &b.Subject, &b.Attempts, &b.Error}, blockingEvent, c.line, c.low); isDamage(err) {
+			*b, err = Blocked{Due: b.Due, Error: "cannot be read: " + err.Error()}, nil
+		}
+		if err == nil {
+			_, err = t.first([]any{&b.Waiting}, "SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE line_id = $1 AND state = 0"+limited+") AS counted", c.line)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.Attempts = max(0, b.Attempts)
+	}
+	return all, err
+}
+
+const blockingEvent = `SELECT id, line, type, subject, attempts, error FROM signforms_events
+	WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`

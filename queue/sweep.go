@@ -37,12 +37,12 @@ func (r *runner) sweepUntilStop() {
 // sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates SQLite's log, whose
 // older pages hold what was erased since the last sweep.
 func (q *Queue) sweep(ctx context.Context) error {
-	unheard := func(int64, error) {} // an event that holds up its line is logged when the line is claimed
-	err := errors.Join(q.setClock(ctx, unheard), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
+	if err := q.watchClock(ctx); err != nil {
+		return err
+	}
+	err := errors.Join(q.repairLines(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
 	return errors.Join(err, q.db.clean(ctx))
 }
-
-func (q *Queue) before(d time.Duration) int64 { return q.now() - d.Milliseconds() }
 
 // sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed, which may be nil,
 // after the commit of each batch. change may run several times for a batch.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func isUnreadable(err error) bool {
 // setAside gives up a line whose first event could not be read. This process must hold or have locked the line. If the transaction
 // cannot continue, setAside returns an unreadableError.
 func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
-	if err := c.giveUp(t, now+unreadableWait.Milliseconds()); err != nil {
+	if err := c.giveUp(t, now, unreadableWait); err != nil {
 		if isDamage(unreadable) {
 			return &unreadableError{c.line, unreadable}
 		}
@@ -53,7 +52,7 @@ func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 	return nil
 }
 
-const putOffFree = `UPDATE signforms_lines SET due = $2 WHERE id = $1 AND due <= $3 AND lease <= $3`
+const putOffFree = `UPDATE signforms_lines SET due = $2, since = $3 WHERE id = $1 AND due <= $3 AND lease <= $3`
 
 // setAsideFree is setAside in a separate transaction, for a line that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
@@ -80,56 +79,6 @@ func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, 
 		if u.line == c.line {
 			return r.setAside(t, c, at.now, u.err)
 		}
-		return c.giveUp(t, at.now+max(wait, 0).Milliseconds())
+		return c.giveUp(t, at.now, max(wait, 0))
 	})
-}
-
-// newestReadable returns when the newest readable event was received, or 0 when no event is readable. It goes down from the newest event,
-// and calls damaged for each event that it skips. For a damaged page with many events it calls damaged only with the lowest id.
-func newestReadable(t *tx, damaged func(id int64, err error)) (received int64, err error) {
-	below := int64(math.MaxInt64)
-	for {
-		id, found, err := newestID(t, below)
-		if isDamage(err) && readableBelow(t, &below) {
-			damaged(below, err)
-			continue
-		}
-		if err != nil || !found {
-			return 0, err
-		}
-		found, err = t.first([]any{&received}, "SELECT received FROM signforms_events WHERE id = $1", id)
-		if found && err == nil {
-			return received, nil
-		}
-		if err != nil {
-			damaged(id, err)
-		}
-		below = id
-	}
-}
-
-func newestID(t *tx, below int64) (id int64, found bool, err error) {
-	found, err = t.first([]any{&id}, "SELECT id FROM signforms_events WHERE id < $1 ORDER BY id DESC LIMIT 1", below)
-	return id, found, err
-}
-
-// readableBelow lowers below to the largest value with which newestID works. It returns false if there is no such value.
-func readableBelow(t *tx, below *int64) bool {
-	low, high := int64(0), *below
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		if _, _, err := newestID(t, middle); err != nil {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	*below = low
-	return low > 0
-}
-
-// logDamaged logs damaged events when the queue is opened. Later [Queue.logUnreadable] logs those that hold up a line.
-func (q *Queue) logDamaged(id int64, err error) {
-	q.Logger.LogAttrs(context.Background(), slog.LevelError, "queue: an event cannot be read: is the database damaged?",
-		slog.Int64("id", id), slog.String("error", err.Error()))
 }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package queue
+
+import "time"
+
+// bootClock returns the clock of this process, because other systems tell the time since their start in other ways.
+func bootClock() (id string, since func() time.Duration) { return processClock() }
