@@ -2,9 +2,11 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -32,9 +34,31 @@ func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 		return inner
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o := &observed{ResponseWriter: w, begun: time.Now(), tell: q.OnReceived, ctx: r.Context()}
+		o := &observed{ResponseWriter: w, begun: time.Now(), tell: q.received, ctx: r.Context()}
 		inner.ServeHTTP(o, r)
 	})
+}
+
+func (q *Queue) received(ctx context.Context, got Received) {
+	q.hook("OnReceived", func() { q.OnReceived(ctx, got) })
+}
+
+// hook calls a hook. If it panics or ends its goroutine, that is logged and changes nothing else.
+func (q *Queue) hook(name string, call func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		returned := false
+		defer func() {
+			if p := recover(); !returned {
+				q.Logger.LogAttrs(context.Background(), slog.LevelError, "queue: a hook did not return", slog.String("hook", name),
+					slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+			}
+		}()
+		call()
+		returned = true
+	}()
+	<-ended
 }
 
 // observed tells a hook of the answer before it is sent.

@@ -2,9 +2,12 @@ package queue
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/webhook"
 )
 
 // RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says. It is for a service
@@ -41,6 +44,22 @@ func (s *settings) longestWait() time.Duration {
 		longest = max(longest, d+d/10)
 	}
 	return longest
+}
+
+// usable returns err, or another error if a method of err panics, as that of a nil pointer may.
+func usable(err error) (result error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			result = fmt.Errorf("the function failed with an error of type %T that cannot be read: %v", err, p)
+		}
+	}()
+	_ = errorText(err)
+	_, _ = errors.AsType[*retryAfterError](err) // asks every error in err
+	_, _ = webhook.IsPermanent(err), errors.Is(err, webhook.ErrNoFunction)
+	return err
 }
 
 // maxErrorText bounds the stored text of an error, in bytes.

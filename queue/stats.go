@@ -71,7 +71,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 		err = s.ages(t, now)
 	}
 	if err == nil {
-		s.Blocked, err = blocked(t, now)
+		err = s.blocked(t, now)
 	}
 	if err != nil {
 		return Stats{}, fmt.Errorf("queue: reading stats: %w", q.orClosed(err))
@@ -92,7 +92,6 @@ func (s *Stats) counts(t *tx, now int64) error {
 		{&s.Lines, "signforms_lines", nil},
 		{&s.DueLines, "signforms_lines WHERE " + free + " <= $1", []any{now}},
 		{&s.Running, "signforms_lines WHERE token <> 0 AND lease > $1", []any{now}},
-		{&s.BlockedLines, "signforms_lines WHERE " + free + " > $1 AND token = 0", []any{now}},
 		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
 		{&s.ProcessedLastMinute, "signforms_events WHERE state = 1 AND settled > $1", []any{minute}},
 		{&s.FailedLastMinute, "signforms_events WHERE state = 2 AND settled > $1", []any{minute}},
@@ -116,8 +115,16 @@ func (s *Stats) ages(t *tx, now int64) error {
 	if found {
 		s.Lag = time.Duration(now-due) * time.Millisecond
 	}
-	found, err = t.first([]any{&received}, `SELECT e.received FROM signforms_events AS e WHERE e.state = 0 AND NOT EXISTS (SELECT 1
-		FROM signforms_lines AS l WHERE l.id = e.line_id AND abs(l.head) = e.id AND l.lease > $1) ORDER BY e.received LIMIT 1`, now)
+	running := []int64{} // not nil, which Postgres would take for NULL
+	err = t.each(func(rows *sql.Rows) error {
+		running = append(running, 0)
+		return rows.Scan(&running[len(running)-1])
+	}, "SELECT abs(head) FROM signforms_lines WHERE token <> 0 AND lease > $1"+limited, now)
+	if err != nil {
+		return err
+	}
+	found, err = t.first([]any{&received}, "SELECT received FROM signforms_events WHERE state = 0 AND NOT ("+t.in("id", "$1")+
+		") ORDER BY received LIMIT 1", t.list(running))
 	if found {
 		s.Oldest = time.Duration(max(0, now-received)) * time.Millisecond
 	}
@@ -125,32 +132,39 @@ func (s *Stats) ages(t *tx, now int64) error {
 }
 
 // blocked reads the lines that wait for a next try, and the events for which they wait.
-func blocked(t *tx, now int64) (all []Blocked, err error) {
+func (s *Stats) blocked(t *tx, now int64) error {
 	var lines []claim
 	free := t.latest + "(due, lease)"
-	err = t.each(func(rows *sql.Rows) error {
+	err := t.each(func(rows *sql.Rows) error {
 		var c claim
 		var due int64
-		err := rows.Scan(&c.line, &c.low, &due)
-		lines, all = append(lines, c), append(all, Blocked{Due: fromMillis(due)})
+		err := rows.Scan(&c.line, &c.low, &due, &s.BlockedLines)
+		lines, s.Blocked = append(lines, c), append(s.Blocked, Blocked{Due: fromMillis(due)})
 		return err
-	}, `SELECT id, low, due FROM (SELECT id, low, `+free+` AS due FROM signforms_lines WHERE `+free+` > $1 AND token = 0`+limited+`) AS counted
-		ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
-	for i, c := range lines {
-		b := &all[i]
-		if _, err = t.first([]any{&b.ID, &b.Line, &b.Type, &b.Subject, &b.Attempts, &b.Error}, blockingEvent, c.line, c.low); isDamage(err) {
-			*b, err = Blocked{Due: b.Due, Error: "cannot be read: " + err.Error()}, nil
-		}
+	}, `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, `+free+` AS due FROM signforms_lines WHERE `+free+` > $1 AND token = 0`+
+		limited+`) AS some_lines ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
+	for i := range lines {
 		if err == nil {
-			_, err = t.first([]any{&b.Waiting}, "SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE line_id = $1 AND state = 0"+limited+") AS counted", c.line)
+			err = s.Blocked[i].read(t, &lines[i])
 		}
-		if err != nil {
-			return nil, err
-		}
-		b.Attempts = max(0, b.Attempts)
 	}
-	return all, err
+	return err
 }
 
-const blockingEvent = `SELECT id, line, type, subject, attempts, error FROM signforms_events
-	WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`
+// read reads the first event of a line. It does not use load, which also reads the event's JSON.
+func (b *Blocked) read(t *tx, c *claim) error {
+	_, err := t.first([]any{&b.ID, &b.Line, &b.Type, &b.Subject, &b.Attempts, &b.Error}, `SELECT id, line, type, subject, attempts, error
+		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`, c.line, c.low)
+	if isDamage(err) {
+		*b = Blocked{Due: b.Due, Error: "cannot be read: " + err.Error()}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b.Attempts = max(0, b.Attempts)
+	// The order makes Postgres read the index of pending events.
+	_, err = t.first([]any{&b.Waiting}, `SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1
+		AND state = 0 ORDER BY line_id, id`+limited+`) AS counted`, c.line, c.low)
+	return err
+}

@@ -12,6 +12,7 @@ import (
 var (
 	errInterrupted  = errors.New("the process ended, was suspended or lost the store while the function ran")
 	errNotReturning = errors.New("the function did not return after its time-out and was abandoned")
+	errNoReturn     = errors.New("a method of the function's error ended its goroutine")
 )
 
 // work processes events, one after the other, until no line is due any more or Run ends.
@@ -68,7 +69,11 @@ func (r *runner) call(c *claim) (context.Context, error) {
 		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, event), c)) // the error names the function that is missing
 	}
 	returned := make(chan error, 1)
-	go func() { returned <- r.on.Dispatch(ctx, event) }()
+	go func() {
+		err := errNoReturn
+		defer func() { returned <- err }()
+		err = usable(r.on.Dispatch(ctx, event))
+	}()
 	limit := time.NewTimer(r.waitLimit())
 	defer limit.Stop()
 	select {
@@ -128,7 +133,7 @@ func (r *runner) record(c *claim, s *Settled) (next *claim) {
 func (r *runner) tell(ctx context.Context, c *claim, s *Settled) {
 	r.note(c, s)
 	if r.OnSettled != nil {
-		r.OnSettled(ctx, *s)
+		r.hook("OnSettled", func() { r.OnSettled(ctx, *s) })
 	}
 }
 
