@@ -110,22 +110,45 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 
 // chosen holds the events that one transaction changes.
 type chosen struct {
-	ids   []int64
-	lines []int64 // the lines of the pending and failed events, sorted and without repeats
-	last  int64
+	ids     []int64
+	lines   []int64 // the lines of the pending and failed events, sorted and without repeats
+	last    int64
+	read    int // how many events were read, of which all are chosen that f selects
+	notJSON int // of these, those that may or may not hold an id that f names
 }
 
-// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states.
-func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
+// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states. If odd is set,
+// it also reads those that are not understood, and chooses the ones that hold the ids that f names.
+func choose(t *tx, f *Filter, listed string, after int64, odd bool) (c chosen, err error) {
 	where, args := f.where(t.dialect, []any{after})
+	also := "FALSE"
+	if odd && f.names() {
+		others := *f
+		others.Document, others.Response, others.Signers = "", "", nil
+		also, args = others.where(t.dialect, args)
+		also = "(e.odd = 1 AND e.body IS NOT NULL AND " + also + ")"
+	}
 	c.last = after
 	err = t.each(func(rows *sql.Rows) error {
 		var id, line int64
-		err := rows.Scan(&id, &line)
-		c.ids, c.lines, c.last = append(c.ids, id), append(c.lines, line), id
-		return err
-	}, `SELECT e.id, e.line_id FROM signforms_events AS e WHERE e.id > $1 AND e.state IN (`+listed+`) AND `+where+
-		` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
+		var selected bool
+		var body []byte
+		if err := rows.Scan(&id, &line, &selected, &body); err != nil {
+			return err
+		}
+		c.last, c.read = id, c.read+1
+		if !selected {
+			var ok bool
+			if selected, ok = f.foundIn(body); !ok {
+				c.notJSON++
+			}
+		}
+		if selected {
+			c.ids, c.lines = append(c.ids, id), append(c.lines, line)
+		}
+		return nil
+	}, `SELECT e.id, e.line_id, `+where+`, CASE WHEN `+also+` THEN e.body END FROM signforms_events AS e
+		WHERE e.id > $1 AND e.state IN (`+listed+`) AND (`+where+` OR `+also+`) ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	slices.Sort(c.lines)
 	c.lines = slices.Compact(c.lines)
 	return c, err
@@ -137,13 +160,14 @@ func lockLines(t *tx, lines []int64) error {
 		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
 }
 
-// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns.
-func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
+// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns, and
+// how many events were read that are no JSON.
+func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, odd bool, do func(*tx, chosen) (int64, error)) (total, notJSON int, err error) {
 	for after := int64(0); ; {
 		var c chosen
 		var changed int64
 		err := q.db.write(ctx, func(t *tx) (err error) {
-			if c, err = choose(t, f, listed, after); err != nil || len(c.ids) == 0 {
+			if c, err = choose(t, f, listed, after, odd); err != nil || len(c.ids) == 0 {
 				changed = 0
 				return err
 			}
@@ -151,11 +175,12 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 			return err
 		})
 		if err != nil {
-			return total, err
+			return total, notJSON, err
 		}
 		total += int(changed)
-		if len(c.ids) < batch {
-			return total, nil
+		notJSON += c.notJSON
+		if c.read < batch {
+			return total, notJSON, nil
 		}
 		after = c.last
 	}
@@ -166,7 +191,7 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 // next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
 // are pending. Retry works in batches: after an error, n events are due.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
-	n, err = q.inBatches(ctx, &f, "0, 2", func(t *tx, c chosen) (int64, error) {
+	n, _, err = q.inBatches(ctx, &f, "0, 2", false, func(t *tx, c chosen) (int64, error) {
 		now := q.now()
 		// Failed events may have no line any more.
 		for _, line := range c.lines {
@@ -192,16 +217,25 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("queue: %s: %w", what, err)
 }
 
-// Erase erases the events that f selects: their JSON, ids, signers and error texts. It returns their number. Pending ones do
-// not run any more, and Erase waits for those that are running, except the one whose function calls it. An empty filter is
-// refused. The package documentation says what is erased on each store. An error that matches [ErrNotTruncated] means that
-// only SQLite's log could not be truncated.
-func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
+// Erasure is the result of [Queue.Erase].
+type Erasure struct {
+	Events  int // that were erased
+	NotJSON int // that were left because they are no JSON, so that it is not known whether they hold an id of the Filter
+}
+
+// Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more, and
+// Erase waits for those that are running, except the one whose function calls it. An empty filter is refused. The package
+// documentation says what is erased on each store. An error that matches [ErrNotTruncated] means that only SQLite's log
+// could not be truncated.
+//
+// If f names a document, a form response or signers, Erase also takes events that are of no known type or could not be
+// decoded if they hold the id anywhere as a whole JSON string. Their other conditions must hold too.
+func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
 	if f.empty() {
-		return 0, errNoSelection
+		return Erasure{}, errNoSelection
 	}
 	var running []run
-	n, err = q.inBatches(ctx, &f, "0, 1, 2", func(t *tx, c chosen) (int64, error) {
+	done.Events, done.NotJSON, err = q.inBatches(ctx, &f, "0, 1, 2", true, func(t *tx, c chosen) (int64, error) {
 		changed, found, err := q.eraseChosen(t, c)
 		running = append(running, found...)
 		return changed, err
@@ -210,7 +244,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}
-	return n, wrap("erasing events", errors.Join(err, q.db.clean(ctx)))
+	return done, wrap("erasing events", errors.Join(err, q.db.clean(ctx)))
 }
 
 const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', body = NULL

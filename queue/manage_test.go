@@ -103,7 +103,7 @@ func TestListReadsPages(t *testing.T) {
 		}
 		n, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
 		require.NoError(s, err)
-		require.Equal(s, 1201, n)
+		require.Equal(s, 1201, n.Events)
 	})
 }
 
@@ -154,7 +154,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		erased := make(chan error, 1)
 		go func() {
 			n, err := q.Erase(s.Context(), queue.Filter{Document: "a", Pending: true})
-			if n != 2 {
+			if n.Events != 2 {
 				err = errors.Join(err, errors.New("not all"))
 			}
 			erased <- err
@@ -191,7 +191,7 @@ func TestEraseLetsGoOnWhatIsBehind(t *testing.T) {
 		begun := time.Now()
 		n, err := q.Erase(s.Context(), queue.Filter{IDs: []int64{1}})
 		require.NoError(s, err)
-		require.Equal(s, 1, n)
+		require.Equal(s, 1, n.Events)
 		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
 		require.Equal(s, []string{"a/1", "a/2"}, j.all())
 		require.Less(s, time.Since(begun), time.Minute, "a/2 does not wait for the next try of a/1")
@@ -204,7 +204,7 @@ func TestErasedSignersAreNotFound(t *testing.T) {
 		s.accept(q, signed("t", "1", "s1"))
 		n, err := q.Erase(s.Context(), queue.Filter{Signers: []string{"s1"}})
 		require.NoError(s, err)
-		require.Equal(s, 1, n)
+		require.Equal(s, 1, n.Events)
 		require.Empty(s, s.list(q, queue.Filter{Signers: []string{"s1"}}))
 	})
 }
@@ -274,7 +274,7 @@ func TestErasedBytesAreInNoFile(t *testing.T) {
 	other := s.queue(nil) // another process has the file open too
 	n, err := other.Erase(t.Context(), queue.Filter{Failed: true, Pending: true})
 	require.NoError(t, err)
-	require.Equal(t, 40, n)
+	require.Equal(t, 40, n.Events)
 	require.Zero(t, bytesLeft(t, dir))
 }
 
@@ -354,7 +354,7 @@ func TestEraseBeforeASlowWrite(t *testing.T) {
 			answered <- s.deliver(q, webhooktest.Payload(completed("b", 1))).Code
 		}()
 		n, err := q.Erase(t.Context(), queue.Filter{Document: "a"})
-		require.Equal(t, 1, n)
+		require.Equal(t, 1, n.Events)
 		require.ErrorIs(t, err, queue.ErrNotTruncated)
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, http.StatusServiceUnavailable, <-answered)

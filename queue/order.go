@@ -14,7 +14,8 @@ import (
 const maxKeyPart = 100
 
 // orderKey returns the line of an event. Events of a template carry the template's id, so a line by this id alone would hold all sends of
-// the template. The signers' ids tell the sends apart. (The service documents neither.) An event without an id has its own line.
+// the template. The signers' ids tell the sends apart. (The service documents neither.) An event of a type that is not known, or that could
+// not be decoded, is in the line of its kin that are about the same. An event without an id has its own line.
 func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
@@ -25,14 +26,30 @@ func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 		return keyOf("document", e.DocumentID, key)
 	case *webhook.SignatureCompleted:
 		return keyOf("document", e.DocumentID, key)
+	case *webhook.UnknownEvent:
+		return unknownKey(readLoosely(e.Raw()), key)
 	}
-	ids := templateIDs(e)
-	if len(ids) == 0 || e.SubjectID() == "" {
+	return templateKey(e.SubjectID(), templateIDs(e), key)
+}
+
+func templateKey(template string, signers []string, key webhook.ReplayKey) string {
+	if len(signers) == 0 || template == "" {
 		return keyOf("event", "", key)
 	}
-	slices.Sort(ids)
-	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(ids), "\n")))
-	return keyOf("template", e.SubjectID(), key) + ":" + hex.EncodeToString(sum[:16])
+	slices.Sort(signers)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(signers), "\n")))
+	return keyOf("template", template, key) + ":" + hex.EncodeToString(sum[:16])
+}
+
+// unknownKey goes by the ids alone. Only events of a template name signer ids, so signers and a document id are those of a template.
+func unknownKey(ids looseIDs, key webhook.ReplayKey) string {
+	switch {
+	case len(ids.signers) > 0 && ids.document != "":
+		return templateKey(ids.document, ids.signers, key)
+	case ids.response != "":
+		return keyOf("response", ids.response, key)
+	}
+	return keyOf("document", ids.document, key)
 }
 
 // lineID returns the number of a line in the store. Two lines with the same number would wait for each other, without other harm.
@@ -64,6 +81,14 @@ func templateIDs(e webhook.Event) []string {
 		return idsOf(e.Signers)
 	}
 	return nil
+}
+
+// namedIDs returns every signer id that an event holds, for [Filter.Signers].
+func namedIDs(e webhook.Event) []string {
+	if e, unknown := e.(*webhook.UnknownEvent); unknown {
+		return readLoosely(e.Raw()).signers
+	}
+	return e.SignerIDs()
 }
 
 func idsOf(signers []webhook.Signer) []string {

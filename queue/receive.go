@@ -47,9 +47,9 @@ func newRows(events []webhook.Event) ([]row, error) {
 		line := orderKey(e, key)
 		rows[i] = row{
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
-			signers: signerList(e.SignerIDs()), body: e.Raw(),
+			signers: signerList(namedIDs(e)), body: e.Raw(),
 		}
-		if _, unknown := e.(*webhook.UnknownEvent); unknown {
+		if !understood(e) {
 			rows[i].odd = 1
 		}
 	}

@@ -19,6 +19,9 @@ import (
 //	since  when due or lease was set; 0: by a program that did not know this column
 //	low    no event of the line with a lower id is pending
 //
+// The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in which it would
+// walk past the leases of the past.
+//
 // signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time since the start of
 // the machine that boot names. seen is when a process last looked at the clock, and trusted is since when the clock is known not to
 // have jumped.
@@ -112,7 +115,7 @@ ALTER TABLE signforms_lines ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE signforms_lines ADD COLUMN low INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE signforms_events ADD COLUMN odd INTEGER NOT NULL DEFAULT 1;
 CREATE INDEX signforms_events_waiting ON signforms_events (received) WHERE state = 0;
-CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE token <> 0;
+CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;
 CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base INTEGER NOT NULL, seen INTEGER NOT NULL, trusted INTEGER NOT NULL);
 INSERT INTO signforms_queue_clock (boot, base, seen, trusted) VALUES ('', 0, 0, 0);
@@ -152,7 +155,7 @@ ALTER TABLE signforms_lines ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE signforms_lines ADD COLUMN low BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE signforms_events ADD COLUMN odd SMALLINT NOT NULL DEFAULT 1;
 CREATE INDEX signforms_events_waiting ON signforms_events (received) WHERE state = 0;
-CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE token <> 0;
+CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;
 CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base BIGINT NOT NULL, seen BIGINT NOT NULL, trusted BIGINT NOT NULL);
 INSERT INTO signforms_queue_clock (boot, base, seen, trusted) VALUES ('', 0, 0, 0);

@@ -228,7 +228,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 		}()
 		n, err := q.Erase(s.Context(), queue.Filter{IDs: []int64{s.list(q, queue.Filter{})[0].ID}})
 		require.NoError(s, err)
-		require.Equal(s, 1, n)
+		require.Equal(s, 1, n.Events)
 		s.soon("a/2 ran", func() bool { return len(second) > 0 })
 		require.Equal(s, queue.GivenUp, <-outcomes, "an erased event is not tried again")
 	})

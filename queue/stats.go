@@ -91,7 +91,7 @@ func (s *Stats) counts(t *tx, now int64) error {
 		{&s.Failed, "signforms_events WHERE state = 2", nil},
 		{&s.Lines, "signforms_lines", nil},
 		{&s.DueLines, "signforms_lines WHERE " + free + " <= $1", []any{now}},
-		{&s.Running, "signforms_lines WHERE token <> 0 AND lease > $1", []any{now}},
+		{&s.Running, "signforms_lines WHERE abs(token) > 0 AND lease > $1", []any{now}},
 		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
 		{&s.ProcessedLastMinute, "signforms_events WHERE state = 1 AND settled > $1", []any{minute}},
 		{&s.FailedLastMinute, "signforms_events WHERE state = 2 AND settled > $1", []any{minute}},
@@ -119,7 +119,7 @@ func (s *Stats) ages(t *tx, now int64) error {
 	err = t.each(func(rows *sql.Rows) error {
 		running = append(running, 0)
 		return rows.Scan(&running[len(running)-1])
-	}, "SELECT abs(head) FROM signforms_lines WHERE token <> 0 AND lease > $1"+limited, now)
+	}, "SELECT abs(head) FROM signforms_lines WHERE abs(token) > 0 AND lease > $1"+limited, now)
 	if err != nil {
 		return err
 	}

@@ -172,8 +172,15 @@ func (c *command) retry(ctx context.Context, q *queue.Queue) error {
 }
 
 func (c *command) erase(ctx context.Context, q *queue.Queue) error {
-	n, err := q.Erase(ctx, c.filter)
-	return errors.Join(c.count(n, "erased"), err)
+	done, err := q.Erase(ctx, c.filter)
+	if c.json {
+		return errors.Join(json.NewEncoder(c.out).Encode(map[string]int{"erased": done.Events, "not_json": done.NotJSON}), err)
+	}
+	_, printed := fmt.Fprintf(c.out, "%d erased\n", done.Events)
+	if done.NotJSON > 0 {
+		fmt.Fprintf(c.out, "%d left that are no JSON: look at them, and erase them with -id\n", done.NotJSON)
+	}
+	return errors.Join(printed, err)
 }
 
 func (c *command) count(n int, done string) error {

@@ -75,7 +75,7 @@ func TestCommands(t *testing.T) {
 	_, out, _ = do(t, "", "retry", "-db", path, "-failed")
 	require.Equal(t, "1 retried\n", out)
 	_, out, _ = do(t, "", "erase", "-db", path, "-document", "d1", "-json")
-	require.JSONEq(t, `{"erased":1}`, out)
+	require.JSONEq(t, `{"erased":1,"not_json":0}`, out)
 	_, out, _ = do(t, "", "erase", "-db", path, "-id", "2", "-id", "77")
 	require.Equal(t, "1 erased\n", out)
 	_, out, _ = do(t, "", "list", "-db", path, "-pending", "-failed", "-json")

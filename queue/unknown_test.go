@@ -1,0 +1,102 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+// Events of a type that is not known run in the order of receipt with the known ones about the same thing.
+func TestUnknownTypesKeepTheOrder(t *testing.T) {
+	template := func(n int) string {
+		return string(webhooktest.Payload(&webhook.TemplateViewed{Document: webhook.Document{DocumentID: "t", DocumentName: fmt.Sprint(n)}, Signers: []webhook.Signer{{SignerID: "s1"}, {SignerID: "s2"}}}))
+	}
+	for name, c := range map[string]struct{ known, unknown string }{
+		"document":    {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"declined","documentId":"a","n":%d}`},
+		"undecodable": {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"new_signature_pdf_individual_signed","documentId":"a","signers":%d}`},
+		"response":    {`{"webhookEvent":"new_form_response","formResponseId":"r","formTitle":"%d"}`, `{"webhookEvent":"amended","formResponseId":"r","documentId":"x","n":%d}`},
+		"template":    {"", `{"webhookEvent":"declined","documentId":"t","formResponseId":"r","n":%d,"signers":[{"signerId":"s2","x":1},{"signerId":"s1"},7]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStore(t, func(s stage) {
+				q := s.queue(nil)
+				for n := range 3 {
+					known := template(n)
+					if c.known != "" {
+						known = fmt.Sprintf(c.known, n)
+					}
+					require.Equal(s, http.StatusOK, s.deliver(q, []byte(known)).Code)
+					require.Equal(s, http.StatusOK, s.deliver(q, fmt.Appendf(nil, c.unknown, n)).Code)
+				}
+				var j journal
+				began, goOn := make(chan struct{}, 1), make(chan struct{})
+				first := true
+				note := func(ctx context.Context, kind string) error {
+					entry, _ := queue.EntryFrom(ctx)
+					if first {
+						first = false
+						began <- struct{}{}
+						<-goOn // others would run meanwhile if they were of another line
+					}
+					j.note(fmt.Sprint(entry.ID, kind))
+					return nil
+				}
+				s.run(q, webhook.Funcs{
+					Other:   func(ctx context.Context, _ webhook.Event) error { return note(ctx, " known") },
+					Unknown: func(ctx context.Context, _ *webhook.UnknownEvent) error { return note(ctx, " unknown") },
+				})
+				<-began
+				st := s.until(q, func(st queue.Stats) bool { return st.Running > 0 })
+				require.Equal(s, 1, st.Lines)
+				close(goOn)
+				s.settled(q)
+				all := s.list(q, queue.Filter{})
+				var want []string
+				for i, e := range all {
+					want = append(want, fmt.Sprint(e.ID, []string{" known", " unknown"}[i%2]))
+				}
+				require.Equal(s, want, j.all())
+			})
+		})
+	}
+}
+
+// What is not understood may be about anybody.
+func TestEraseFindsIDsInEventsThatAreNotUnderstood(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		events := []string{
+			`{"webhookEvent":"news","about":[{"id":"\u0070erson"}]}`,
+			`{"webhookEvent":"news","person":"x","n":2}`,
+			`{"webhookEvent":"news","text":"person's","n":3}`,
+			`{"webhookEvent":"news","a":{"person":1e999},"a":{"b":"person"},"a":1}`,
+			`{"webhookEvent":"new_signature_pdf_completed","documentId":["person"]}`,
+			`{"webhookEvent":"new_signature_pdf_completed","documentId":"d","documentName":"person"}`,
+			`"person"`,
+			`{"webhookEvent":"news","n":8}`,
+			`{"webhookEvent":"news","n":9,"both":["person","other"]}`,
+		}
+		for _, one := range events {
+			require.Equal(s, http.StatusOK, s.deliver(q, []byte("["+one+"]")).Code)
+		}
+		broken := s.list(q, queue.Filter{})[7].ID
+		s.exec(fmt.Sprintf(`UPDATE signforms_events SET body = CAST('{"person' AS %s) WHERE id = %d`, map[bool]string{true: "BLOB", false: "BYTEA"}[s.isFile()], broken))
+		done, err := q.Erase(s.Context(), queue.Filter{Document: "person", Response: "other"})
+		require.NoError(s, err)
+		require.Equal(s, queue.Erasure{Events: 1, NotJSON: 1}, done)
+		done, err = q.Erase(s.Context(), queue.Filter{Signers: []string{"nobody", "person"}})
+		require.NoError(s, err)
+		require.Equal(s, queue.Erasure{Events: 4, NotJSON: 1}, done)
+		require.Equal(s, []string{"/erased", "/pending", "/pending", "/erased", "/erased", "d/pending", "/erased", "/pending", "/erased"}, s.states(q))
+		done, err = q.Erase(s.Context(), queue.Filter{IDs: []int64{broken}})
+		require.NoError(s, err)
+		require.Equal(s, queue.Erasure{Events: 1}, done)
+	})
+}
