@@ -205,7 +205,7 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 			WHERE state IN (0, 2) AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
-		q.wakeUp()
+		q.wakeAll()
 	}
 	return n, wrap("retrying events", err)
 }
@@ -240,7 +240,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
 		running = append(running, found...)
 		return changed, err
 	})
-	q.wakeUp() // events after an erased one may be due now
+	q.wakeAll() // events after an erased one may be due now
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}

@@ -13,7 +13,14 @@ import (
 )
 
 // postgresStore is a Postgres database that several processes share.
-type postgresStore struct{ db *sql.DB }
+type postgresStore struct {
+	pool       *pgxpool.Pool
+	db         *sql.DB // the same connections
+	channel    string
+	announcing chan struct{} // has room for one
+	announced  chan struct{} // closed when no notification is sent any more
+	stop       chan struct{}
+}
 
 var postgresDialect = dialect{
 	latest: "greatest", position: "strpos",
@@ -29,10 +36,15 @@ const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (vers
 const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, error) {
-	s := &postgresStore{stdlib.OpenDBFromPool(pool)}
-	if err := s.prepare(ctx); err != nil {
+	s := &postgresStore{pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{})}
+	err := s.prepare(ctx)
+	if err == nil {
+		s.channel, err = channelOf(ctx, s.db)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
+	go s.announceUntilClosed()
 	return s, nil
 }
 
@@ -225,4 +237,8 @@ func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 }
 
 // close does not close the pool, which belongs to the caller of OpenPostgres.
-func (s *postgresStore) close() error { return s.db.Close() }
+func (s *postgresStore) close() error {
+	close(s.stop)
+	<-s.announced
+	return s.db.Close()
+}

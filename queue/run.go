@@ -53,15 +53,15 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan struct{}, q.Workers)}
 	r.values, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer r.cancel(errShutdown)
-	sweeping := make(chan struct{})
-	go func() {
-		defer close(sweeping)
-		r.sweepUntilStop()
-	}()
+	var beside sync.WaitGroup
+	beside.Go(r.sweepUntilStop)
+	watch, unwatch := context.WithCancel(r.values)
+	beside.Go(func() { r.watchStore(watch) })
 	err := r.loop(ctx)
 	close(r.stop)
+	unwatch()
 	r.drain()
-	<-sweeping
+	beside.Wait()
 	return err
 }
 

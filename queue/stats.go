@@ -64,6 +64,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 		Processed: q.count.processed.Load(), Retried: q.count.retried.Load(), GivenUp: q.count.failed.Load(),
 		Abandoned: q.count.abandoned.Load(),
 	}
+	s.Polling = q.running.Load() && !q.watching.Load()
 	now := q.now()
 	t := q.query(ctx)
 	err := s.counts(t, now)
