@@ -1,10 +1,13 @@
 package queue_test
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
@@ -42,12 +45,13 @@ func TestOlderQueueIsMigrated(t *testing.T) {
 		on := j.noting(nil)
 		on.Unknown = nil
 		s.accept(q, completed("fresh", 3))
-		s.run(q, on)
+		stop := s.run(q, on)
 		st := s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
 		require.Equal(s, 2, st.Failed, "two could not be decoded")
 		ran := j.all()
 		require.Subset(s, ran, []string{"failed/1", "retrying/1", "retrying/2", "fresh/1", "fresh/2", "fresh/3"})
 		require.Less(s, n, 9)
+		stop()
 		require.NoError(s, q.Close())
 		require.Len(s, s.list(s.queue(nil), queue.Filter{}), 10, "opens again")
 	})
@@ -61,4 +65,83 @@ func subjects(all []queue.Entry) (list string) {
 		list += e.Subject
 	}
 	return list
+}
+
+// Once the tables are there, a role that may only read and write them receives and works.
+func TestRoleWithoutDDL(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+	pool, err := pgxpool.New(t.Context(), string(s.where))
+	require.NoError(t, err)
+	defer pool.Close()
+	poor := where(strings.Replace(string(s.where), "user=queue", "user=poor", 1))
+	s.exec(`DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$;
+		DO $$ BEGIN EXECUTE 'GRANT USAGE ON SCHEMA ' || current_schema() || ' TO poor'; END $$`)
+	_, _, err = poor.open(t.Context(), nil)
+	require.ErrorContains(t, err, "run signforms-queue migrate")
+
+	s.old()
+	s.exec(`GRANT SELECT, INSERT, UPDATE, DELETE ON signforms_events, signforms_lines, signforms_queue_schema TO poor`)
+	_, _, err = poor.open(t.Context(), nil)
+	require.ErrorContains(t, err, "the tables have schema version 1, and this role may not migrate them")
+	before, after, err := queue.MigratePostgres(t.Context(), pool)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, queue.NewestSchema}, []int{before, after})
+	s.exec(`GRANT SELECT, UPDATE ON signforms_queue_clock TO poor`)
+
+	s.where = poor
+	q := s.queue(nil)
+	var j journal
+	s.run(q, j.noting(nil))
+	s.accept(q, completed("new", 1))
+	s.until(q, func(st queue.Stats) bool { return st.Processed >= 4 })
+	require.Contains(t, j.all(), "new/1")
+	before, after, err = queue.MigratePostgres(t.Context(), pool)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
+// The printed SQL makes the same tables as OpenPostgres, and migrates old ones.
+func TestPostgresSQL(t *testing.T) {
+	c := sharedPostgres(t)
+	tables := func(prepare func(s stage)) (columns string) {
+		s := stage{T: t, where: where(c.newSchema(t))}
+		prepare(s)
+		pool, err := pgxpool.New(t.Context(), string(s.where))
+		require.NoError(t, err)
+		defer pool.Close()
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(line, E'\n' ORDER BY line) FROM (
+			SELECT concat_ws(' ', table_name, column_name, data_type, column_default, is_nullable) AS line FROM information_schema.columns WHERE table_schema = current_schema()
+			UNION ALL SELECT replace(indexdef, current_schema() || '.', '') FROM pg_indexes WHERE schemaname = current_schema()
+			UNION ALL SELECT 'version ' || max(version) || ' ' || max(oldest) FROM signforms_queue_schema) AS lines`).Scan(&columns))
+		return columns
+	}
+	script := func(from int) func(stage) {
+		text, err := queue.PostgresSQL(from)
+		require.NoError(t, err)
+		return func(s stage) { s.exec(text) }
+	}
+	opened := tables(func(s stage) { s.queue(nil) })
+	require.Equal(t, opened, tables(script(0)))
+	require.Equal(t, opened, tables(func(s stage) { s.old(); script(1)(s) }))
+	for _, unknown := range []int{-1, queue.NewestSchema + 1} {
+		_, err := queue.PostgresSQL(unknown)
+		require.Error(t, err)
+	}
+}
+
+// A newer schema is refused, unless it says that programs of this version can use it.
+func TestNewerSchemaThatOlderProgramsCanUse(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1))
+		require.NoError(s, q.Close())
+		s.exec(fmt.Sprintf("INSERT INTO signforms_queue_schema (version, oldest) VALUES (%d, %d)", queue.NewestSchema+1, queue.NewestSchema))
+		if s.isFile() {
+			s.exec(fmt.Sprint("PRAGMA user_version = ", queue.NewestSchema+1))
+		}
+		require.Len(s, s.list(s.queue(nil), queue.Filter{}), 1)
+		s.exec("UPDATE signforms_queue_schema SET oldest = version")
+		_, _, err := s.open(s.Context(), nil)
+		require.ErrorContains(s, err, "newer version of the program")
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -48,6 +49,50 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, erro
 	return s, nil
 }
 
+// MigratePostgres makes the tables of a queue in the first schema of pool's search_path, or migrates them, as [OpenPostgres] does. A
+// role that only reads and writes the tables can open the queue afterwards. It returns the versions of the schema before and after;
+// 0 means that there were no tables. Nothing is changed if it fails.
+func MigratePostgres(ctx context.Context, pool *pgxpool.Pool) (before, after int, err error) {
+	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
+	defer s.db.Close()
+	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
+	if err == nil {
+		err = s.prepare(ctx)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("queue: migrating the database: %w", err)
+	}
+	return v.version, max(v.version, len(postgresSchema)), nil
+}
+
+// PostgresSQL returns the SQL that brings the tables from a version of the schema to the newest, in one transaction; 0 makes them. It is
+// for those who run it themselves. It returns an error for a version that this package does not know.
+func PostgresSQL(from int) (string, error) {
+	if from < 0 || from > len(postgresSchema) {
+		return "", fmt.Errorf("queue: there is no schema version %d: want 0 to %d", from, len(postgresSchema))
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n%s;\n", schemaLock, makeSchemaTable)
+	for i, step := range postgresSchema[from:] {
+		version := from + i + 1
+		what := "older programs refuse the tables from now on"
+		if step.compatible {
+			what = "older programs can go on"
+		}
+		fmt.Fprintf(&text, "\n-- Version %d: %s.%s%s;\n", version, what, step.sql, recordStep(version))
+	}
+	text.WriteString("COMMIT;\n")
+	return text.String(), nil
+}
+
+// recordStep returns the statement that records that a step was done.
+func recordStep(version int) string {
+	if version == 1 {
+		return "INSERT INTO signforms_queue_schema (version) VALUES (1)"
+	}
+	return fmt.Sprintf("INSERT INTO signforms_queue_schema (version, oldest) VALUES (%d, %d)", version, oldestFor(postgresSchema, version))
+}
+
 // prepare makes or migrates the tables. If there is nothing to do, it needs no right to make tables.
 func (s *postgresStore) prepare(ctx context.Context) error {
 	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
@@ -59,7 +104,7 @@ func (s *postgresStore) prepare(ctx context.Context) error {
 	}
 	err = s.write(ctx, s.migrate)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
-		return fmt.Errorf("the tables have schema version %d, and this role may not migrate them to %d: run signforms-queue migrate with a role that owns them: %w",
+		return fmt.Errorf("the tables have schema version %d, and this role may not migrate them to %d: run signforms-queue migrate with a role that may: %w",
 			v.version, len(postgresSchema), err)
 	}
 	return err
@@ -93,12 +138,8 @@ func (s *postgresStore) migrate(t *tx) error {
 	if err != nil {
 		return err
 	}
-	return migrate(t, v, postgresSchema, func(version, oldest int) error {
-		if version == 1 {
-			_, err := t.exec("INSERT INTO signforms_queue_schema (version) VALUES (1)")
-			return err
-		}
-		_, err := t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldest)
+	return migrate(t, v, postgresSchema, func(version int) error {
+		_, err := t.exec(recordStep(version))
 		return err
 	})
 }

@@ -57,9 +57,11 @@ func Open(path string, opts *Options) (*Queue, error) {
 	return q, nil
 }
 
-// OpenPostgres opens a queue in the database of pool: in the tables signforms_events, signforms_lines and
-// signforms_queue_schema, which it creates in the first schema of the search_path. It refuses those of a newer version of
-// this package. opts may be nil. Any number of processes may receive and work; all use the database's clock.
+// OpenPostgres opens a queue in the database of pool, in the tables signforms_events, signforms_lines, signforms_queue_clock
+// and signforms_queue_schema. If they are missing or of an older version, it makes or migrates them in the first schema of
+// the search_path. Otherwise a role that may only read and write them suffices: see [MigratePostgres]. It refuses tables of a
+// newer version of this package, unless these say that older programs can use them. opts may be nil. Any number of processes
+// may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more for itself, on which it listens for notifications

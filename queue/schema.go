@@ -66,7 +66,7 @@ func (v schemaVersion) usable(known int) (bool, error) {
 }
 
 // migrate brings the schema from v to the newest version, step by step. It calls record after each step.
-func migrate(t *tx, v schemaVersion, steps []step, record func(version, oldest int) error) error {
+func migrate(t *tx, v schemaVersion, steps []step, record func(version int) error) error {
 	if done, err := v.usable(len(steps)); done || err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func migrate(t *tx, v schemaVersion, steps []step, record func(version, oldest i
 		version := v.version + i + 1
 		_, err := t.exec(s.sql)
 		if err == nil {
-			err = record(version, oldestFor(steps, version))
+			err = record(version)
 		}
 		if err != nil {
 			return fmt.Errorf("schema step %d: %w", version, err)

@@ -185,10 +185,10 @@ func (s *sqliteStore) migrate(t *tx) error {
 			return err
 		}
 	}
-	return migrate(t, v, sqliteSchema, func(version, oldest int) error {
+	return migrate(t, v, sqliteSchema, func(version int) error {
 		_, err := t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
 		if err == nil && version > 1 {
-			_, err = t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldest)
+			_, err = t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldestFor(sqliteSchema, version))
 		}
 		return err
 	})

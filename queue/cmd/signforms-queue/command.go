@@ -30,6 +30,8 @@ type command struct {
 	postgres string
 	filter   queue.Filter
 	json     bool
+	sql      bool // migrate: print instead of run
+	from     int
 	out      io.Writer
 }
 
@@ -39,7 +41,12 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 	flags.StringVar(&c.file, "db", "", "")
 	flags.StringVar(&c.postgres, "postgres", "", "")
 	flags.BoolVar(&c.json, "json", false, "")
-	if c.name != "stats" {
+	switch c.name {
+	case "stats":
+	case "migrate":
+		flags.BoolVar(&c.sql, "sql", false, "")
+		flags.IntVar(&c.from, "from", 0, "")
+	default:
 		c.filterFlags(flags)
 	}
 	if err := flags.Parse(args); err != nil {
@@ -54,8 +61,14 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 	if c.file == "" && c.postgres == "" {
 		c.postgres = getenv("SIGNFORMS_QUEUE_POSTGRES")
 	}
+	if c.sql && c.file == "" {
+		return nil
+	}
 	if (c.file == "") == (c.postgres == "") {
 		return usage("want one of -db and -postgres")
+	}
+	if c.name == "migrate" && c.file != "" {
+		return usage("migrate is for Postgres: a SQLite file is migrated when it is opened")
 	}
 	if reflect.ValueOf(c.filter).IsZero() && (c.name == "retry" || c.name == "erase") {
 		return usage("%s without a selection would take every event: say which", c.name)
@@ -103,6 +116,34 @@ func instant(t *time.Time) func(string) error {
 	}
 }
 
+// migrate makes or migrates the tables, or prints the SQL for that.
+func (c *command) migrate(ctx context.Context) error {
+	if c.sql {
+		text, err := queue.PostgresSQL(c.from)
+		if err != nil {
+			return usage("-from: %v", err)
+		}
+		_, err = io.WriteString(c.out, text)
+		return err
+	}
+	pool, err := pgxpool.New(ctx, c.postgres)
+	if err != nil {
+		return errUnreadableDSN
+	}
+	defer pool.Close()
+	before, after, err := queue.MigratePostgres(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return json.NewEncoder(c.out).Encode(map[string]int{"before": before, "after": after})
+	}
+	_, err = fmt.Fprintf(c.out, "schema version %d, was %d\n", after, before)
+	return err
+}
+
+var errUnreadableDSN = errors.New("the Postgres DSN cannot be read") // the error of pgx may quote a password
+
 // run opens the queue for the command. It does not make a new file, because a mistyped path would become an empty queue.
 func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
 	var q *queue.Queue
@@ -114,7 +155,7 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 	} else {
 		pool, failed := pgxpool.New(ctx, c.postgres)
 		if failed != nil {
-			return errors.New("the Postgres DSN cannot be read") // its error may quote a password
+			return errUnreadableDSN
 		}
 		defer pool.Close()
 		q, err = queue.OpenPostgres(ctx, pool, nil)

@@ -29,6 +29,7 @@ Usage:
 	signforms-queue retry [flags]   make failed events, and those that wait for a next try, due now
 	signforms-queue erase [flags]   erase events, wherever they are; what runs is waited for
 	signforms-queue stats [flags]   print how many events wait, failed and are due
+	signforms-queue migrate [flags] make or migrate the tables of a Postgres database
 
 Where the queue is:
 
@@ -47,6 +48,11 @@ Which events (list, retry, erase); what is given must all hold:
 	-since TIME       received then or later: RFC 3339, or how long ago, as in 24h
 	-before TIME      received before
 	-id N             the event with this number; may be repeated
+
+How to migrate:
+
+	-sql              print the SQL instead, to run it by other means; needs no database
+	-from N           with -sql: from this version of the schema; 0, the default, makes the tables
 
 Flags of all commands:
 
@@ -86,7 +92,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 func dispatch(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	if len(args) == 0 {
-		return usage("no command: want list, retry, erase or stats")
+		return usage("no command: want list, retry, erase, stats or migrate")
 	}
 	name, rest := args[0], args[1:]
 	switch name {
@@ -95,8 +101,8 @@ func dispatch(ctx context.Context, args []string, getenv func(string) string, st
 		return err
 	}
 	do, known := commands[name]
-	if !known {
-		return usage("unknown command %q: want list, retry, erase or stats", name)
+	if !known && name != "migrate" {
+		return usage("unknown command %q: want list, retry, erase, stats or migrate", name)
 	}
 	c := &command{name: name, out: stdout}
 	if err := c.parse(rest, getenv); errors.Is(err, flag.ErrHelp) {
@@ -104,6 +110,9 @@ func dispatch(ctx context.Context, args []string, getenv func(string) string, st
 		return err
 	} else if err != nil {
 		return err
+	}
+	if name == "migrate" {
+		return c.migrate(ctx)
 	}
 	return c.run(ctx, do)
 }

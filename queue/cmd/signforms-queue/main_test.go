@@ -102,6 +102,11 @@ func TestExitCodes(t *testing.T) {
 		{"retry -db " + path + " -json", "", exitUsage, "would take every event"},
 		{"list -db " + path + ".missing", "", exitFailure, "no such file"},
 		{"list", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
+		{"migrate -db " + path, "", exitUsage, "migrated when it is opened"},
+		{"migrate", "", exitUsage, "want one of -db and -postgres"},
+		{"migrate", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
+		{"migrate", "host=/nonexistent user=u", exitFailure, "migrating the database"},
+		{"migrate -sql -from 99", "", exitUsage, "no schema version 99"},
 		{"list", "host=/nonexistent user=u", exitFailure, "opening the database"},
 		{"erase -failed -document= -db " + path, "", exitUsage, "-document: is empty"},
 		{"retry -signer= -db " + path, "", exitUsage, "-signer: is empty"},
@@ -113,6 +118,10 @@ func TestExitCodes(t *testing.T) {
 		require.NotContains(t, errs, "hunter2")
 		require.Empty(t, out)
 	}
+	code, out, _ := do(t, "", "migrate", "-sql", "-from", "1")
+	require.Zero(t, code)
+	require.Contains(t, out, "ALTER TABLE signforms_lines ADD COLUMN since")
+	require.NotContains(t, out, "CREATE TABLE signforms_events")
 	for _, args := range [][]string{{"help"}, {"list", "-h"}} {
 		code, out, _ := do(t, "", args...)
 		require.Zero(t, code)
