@@ -23,6 +23,7 @@ type claim struct {
 	body        []byte
 	interrupted bool          // the event was claimed before, and that lease ended without an outcome
 	begun       bool          // it is stored that its function began then; otherwise that is unknown
+	completion  *completion   // of the function under way
 	row         int           // how many events of the line were processed since it was claimed
 	abandoned   chan struct{} // closed when the abandoned function returns; nil if none was abandoned
 }

@@ -26,7 +26,7 @@ const (
 	markInterrupted = `UPDATE signforms_events SET attempts = attempts + $3, error = $2 WHERE id = $1 AND state = 0`
 	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
 	markBegun       = `UPDATE signforms_lines SET head = -abs(head) WHERE id = $1`
-	triesOf         = `SELECT attempts FROM signforms_events WHERE id = $1 AND state = 0`
+	triesOf         = `SELECT state, attempts FROM signforms_events WHERE id = $1`
 )
 
 // fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats until the lease
@@ -185,16 +185,21 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 }
 
 // settleFailed records a try that failed with err, and sets the outcome in s. Unless it was the last try, the line is given up until the
-// next one. It uses the number of tries in the store, because the event may have been erased or retried while it ran.
+// next one. It uses the state and the tries in the store, because the event may have been completed, erased or retried while it ran.
 func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
-		var tries int
-		pending, stored := t.first([]any{&tries}, triesOf, c.entry.ID)
+		var state, tries int
+		found, stored := t.first([]any{&state, &tries}, triesOf, c.entry.ID)
 		if stored != nil {
 			return 0, stored
 		}
+		if c.completion != nil && c.completion.called.Load() && states[state] == Done {
+			s.Outcome, s.Err, s.Retry = Processed, nil, time.Time{}
+			return settledForGood, nil
+		}
 		tries++
+		pending := found && states[state] == Pending
 		if !pending || tries > 0 && (webhook.IsPermanent(err) || tries >= r.maxTries) {
 			s.Outcome, s.Retry = GivenUp, time.Time{}
 			_, stored = t.exec(markFailed, c.entry.ID, at.now, text)

@@ -56,7 +56,8 @@ func (r *runner) process(c *claim) (next *claim) {
 
 // call runs the function and waits for it, up to waitLimit.
 func (r *runner) call(c *claim) (context.Context, error) {
-	ctx, cancel := context.WithTimeout(entryContext(r.values, c.entry), r.Timeout)
+	c.completion = &completion{queue: r.Queue, line: c.line, token: c.token, id: c.entry.ID}
+	ctx, cancel := context.WithTimeout(context.WithValue(entryContext(r.values, c.entry), completionKey{}, c.completion), r.Timeout)
 	defer cancel()
 	event, err := c.event()
 	if err != nil {
@@ -111,12 +112,16 @@ func (r *runner) turn(c *claim) turn {
 // record stores the outcome of the event, also in s, and returns what to process next.
 func (r *runner) record(c *claim, s *Settled) (next *claim) {
 	ending := context.Cause(r.values) != nil
+	completed := c.completion.called.Load()
+	if completed && s.Err == nil {
+		s.Err = errNotCommitted // unless the store says that it was
+	}
 	var stored error
 	switch {
 	case s.Err == nil:
 		s.Outcome = Processed
 		next, stored = r.settleDone(c, r.turn(c))
-	case ending && !webhook.IsPermanent(s.Err):
+	case ending && !completed && !webhook.IsPermanent(s.Err):
 		s.Outcome = Released
 		stored = r.release(c)
 	default:
