@@ -37,10 +37,12 @@ type Entry struct {
 	Error    string    // the error of the last failed try; at most 500 bytes
 }
 
-// Filter selects events. Conditions that are set must all hold; the zero value selects all events.
+// Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty but not
+// nil selects none.
 type Filter struct {
-	Failed   bool              // only those that failed; with Pending: both
-	Pending  bool              // only those that are not settled; with Failed: both
+	Failed   bool              // only those that failed, or are in another state that is asked for
+	Pending  bool              // only those that are not settled, or are in another state that is asked for
+	Done     bool              // only those that were processed, or are in another state that is asked for
 	Document string            // the documentId of the event; template events carry the template's
 	Response string            // the formResponseId of the event
 	Signers  []string          // events that name any of these signer ids; only template events carry any
@@ -53,8 +55,8 @@ type Filter struct {
 var errNoSelection = errors.New("queue: Erase with an empty Filter would erase everything: set at least one condition")
 
 func (f *Filter) empty() bool {
-	return !f.Failed && !f.Pending && f.Document == "" && f.Response == "" && len(f.Signers) == 0 && f.Type == "" &&
-		f.Since.IsZero() && f.Before.IsZero() && len(f.IDs) == 0
+	return !f.Failed && !f.Pending && !f.Done && f.Document == "" && f.Response == "" && f.Signers == nil && f.Type == "" &&
+		f.Since.IsZero() && f.Before.IsZero() && f.IDs == nil
 }
 
 type entryKey struct{}

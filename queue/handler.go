@@ -1,11 +1,13 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -75,6 +77,38 @@ func (o *observed) WriteHeader(status int) {
 	o.tell(o.ctx, o.got)
 	o.ResponseWriter.WriteHeader(status)
 }
+
+// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with, as [Queue.Handler]
+// does. body is what the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and
+// X-Timestamp are used. With a status of 503, add a Retry-After header. The delivery is stored even if ctx is cancelled
+// meanwhile. The caller may use body again when Receive returns. Receive panics when v is nil.
+func (q *Queue) Receive(ctx context.Context, v *webhook.Verifier, header http.Header, body []byte) (status int, answer []byte) {
+	h, known := q.handlers.Load(v)
+	if !known {
+		h, _ = q.handlers.LoadOrStore(v, q.Handler(v)) // one for all deliveries, because it limits the lines in the log
+	}
+	r := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: "/"}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}
+	for _, name := range []string{webhook.SignatureHeader, webhook.TimestampHeader} {
+		r.Header[name] = header[name]
+	}
+	w := &answered{header: http.Header{}}
+	h.(http.Handler).ServeHTTP(w, r.WithContext(ctx))
+	return w.status, w.body.Bytes()
+}
+
+// answered keeps an answer.
+type answered struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answered) Header() http.Header         { return a.header }
+func (a *answered) WriteHeader(status int)      { a.status = status }
+func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 
 // serveVerified answers a genuine delivery.
 func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {

@@ -24,13 +24,14 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
 	}
-	switch {
-	case f.Failed && f.Pending:
-		all = append(all, "e.state IN (0, 2)")
-	case f.Failed:
-		all = append(all, "e.state = 2")
-	case f.Pending:
-		all = append(all, "e.state = 0")
+	var inState []string
+	for state, wanted := range []bool{f.Pending, f.Done, f.Failed} {
+		if wanted {
+			inState = append(inState, strconv.Itoa(state))
+		}
+	}
+	if inState != nil {
+		all = append(all, "e.state IN ("+strings.Join(inState, ", ")+")")
 	}
 	form := "'" + string(webhook.TypeFormResponse) + "'"
 	if f.Document != "" {
@@ -48,13 +49,13 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	if !f.Before.IsZero() {
 		all = append(all, "e.received < "+param(millis(f.Before)))
 	}
-	if len(f.IDs) > 0 {
+	if f.IDs != nil {
 		all = append(all, d.in("e.id", param(d.list(f.IDs))))
 	}
-	if len(f.Signers) > 0 {
-		any := make([]string, len(f.Signers))
-		for i, id := range f.Signers {
-			any[i] = d.position + "(e.signers, " + param("\n"+storable(id)+"\n") + ") > 0"
+	if f.Signers != nil {
+		any := []string{"FALSE"}
+		for _, id := range f.Signers {
+			any = append(any, d.position+"(e.signers, "+param("\n"+storable(id)+"\n")+") > 0")
 		}
 		all = append(all, "("+strings.Join(any, " OR ")+")")
 	}
@@ -78,7 +79,7 @@ func (q *Queue) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 				after = e.ID
 			}
 			if err != nil {
-				yield(Entry{}, fmt.Errorf("queue: listing events: %w", err))
+				yield(Entry{}, wrap("listing events", q.orClosed(err)))
 				return
 			}
 			if len(page) < batch {
@@ -148,7 +149,7 @@ func choose(t *tx, f *Filter, listed string, after int64, odd bool) (c chosen, e
 		}
 		return nil
 	}, `SELECT e.id, e.line_id, `+where+`, CASE WHEN `+also+` THEN e.body END FROM signforms_events AS e
-		WHERE e.id > $1 AND e.state IN (`+listed+`) AND (`+where+` OR `+also+`) ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
+		WHERE e.id > $1 AND (e.state IN (`+listed+`)) AND (`+where+` OR `+also+`) ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	slices.Sort(c.lines)
 	c.lines = slices.Compact(c.lines)
 	return c, err
@@ -186,12 +187,30 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, odd boo
 	}
 }
 
-// Retry makes the events that f selects due now: failed ones and those that wait for a next try. It returns their number.
-// Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails the
+// Body returns the JSON of an event as it was received: of one that is pending or failed, or was processed less than
+// [Options.KeepBodies] ago. For any other the error matches [ErrNoBody].
+func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
+	var body []byte
+	_, err := q.query(ctx).first([]any{&body}, "SELECT body FROM signforms_events WHERE id = $1", id)
+	if err == nil && body == nil {
+		err = ErrNoBody
+	}
+	return body, wrap("reading an event", q.orClosed(err))
+}
+
+// ErrNoBody is matched by the error of [Queue.Body] when there is no event with this id, or its JSON was erased.
+var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
+
+// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if [Filter].Done is set,
+// also those that were processed and whose JSON is still kept. It returns their number. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails the
 // next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
 // are pending. Retry works in batches: after an error, n events are due.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
-	n, _, err = q.inBatches(ctx, &f, "0, 2", false, func(t *tx, c chosen) (int64, error) {
+	listed := "0, 2"
+	if f.Done {
+		listed = "0, 1, 2"
+	}
+	n, _, err = q.inBatches(ctx, &f, listed+") AND (e.state <> 1 OR e.body IS NOT NULL", false, func(t *tx, c chosen) (int64, error) {
 		now := q.now()
 		// Failed events may have no line any more.
 		for _, line := range c.lines {
@@ -202,12 +221,12 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 		}
 		return t.exec(`UPDATE signforms_events SET state = 0, settled = 0, attempts = CASE WHEN EXISTS
 				(SELECT 1 FROM signforms_lines AS l WHERE l.id = line_id AND abs(l.head) = signforms_events.id) THEN -1 ELSE 0 END
-			WHERE state IN (0, 2) AND `+t.in("id", "$1"), t.list(c.ids))
+			WHERE state IN (`+listed+`) AND body IS NOT NULL AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
 		q.wakeAll()
 	}
-	return n, wrap("retrying events", err)
+	return n, wrap("retrying events", q.orClosed(err))
 }
 
 func wrap(what string, err error) error {
@@ -244,7 +263,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}
-	return done, wrap("erasing events", errors.Join(err, q.db.clean(ctx)))
+	return done, wrap("erasing events", q.orClosed(errors.Join(err, q.db.clean(ctx))))
 }
 
 const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', body = NULL

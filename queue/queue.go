@@ -25,6 +25,7 @@ type Queue struct {
 	trusted int64 // since when the clock is known not to have jumped; only the sweep uses it
 
 	watching atomic.Bool // the store says when others have stored something
+	handlers sync.Map    // of Receive, by *webhook.Verifier
 	running  atomic.Bool // Run
 	mu       sync.Mutex
 	occupied map[int64]bool // lines that workers hold, or whose abandoned functions have not returned

@@ -32,9 +32,16 @@ const (
 // fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats until the lease
 // ends, so do may run several times. After the end of Run and Grace, it tries only once more.
 func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
+	var unanswered int64 // when the last try was whose commit was not answered; 0: none
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		last := r.values.Err() != nil
-		err := r.fencedOnce(c, do)
+		at, err := r.fencedOnce(c, do)
+		if errors.Is(err, errStale) && unanswered != 0 && r.settledAt(c, unanswered) {
+			return nil // that commit succeeded, and gave the line up
+		}
+		if err != nil && at != 0 {
+			unanswered = at
+		}
 		switch {
 		case err == nil || errors.Is(err, errStale) || errors.Is(err, ErrClosed) || isUnreadable(err):
 			return err
@@ -53,11 +60,22 @@ func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 // fencedTimeout bounds one try of fenced. So it also bounds how long Run waits at its end for a store that does not answer.
 const fencedTimeout = 5 * time.Second
 
-func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) error {
+// settledAt reports whether the claim's event was settled at a time, which tells whether a commit succeeded.
+func (r *runner) settledAt(c *claim, at int64) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), fencedTimeout)
+	defer cancel()
+	var settled int64
+	found, err := r.query(ctx).first([]any{&settled}, "SELECT settled FROM signforms_events WHERE id = $1 AND state IN (1, 2)", c.entry.ID)
+	return found && err == nil && settled == at
+}
+
+// fencedOnce also returns the time with which do was called, if do did not fail.
+func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, err error) {
 	ctx, cancel := context.WithDeadline(context.Background(), earlier(c.until, time.Now().Add(fencedTimeout)))
 	defer cancel()
 	var stale bool
-	err := r.db.note(ctx, func(t *tx) error {
+	err = r.db.note(ctx, func(t *tx) error {
+		at = 0
 		var shown int64
 		sent := r.clock.boot()
 		held, err := t.first([]any{&c.low, &shown}, "SELECT low, "+t.shows+fence+t.lock, c.line, c.token)
@@ -65,12 +83,17 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) error {
 			return err
 		}
 		r.shown(shown, sent)
-		return do(t, r.instant())
+		now := r.instant()
+		if err := do(t, now); err != nil {
+			return err
+		}
+		at = now.now
+		return nil
 	})
 	if err == nil && stale {
-		return errStale
+		return 0, errStale
 	}
-	return err
+	return at, err
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -20,6 +20,8 @@ import (
 
 // sqliteStore is a SQLite file. All writes of a process go through one connection and one goroutine.
 type sqliteStore struct {
+	path    string
+	file    [2]os.FileInfo // the file and its log as they were opened
 	readers *sql.DB
 	writers *sql.DB
 	conn    *sql.Conn // the only connection of writers; only the group's goroutine uses it
@@ -48,7 +50,7 @@ func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore
 	if err != nil {
 		return nil, err
 	}
-	s := &sqliteStore{ready: map[string]*sql.Stmt{}, full: synchronousFull, sync: sync}
+	s := &sqliteStore{path: path, ready: map[string]*sql.Stmt{}, full: synchronousFull, sync: sync}
 	if unsynced {
 		s.full = synchronousNormal
 	}
@@ -112,10 +114,36 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 	return sql.OpenDB(connector), nil
 }
 
+// errReplaced means that what is written would be lost.
+var errReplaced = errors.New("the file was removed or replaced since it was opened: open it again")
+
+// identify returns the file and its log as they are on the disk.
+func identify(path string) (files [2]os.FileInfo, err error) {
+	for i, suffix := range []string{"", "-wal"} {
+		if files[i], err = os.Stat(path + suffix); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+// intact returns an error if the file or its log is not the one that is open. SQLite does not notice that, and goes on writing.
+func (s *sqliteStore) intact() error {
+	now, err := identify(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !(os.SameFile(now[0], s.file[0]) && os.SameFile(now[1], s.file[1])) {
+		return errReplaced
+	}
+	return err
+}
+
 // prepare checks the file, brings its schema up to date, and checks the settings that durability depends on.
 func (s *sqliteStore) prepare(c *clock) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	before, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
 	err = patiently(ctx, func() error {
 		s.conn, err = s.writers.Conn(ctx)
 		return err
@@ -135,7 +163,13 @@ func (s *sqliteStore) prepare(c *clock) (err error) {
 	if err := s.want("secure_delete", "1"); err != nil {
 		return err
 	}
-	err = s.transaction(ctx, func(t *tx) error {
+	err = s.transaction(ctx, func(t *tx) (err error) {
+		if s.file, err = identify(s.path); err != nil {
+			return err
+		}
+		if !os.SameFile(before, s.file[0]) {
+			return errReplaced
+		}
 		if err := s.migrate(t); err != nil {
 			return err
 		}
@@ -243,6 +277,9 @@ func sqliteCode(err error) int {
 
 // isShared reports whether an error is about the file, so that other writes would fail too.
 func isShared(err error) bool {
+	if errors.Is(err, errReplaced) {
+		return true
+	}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY,
 		sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:

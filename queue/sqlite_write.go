@@ -76,10 +76,12 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	}
 	if err != nil {
 		s.ExecContext(background, "ROLLBACK") // SQLite may have done so already
-	} else if syncs {
+		return err
+	}
+	if syncs {
 		s.synced = time.Now()
 	}
-	return err
+	return s.intact() // after the commit: before it, the file could still be replaced
 }
 
 // patiently repeats do while another process has the lock. SQLite's own busy handler polls at growing intervals, so it may never get

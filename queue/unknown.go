@@ -55,7 +55,7 @@ func understood(e webhook.Event) bool {
 }
 
 // names reports whether f selects by ids, so that [Queue.Erase] also looks for them in events that are not understood.
-func (f *Filter) names() bool { return f.Document != "" || f.Response != "" || len(f.Signers) > 0 }
+func (f *Filter) names() bool { return f.Document != "" || f.Response != "" || f.Signers != nil }
 
 // foundIn reports whether an event that is not understood holds the ids that f names, each as a whole JSON string. It returns false for
 // an event that is understood, because its ids are in columns. ok is false if body is no JSON.

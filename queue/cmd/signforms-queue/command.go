@@ -80,6 +80,7 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	f := &c.filter
 	flags.BoolVar(&f.Failed, "failed", false, "")
 	flags.BoolVar(&f.Pending, "pending", false, "")
+	flags.BoolVar(&f.Done, "done", false, "")
 	flags.Func("document", "", filled(func(id string) { f.Document = id }))
 	flags.Func("response", "", filled(func(id string) { f.Response = id }))
 	flags.Func("type", "", filled(func(name string) { f.Type = webhook.EventType(name) }))

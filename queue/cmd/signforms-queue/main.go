@@ -40,7 +40,9 @@ Where the queue is:
 Which events (list, retry, erase); what is given must all hold:
 
 	-failed           events that failed
-	-pending          events that are not settled; with -failed: both
+	-pending          events that are not settled
+	-done             events that were processed; retry takes those whose JSON is kept. Of -failed,
+	                  -pending and -done several may be given: events in any of these states
 	-document ID      events of a document; of a template, by the template's id
 	-response ID      events of a form response
 	-signer ID        events of a template that name the signer; may be repeated

@@ -1,0 +1,223 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+func TestEmptyListsSelectNothing(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1))
+		for _, f := range []queue.Filter{{IDs: []int64{}}, {Signers: []string{}}, {IDs: []int64{}, Pending: true}, {Document: "a", Signers: []string{}}} {
+			require.Empty(s, s.list(q, f))
+			n, err := q.Retry(s.Context(), f)
+			require.NoError(s, err)
+			require.Zero(s, n)
+			done, err := q.Erase(s.Context(), f)
+			require.NoError(s, err)
+			require.Zero(s, done)
+		}
+		require.Len(s, s.list(q, queue.Filter{}), 1)
+	})
+}
+
+// With KeepBodies, an event that was processed can be selected, read and run again.
+func TestProcessedEventsRunAgain(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(&queue.Options{KeepBodies: time.Hour, Retries: []time.Duration{}})
+		var j journal
+		s.run(q, j.noting(func(_ context.Context, e webhook.Event) error {
+			if e.SubjectID() == "b" {
+				return errors.New("no")
+			}
+			return nil
+		}))
+		s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
+		s.settled(q)
+		done := s.list(q, queue.Filter{Done: true})
+		require.Len(s, done, 2)
+		require.Len(s, s.list(q, queue.Filter{Done: true, Failed: true}), 3)
+		body, err := q.Body(s.Context(), done[0].ID)
+		require.NoError(s, err)
+		require.JSONEq(s, `{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"1"}`, string(body))
+		n, err := q.Retry(s.Context(), queue.Filter{Document: "a"})
+		require.NoError(s, err)
+		require.Zero(s, n, "only if Done says so")
+		n, err = q.Retry(s.Context(), queue.Filter{Document: "a", Done: true})
+		require.NoError(s, err)
+		require.Equal(s, 1, n)
+		s.until(q, func(st queue.Stats) bool { return st.Processed == 3 })
+		require.Equal(s, []string{"a/1", "a/1", "b/1", "c/1"}, j.sorted())
+
+		s.exec("UPDATE signforms_events SET body = NULL WHERE subject = 'c'")
+		n, err = q.Retry(s.Context(), queue.Filter{Document: "c", Done: true})
+		require.NoError(s, err)
+		require.Zero(s, n, "its JSON is gone")
+		for _, id := range []int64{done[1].ID, 99} {
+			_, err = q.Body(s.Context(), id)
+			require.ErrorIs(s, err, queue.ErrNoBody)
+		}
+	})
+}
+
+func TestClosedQueue(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1))
+		require.NoError(s, q.Close())
+		_, retry := q.Retry(s.Context(), queue.Filter{Failed: true})
+		_, erase := q.Erase(s.Context(), queue.Filter{Failed: true})
+		_, stats := q.Stats(s.Context())
+		_, body := q.Body(s.Context(), 1)
+		var list error
+		for _, list = range q.List(s.Context(), queue.Filter{}) {
+		}
+		for _, err := range []error{retry, erase, stats, body, list, q.Store(s.Context(), s.parsed(completed("a", 2))), q.Run(s.Context(), failing("no"))} {
+			require.ErrorIs(s, err, queue.ErrClosed)
+		}
+	})
+}
+
+func TestReceiveWithoutHTTP(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	var got []queue.Received
+	q := s.queue(&queue.Options{MaxPending: 1, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
+	v := newVerifier(t)
+	receive := func(secret string, body []byte) (int, string) {
+		signed := webhooktest.NewRequest("http://example.com/", secret, time.Now(), body)
+		header := http.Header{}
+		for _, name := range []string{"X-Signature", "X-Timestamp"} {
+			header.Set(name, signed.Header.Get(name))
+		}
+		status, answer := q.Receive(t.Context(), v, header, body)
+		return status, string(answer)
+	}
+	one, two := webhooktest.Payload(completed("a", 1)), webhooktest.Payload(completed("a", 2))
+	for _, c := range []struct {
+		secret string
+		body   []byte
+		status int
+		answer string
+	}{
+		{secret, one, 200, `{"status":"ok"}`},
+		{secret, one, 503, `{"status":"unavailable"}`}, // it is full
+		{"another secret", one, 401, `{"status":"unauthorized"}`},
+		{secret, []byte("7"), 400, `{"status":"invalid_payload"}`},
+		{secret, bytes.Repeat([]byte(" "), 30<<20), 413, ""},
+		{secret, two, 503, `{"status":"unavailable"}`},
+	} {
+		status, answer := receive(c.secret, c.body)
+		require.Equal(t, c.status, status, answer)
+		if c.answer != "" {
+			require.JSONEq(t, c.answer, answer)
+		}
+	}
+	require.Len(t, got, 6)
+	require.Len(t, s.list(q, queue.Filter{}), 1)
+}
+
+// SQLite goes on writing into a file that was removed. What was stored there would be lost.
+func TestReplacedFile(t *testing.T) {
+	for what, replace := range map[string]func(path string) error{
+		"removed":     os.Remove,
+		"renamed":     func(path string) error { return os.Rename(path, path+".old") },
+		"replaced":    func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
+		"log removed": func(path string) error { return os.Remove(path + "-wal") },
+		"folder moved": func(path string) error {
+			return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old")
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "folder")
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			s := stage{T: t, where: where(filepath.Join(dir, "events.db"))}
+			var log logged
+			q := s.queue(&queue.Options{Logger: log.logger()})
+			s.accept(q, completed("a", 1))
+			require.NoError(t, replace(string(s.where)))
+			for n := range 3 {
+				require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("b", n))).Code)
+			}
+			require.Equal(t, 3, log.count("was removed or replaced"))
+		})
+	}
+}
+
+// cutConn loses the answer to one commit, which the server has done.
+type cutConn struct {
+	net.Conn
+	armed *atomic.Bool
+	cut   atomic.Bool
+}
+
+func (c *cutConn) Write(p []byte) (int, error) {
+	if bytes.Contains(bytes.ToLower(p), []byte("commit")) && c.armed.CompareAndSwap(true, false) {
+		c.cut.Store(true)
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *cutConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.cut.Load() {
+		c.Conn.Close()
+		return 0, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// An outcome is told although the answer to its commit was lost, also the last one of a line, after which the line is gone.
+func TestLostAnswerToAnOutcome(t *testing.T) {
+	for what, failure := range map[string]error{"failed": webhook.Permanent(errors.New("no")), "processed": nil} {
+		t.Run(what, func(t *testing.T) {
+			s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+			config, err := pgxpool.ParseConfig(string(s.where))
+			require.NoError(t, err)
+			var armed atomic.Bool
+			dial := config.ConnConfig.DialFunc
+			config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := dial(ctx, network, addr)
+				return &cutConn{Conn: conn, armed: &armed}, err
+			}
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			require.NoError(t, err)
+			defer pool.Close()
+			var mu sync.Mutex
+			var told []queue.Outcome
+			q, err := queue.OpenPostgres(t.Context(), pool, &queue.Options{OnSettled: func(_ context.Context, set queue.Settled) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, set.Outcome)
+			}})
+			require.NoError(t, err)
+			defer q.Close()
+			s.accept(q, completed("a", 1))
+			stop := s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+				armed.Store(true)
+				return failure
+			}})
+			s.until(q, func(st queue.Stats) bool { return st.Pending == 0 && st.Processed+st.GivenUp == 1 })
+			stop()
+			require.Equal(t, []queue.Outcome{queue.Outcome(what)}, told)
+			require.False(t, armed.Load(), "or nothing was lost")
+		})
+	}
+}
