@@ -47,3 +47,6 @@ func (q *Queue) Now() time.Time { return fromMillis(q.now()) }
 
 // HasClocks reports whether SetClocks was called.
 func (o *Options) HasClocks() bool { return o.clocks.boot != nil }
+
+// FirstEvent is the statement that finds the first pending event of a line, from a lowest id on.
+const FirstEvent = firstEvent

@@ -50,7 +50,7 @@ type Blocked struct {
 	Type     webhook.EventType
 	Subject  string
 	Attempts int       // tries that have failed
-	Error    string    // of the last one; or why the event cannot be read, and then the other fields are empty
+	Error    string    // of the last one; at most 500 bytes
 	Due      time.Time // when the next try is due
 	Waiting  int       // pending events of the line, the first one included; at most CountLimit
 }
@@ -156,10 +156,6 @@ func (s *Stats) blocked(t *tx, now int64) error {
 func (b *Blocked) read(t *tx, c *claim) error {
 	_, err := t.first([]any{&b.ID, &b.Line, &b.Type, &b.Subject, &b.Attempts, &b.Error}, `SELECT id, line, type, subject, attempts, error
 		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`, c.line, c.low)
-	if isDamage(err) {
-		*b = Blocked{Due: b.Due, Error: "cannot be read: " + err.Error()}
-		return nil
-	}
 	if err != nil {
 		return err
 	}

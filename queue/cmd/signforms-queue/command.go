@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -243,11 +244,12 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 		value int64
 	}{
 		{"pending", int64(s.Pending)}, {"failed", int64(s.Failed)}, {"lines", int64(s.Lines)}, {"due_lines", int64(s.DueLines)},
-		{"running", int64(s.Running)}, {"lag_ms", s.Lag.Milliseconds()}, {"received_last_minute", int64(s.ReceivedLastMinute)},
+		{"running", int64(s.Running)}, {"lag_ms", s.Lag.Milliseconds()}, {"oldest_ms", s.Oldest.Milliseconds()},
+		{"blocked_lines", int64(s.BlockedLines)}, {"received_last_minute", int64(s.ReceivedLastMinute)},
 		{"processed_last_minute", int64(s.ProcessedLastMinute)}, {"failed_last_minute", int64(s.FailedLastMinute)},
 	}
 	if c.json {
-		object := map[string]int64{}
+		object := map[string]any{"blocked": blockedLines(s.Blocked)}
 		for _, f := range figures {
 			object[f.name] = f.value
 		}
@@ -255,7 +257,34 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 	}
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
 	for _, f := range figures {
-		fmt.Fprintf(table, "%s\t%d\n", f.name, f.value)
+		more := ""
+		if f.value == queue.CountLimit && !strings.HasSuffix(f.name, "_ms") {
+			more = " or more"
+		}
+		fmt.Fprintf(table, "%s\t%d%s\n", f.name, f.value, more)
+	}
+	for _, b := range s.Blocked {
+		fmt.Fprintf(table, "blocked\t%.100q by event %d: %d tries, next %s, %d wait: %.80q\n", b.Line, b.ID, b.Attempts, b.Due.Format(time.RFC3339), b.Waiting, b.Error)
 	}
 	return table.Flush()
+}
+
+// blockedLine is a blocked line as stats prints it in JSON.
+type blockedLine struct {
+	Line     string    `json:"line"`
+	Event    int64     `json:"event"`
+	Type     string    `json:"type"`
+	Subject  string    `json:"subject"`
+	Attempts int       `json:"attempts"`
+	Error    string    `json:"error"`
+	Due      time.Time `json:"due"`
+	Waiting  int       `json:"waiting"`
+}
+
+func blockedLines(all []queue.Blocked) []blockedLine {
+	lines := make([]blockedLine, len(all))
+	for i, b := range all {
+		lines[i] = blockedLine{b.Line, b.ID, string(b.Type), b.Subject, b.Attempts, b.Error, b.Due, b.Waiting}
+	}
+	return lines
 }

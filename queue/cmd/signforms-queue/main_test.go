@@ -65,7 +65,7 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, 1, e.Attempts)
 
 	_, out, _ = do(t, "", "stats", "-db", path, "-json")
-	var stats map[string]int64
+	var stats map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &stats))
 	require.EqualValues(t, 1, stats["pending"])
 	require.EqualValues(t, 1, stats["failed"])

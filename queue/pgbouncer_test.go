@@ -1,0 +1,94 @@
+package queue_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+)
+
+// bouncer starts a PgBouncer before the cluster, in one of its modes, and returns the DSN of a new schema behind it.
+func bouncer(t *testing.T, mode string) string {
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		program, err = exec.LookPath("/usr/sbin/pgbouncer") // not on the PATH of others than root
+	}
+	if err != nil && os.Getenv("CI_RUN_BOUNDED") == "" {
+		t.Skip("pgbouncer is not there: install it, for example with apt-get install pgbouncer")
+	}
+	require.NoError(t, err)
+	c := sharedPostgres(t)
+	dsn := c.newSchema(t)
+	schema := strings.Fields(dsn[strings.Index(dsn, "search_path=")+len("search_path="):])[0]
+	role := "bounced_" + schema
+	stage{T: t, where: where(dsn)}.exec(fmt.Sprintf("CREATE ROLE %[1]s LOGIN; GRANT ALL ON SCHEMA %[2]s TO %[1]s; ALTER ROLE %[1]s SET search_path TO %[2]s", role, schema))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := l.Addr().(*net.TCPAddr).Port
+	require.NoError(t, l.Close())
+	config := filepath.Join(c.dir, "pgbouncer-"+mode+".ini")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `[databases]
+queue = host=%s dbname=postgres user=%s
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = %s
+`, c.dir, role, port, mode), 0o644))
+	server := c.command(program, "-q", config)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		server.Process.Kill()
+		server.Wait()
+	})
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=queue dbname=queue sslmode=disable pool_max_conns=10", port)
+}
+
+// Behind PgBouncer a queue receives and works in both modes. In transaction mode it learns by polling what others have stored.
+func TestPgBouncer(t *testing.T) {
+	for mode, c := range map[string]struct {
+		settings string
+		polling  bool
+	}{"session": {"", false}, "transaction": {" default_query_exec_mode=exec", true}} {
+		t.Run(mode, func(t *testing.T) {
+			s := stage{T: t, where: where(bouncer(t, mode) + c.settings)}
+			require.Eventually(t, func() bool {
+				pool, err := pgxpool.New(t.Context(), string(s.where))
+				require.NoError(t, err)
+				defer pool.Close()
+				return pool.Ping(t.Context()) == nil
+			}, time.Minute, 20*time.Millisecond)
+			q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+			other := s.queue(nil)
+			var j journal
+			stop := s.run(q, j.noting(nil))
+			if !c.polling {
+				s.until(q, func(st queue.Stats) bool { return !st.Polling })
+			}
+			for n := range 20 {
+				s.accept(other, completed("a", n), completed(fmt.Sprint("b", n), 1))
+			}
+			s.until(q, func(st queue.Stats) bool { return st.Processed == 40 })
+			require.Len(t, j.all(), 40)
+			st, err := q.Stats(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c.polling, st.Polling)
+			_, err = q.Retry(t.Context(), queue.Filter{Failed: true, Done: true, IDs: []int64{1, 2}})
+			require.NoError(t, err)
+			done, err := other.Erase(t.Context(), queue.Filter{Document: "a"})
+			require.NoError(t, err)
+			require.Equal(t, 20, done.Events)
+			stop()
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package queue_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// Stats shows which event holds up its line, since when, and how many wait behind it.
+func TestStatsShowABlockedLine(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+		goOn := make(chan struct{})
+		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+			switch e.SubjectID() {
+			case "poison":
+				return errors.New("no luck")
+			case "slow":
+				<-goOn
+			}
+			return nil
+		}})
+		s.accept(q, completed("slow", 1))
+		time.Sleep(10 * time.Second)
+		s.accept(q, completed("poison", 1), completed("poison", 2), completed("sound", 1))
+		time.Sleep(30 * time.Second)
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		require.Zero(s, st.Lag, "what runs or waits for its next try is no lag")
+		require.Equal(s, 1, st.Running)
+		require.Equal(s, 30*time.Second, st.Oldest, "of those that wait")
+		require.Equal(s, 1, st.BlockedLines)
+		require.Len(s, st.Blocked, 1)
+		b := st.Blocked[0]
+		require.InDelta(s, time.Hour.Seconds(), b.Due.Sub(time.Now()).Seconds(), 400)
+		b.Due = time.Time{}
+		first := s.list(q, queue.Filter{Document: "poison"})[0]
+		require.Equal(s, queue.Blocked{Line: "document:poison", ID: first.ID, Type: webhook.TypeSignatureCompleted, Subject: "poison", Attempts: 1, Error: "no luck", Waiting: 2}, b)
+		close(goOn)
+	})
+}
+
+// Counts end at CountLimit, so that reading them does not take longer and longer.
+func TestStatsCountUpToALimit(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= %d) SELECT %s, i, 'x', 'x', 'x', '', 1 FROM n`,
+			queue.CountLimit+10, map[bool]string{true: "i", false: "int8send(i)"}[s.isFile()]))
+		st, err := q.Stats(s.Context())
+		require.NoError(s, err)
+		require.Equal(s, queue.CountLimit, st.Pending)
+		require.Zero(s, st.Lines)
+	})
+}
+
+// The first pending event of a line is found in the index of pending events, however many of its events are settled.
+func TestPlanOfALongLine(t *testing.T) {
+	eachStore(t, func(s stage) {
+		s.queue(nil)
+		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, state, settled)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			SELECT %s, 7, 'x', 'x', 'x', '', 1, CASE WHEN i < 15000 THEN 1 ELSE 0 END, 1 FROM n`,
+			map[bool]string{true: "i", false: "int8send(i)"}[s.isFile()]))
+		s.exec("ANALYZE")
+		plan := strings.Join(s.strings(map[bool]string{true: "EXPLAIN QUERY PLAN ", false: "EXPLAIN "}[s.isFile()]+
+			strings.NewReplacer("$1", "7", "$2", "0").Replace(queue.FirstEvent)), "\n")
+		require.Contains(s, plan, "signforms_events_pending")
+		require.NotContains(s, strings.ToLower(plan), "sort")
+		require.NotContains(s, plan, "TEMP B-TREE")
+	})
+}
+
+// strings returns the last column of a query's rows.
+func (s stage) strings(query string) (all []string) {
+	s.Helper()
+	driver, source := "pgx", strings.TrimSuffix(string(s.where), poolSize)
+	if s.isFile() {
+		driver, source = "sqlite", "file:"+source
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(s, err)
+	defer db.Close()
+	rows, err := db.QueryContext(s.Context(), query)
+	require.NoError(s, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	require.NoError(s, err)
+	for rows.Next() {
+		row, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		require.NoError(s, rows.Scan(into...))
+		all = append(all, fmt.Sprint(row[len(row)-1]))
+	}
+	require.NoError(s, rows.Err())
+	return all
+}
