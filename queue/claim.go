@@ -82,7 +82,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 			continue
 		}
 		if !found {
-			if _, err := t.exec(removeLine, c.line); err != nil {
+			if err := c.remove(t, at.now); err != nil {
 				return claims, err
 			}
 			continue
@@ -135,7 +135,7 @@ const maxToken = 1<<63 - 2
 
 const (
 	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
-	removeLine = `DELETE FROM signforms_lines WHERE id = $1`
+	removeLine = `DELETE FROM signforms_lines WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM signforms_events WHERE line_id = $1 AND state = 0)`
 
 	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may choose the primary key,
 	// and walk past every settled event. Without low, it would walk past the entries of events that were settled since its last VACUUM.
@@ -152,6 +152,19 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line, c.low)
 	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
+}
+
+// remove removes the row of a line in which no event was found. If there is one below low, it gives the line up and resets low: a program
+// that does not know low may have run beside this one.
+func (c *claim) remove(t *tx, now int64) error {
+	removed, err := t.exec(removeLine, c.line)
+	if err != nil || removed > 0 {
+		return err
+	}
+	if _, err := t.exec(`UPDATE signforms_lines SET low = 0 WHERE id = $1`, c.line); err != nil {
+		return err
+	}
+	return c.giveUp(t, now, 0)
 }
 
 // head returns the value of the column head: the id of the claim's event, negative when it is known that its function has begun, in

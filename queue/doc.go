@@ -15,7 +15,7 @@
 //     has synced its log to the disk by then, Postgres does what its synchronous_commit says.
 //   - A delivery is stored whole or not at all.
 //   - Events of one line (a document, a form response, or a template with its signers) run one at a time, in the order of
-//     receipt. The next one runs when the one before it is done or failed. The one exception is a function that goes on after
+//     receipt. So do events of types that are not known, by the ids that they carry. The next one runs when the one before it is done or failed. The one exception is a function that goes on after
 //     its lease has ended.
 //   - An event that comes again does not run again while its key is kept ([Options.KeepKeys]). One that failed gets one
 //     more try each time it is delivered again.
@@ -32,12 +32,19 @@
 // The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at most 30
 // seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line again only when
 // the lease has ended, and this process only when the function has returned too. The lease begins when the event is claimed. It
-// lasts for the Timeout and as long again, at most a minute more.
+// lasts for the Timeout and as long again, at most a minute more. For later events of a line it may be shorter by an eighth of
+// what it lasts beyond the Timeout.
 //
 // When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
 // when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
 // its function was abandoned; the interrupted try does not count. If the store does not answer, Run waits for it up to 10
 // seconds longer, and what it could not store runs again.
+//
+// # Time
+//
+// Processes go by one time, which a wall clock that is set does not change: the database's on Postgres; on SQLite that of the
+// machine's start, as it was read when the file was first opened after it. Nothing is erased because a clock has jumped: when
+// one has, or when no worker has run for more than 25 hours, the times for which something is kept begin anew.
 //
 // # Erasing
 //
@@ -48,7 +55,7 @@
 //
 // # What is not guaranteed
 //
-//   - Exactly once. A process that dies between a function's work and the record of it leaves an event that runs again.
+//   - Exactly once, except what a function does in the transaction that it gives to [Complete]. A process that dies between a function's work and the record of it leaves an event that runs again.
 //     Functions should be idempotent; [EntryFrom] gives them a key to recognise an event by. After a power cut, SQLite may
 //     have forgotten the outcomes of the last tenth of a second of work, and these events run again.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.

@@ -145,3 +145,16 @@ func TestNewerSchemaThatOlderProgramsCanUse(t *testing.T) {
 		require.ErrorContains(s, err, "newer version of the program")
 	})
 }
+
+// A program of an older version may run an event again without saying so in its line.
+func TestEventBelowTheLowestOfItsLine(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, completed("a", 1), completed("a", 2))
+		s.exec("UPDATE signforms_lines SET low = (SELECT max(id) FROM signforms_events)")
+		var j journal
+		s.run(q, j.noting(nil))
+		s.settled(q)
+		require.Equal(s, []string{"a/2", "a/1"}, j.all())
+	})
+}

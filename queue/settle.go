@@ -152,8 +152,7 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	case err != nil:
 		return nil, r.setAside(t, c, at.now, err)
 	case !found && c.abandoned == nil:
-		_, err = t.exec(removeLine, c.line)
-		return nil, err
+		return nil, c.remove(t, at.now)
 	case !found || !goOn:
 		return nil, c.giveUp(t, at.now, 0)
 	}
