@@ -247,8 +247,8 @@ type Erasure struct {
 // documentation says what is erased on each store. An error that matches [ErrNotTruncated] means that only SQLite's log
 // could not be truncated.
 //
-// If f names a document, a form response or signers, Erase also takes events that are of no known type or could not be
-// decoded if they hold the id anywhere as a whole JSON string. Their other conditions must hold too.
+// If f names a document, a form response or signers, Erase also takes an event that is of no known type, or has a field that
+// could not be read, if it holds the id anywhere as a whole JSON string. The other conditions of f must hold too.
 func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
 	if f.empty() {
 		return Erasure{}, errNoSelection

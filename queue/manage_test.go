@@ -291,7 +291,7 @@ func TestBusyCheckpointIsReported(t *testing.T) {
 	require.NoError(t, reader.QueryRow("SELECT count(*) FROM signforms_events").Scan(&count))
 	n, err := q.Erase(t.Context(), queue.Filter{Document: "a"})
 	require.ErrorIs(t, err, queue.ErrNotTruncated)
-	require.Equal(t, 1, n)
+	require.Equal(t, 1, n.Events)
 	require.NotZero(t, bytesLeft(t, filepath.Dir(string(s.where))), "or there was nothing to report")
 	require.NoError(t, reader.Rollback())
 	_, err = q.Erase(t.Context(), queue.Filter{Document: "a"})

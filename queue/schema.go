@@ -6,8 +6,8 @@ import (
 )
 
 // The schema has two main tables. signforms_events has a row for each event. state is an index of the array states. line is the value of
-// [Entry.Line], and line_id is the id of the line's row. odd is 1 for an event that is of no known type or could not be decoded, and for
-// those that were stored before the column was there.
+// [Entry.Line], and line_id is the id of the line's row. odd is 1 for an event that is of no known type or has a field that
+// could not be read, and for those that were stored before the column was there.
 //
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //

@@ -20,7 +20,7 @@ func TestUnknownTypesKeepTheOrder(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ known, unknown string }{
 		"document":    {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"declined","documentId":"a","n":%d}`},
-		"undecodable": {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"new_signature_pdf_individual_signed","documentId":"a","signers":%d}`},
+		"undecodable": {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":%d,"documentId":"a"}`},
 		"response":    {`{"webhookEvent":"new_form_response","formResponseId":"r","formTitle":"%d"}`, `{"webhookEvent":"amended","formResponseId":"r","documentId":"x","n":%d}`},
 		"template":    {"", `{"webhookEvent":"declined","documentId":"t","formResponseId":"r","n":%d,"signers":[{"signerId":"s2","x":1},{"signerId":"s1"},7]}`},
 	} {
