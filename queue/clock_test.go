@@ -194,7 +194,7 @@ func TestClockWithoutAFreeConnection(t *testing.T) {
 		require.NoError(t, err)
 		time.AfterFunc(10*time.Second, held.Release)
 		require.NoError(t, q.ReadClock(t.Context()))
-		require.InDelta(t, 0, q.Now().Sub(time.Now()).Seconds(), 0.1)
+		require.InDelta(t, 0, time.Until(q.Now()).Seconds(), 0.1)
 	})
 }
 
@@ -208,7 +208,7 @@ func TestSlowAnswerMovesTheClockAsFarAsItProves(t *testing.T) {
 		c.Database = nil
 		o.SetClocks(c)
 		q := stage{t, newFile(t), true}.queue(o)
-		off := func() time.Duration { return q.Now().Sub(time.Now()).Round(100 * time.Millisecond) }
+		off := func() time.Duration { return time.Until(q.Now()).Round(100 * time.Millisecond) }
 		require.Zero(t, off())
 		q.FollowClock(time.Now().Add(-2*time.Second), c.Boot()-4*time.Second)
 		require.Zero(t, off(), "as it was two of the four seconds ago")
