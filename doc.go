@@ -22,14 +22,14 @@
 // # Errors
 //
 // The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
-// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable] and [ErrOutcomeUnknown]. Each matches at least one of these,
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown]. Each matches at least one of these,
 // or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong with them is in one
 // error. Texts of errors hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer only a code
 // and at most 200 bytes. So they can be logged.
 //
 // A fake that stands in for this package returns what the service would have caused: &Error{StatusCode: 404} matches
 // ErrNotFound, &Error{Operation: OpSend, StatusCode: 503} matches ErrOutcomeUnknown, as does one of OpSendReminder, and
-// &Error{Local: true, RetryAfter: d} matches ErrRateLimited. Records and results made by hand have a Ref if their ids are set.
+// &Error{Local: true, RetryAfter: d} matches ErrRateLimited, and &Error{Reported: n} matches ErrIncomplete. Records and results made by hand have a Ref if their ids are set.
 //
 // # Retries
 //
@@ -86,17 +86,26 @@
 // process, without a shared store; a shared store that loses writes; a caller's transport that repeats requests by itself; a process
 // that is suspended between taking a slot and writing.
 //
-// # Lists that move
+// # Whole lists
 //
-// Lists change while they are read. All methods yield each record once. For lists that are newest first, All sets DateTo on
-// the second page and later to the creation time of the first document, so that new documents do not shift the pages. A DateTo
-// of the caller stays. How the service reads such a bound is not documented, so All first requests the first page again with
-// it, and goes on without it if the first document is gone. That costs one request for each list of several pages.
+// Lists change while they are read, and what a service reports of their length may be wrong. An All method yields each record
+// once and ends in one of two ways: it has yielded every record that was there all the time, or its last element is an error. If
+// it cannot tell whether records are missing, that error matches [ErrIncomplete], and Error.Yielded and Error.Reported say how
+// many came and how many the service reports. Records that are created, removed, or enter or leave the filter meanwhile may or
+// may not be yielded.
 //
-// When the reported total shrinks, documents have left the filter. All then reads as many earlier pages again as the removals
-// can have shifted. It cannot detect removals if the service reports no total, or if additions hide them, which is always
-// possible with OldestFirst: collect a filtered list before acting on its documents. Respondents and responses have no date
-// filter, so those made meanwhile may or may not be yielded.
+// For that, pages overlap by a few records: page 2 has a smaller limit than page 1, for example. Then a record that
+// moves from one page to another is in one of them. A list of n pages of 100 costs at most n+3 requests up to n = 10, and about
+// n/6 more for longer lists. Where totals are reported and the list is newest first, it costs n+1 requests: pages of a
+// long list follow each other while the total stays the same, and page 1 is read again at the end. If anything has
+// moved, All reads again what may have shifted. A list of one page costs one request if its total is reported, otherwise up to three.
+//
+// Totals are compared with what was yielded. If a service's totals count something else, [Endpoint].IgnoreTotals switches that off.
+// A list whose service ignores the limit and reports no total is read twice.
+//
+// All cannot notice that, between the same two requests, one record leaves the pages read so far and another enters the rest, in a
+// list that is read without overlap: newest first, with totals, and longer than about ten pages of 100 or four of 10. Nor
+// can it notice what a DateTo of the caller leaves out, or records that the service neither lists nor counts.
 //
 // # What is missing
 //

@@ -3,10 +3,8 @@ package signforms
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -108,8 +106,8 @@ type DocumentListParams struct {
 	Status     DocumentStatus // unknown values are sent too
 	DocumentID string         // UUID
 	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included. Neither
-	// that nor the format on the wire is documented by the service. All cannot check a DateTo that you set: a service that
-	// reads it differently may leave documents out without an error.
+	// that nor the format on the wire is documented by the service. A service that reads a bound differently may leave
+	// documents out, which All cannot notice.
 	DateFrom, DateTo time.Time
 	// Archived selects archived documents (true) or the others (false). Nil selects both, which is not documented by the
 	// service.
@@ -164,12 +162,10 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// All yields every PDF document that matches. It fetches pages of p.Limit documents, by default 100, and fetches the next page
-// while the caller works on this one. A list of several pages that is newest first costs one request more than it has pages,
-// unless you set DateTo. At the first error All yields that error and stops.
-//
-// The package documentation says how All copes with a list that changes meanwhile. Where the service reports no total, All
-// cannot notice that documents left the filter, so collect a filtered list before you change its documents.
+// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents, by default 100 (or 10, if
+// Limit is less), and fetches the next page while the caller works on this one. At the first error All yields that error and
+// stops. The error matches [ErrIncomplete] if documents may be missing: see "Whole lists" in the package documentation, which
+// also says what a list costs. Documents that were created or changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
 	return s.c.allDocuments(ctx, listDocuments, TypePDF, p)
 }
@@ -258,94 +254,26 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {
 	p.Limit = cmp.Or(p.Limit, allLimit)
 	return func(yield func(*Document, error) bool) {
-		reader := documentReader{p: p, list: func(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
-			return c.listDocuments(ctx, m, t, p)
-		}} // a sequence may be ranged over again
-		lister[Document]{id: func(d *Document) string { return d.DocumentID }, fetch: reader.fetch}.all(ctx)(yield)
+		counted := false
+		lister[Document]{
+			limit: p.Limit,
+			id:    func(d *Document) string { return d.DocumentID },
+			at:    func(d *Document) time.Time { return d.CreatedAt },
+			fetch: func(ctx context.Context, r pageRequest) (*Page[Document], error) {
+				p := p
+				p.Page, p.Limit = r.page, r.limit
+				page, err := c.listDocuments(ctx, m, t, p)
+				if err == nil && page.count != nil && page.total == nil {
+					n := *page.count
+					counted = counted || n > len(page.Items)
+					if counted && n >= len(page.Items) {
+						page.total = page.count
+					}
+				}
+				return page, err
+			},
+		}.all(ctx)(yield)
 	}
-}
-
-// documentReader fetches pages for one range over an All method.
-type documentReader struct {
-	p    DocumentListParams
-	list func(context.Context, DocumentListParams) (*Page[Document], error)
-	// bound is a dateTo that settleBound has yet to check; zero when there is none. It keeps documents that are created later
-	// out of the list, where they would shift every later page. It is the creation of the document with the id first.
-	bound time.Time
-	first string
-	// counted is true once documentsCount is known to count the whole list.
-	counted bool
-}
-
-func (r *documentReader) fetch(ctx context.Context, number int) (*Page[Document], error) {
-	if err := r.settleBound(ctx); err != nil {
-		return nil, err
-	}
-	p := r.p
-	p.Page = number
-	page, err := r.list(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if r.first == "" && number == 1 && p.DateTo.IsZero() && p.SortOrder != OldestFirst && len(page.Items) > 0 {
-		r.bound, r.first = newest(page.Items, p.DateFrom), page.Items[0].DocumentID
-	}
-	r.count(page)
-	return page, nil
-}
-
-// settleBound repeats the request for page 1 with the bound, and keeps the bound only if the first document is still there.
-// That dateTo includes its own instant is an assumption. A service that excludes it, or truncates it to the day, would leave
-// out documents that were not read yet.
-func (r *documentReader) settleBound(ctx context.Context) error {
-	if r.bound.IsZero() || r.first == "" {
-		return nil
-	}
-	p := r.p
-	p.Page, p.DateTo = 1, r.bound
-	r.bound = time.Time{}
-	page, err := r.list(ctx, p)
-	switch {
-	case errors.Is(err, ErrInvalid): // the service does not accept such a time
-		return nil
-	case err != nil:
-		return err
-	}
-	if slices.ContainsFunc(page.Items, func(d Document) bool { return d.DocumentID == r.first }) {
-		r.p.DateTo = p.DateTo
-	}
-	return nil
-}
-
-// count uses documentsCount as the total where the answer has no pagination. Whether it counts the page or the list is not
-// documented, so it must first have exceeded the length of a full page.
-func (r *documentReader) count(page *Page[Document]) {
-	n := page.count
-	if n == nil || page.Pagination != nil {
-		return
-	}
-	r.counted = r.counted || *n > len(page.Items) && len(page.Items) >= r.p.Limit
-	if r.counted && *n >= len(page.Items) {
-		page.total = n
-	}
-}
-
-// newest returns the creation time of the first document, rounded up to the millisecond that is sent. It returns zero when
-// that time is no upper bound for the rest: the list has another order, or its times are missing or odd.
-func newest(docs []Document, from time.Time) time.Time {
-	var bound time.Time
-	for i, d := range docs {
-		if i == 0 {
-			bound = d.CreatedAt
-		}
-		if d.CreatedAt.After(bound) || d.CreatedAt.Before(from) {
-			return time.Time{}
-		}
-	}
-	if ms := bound.Truncate(time.Millisecond); ms.Before(bound) {
-		return ms.Add(time.Millisecond)
-	}
-	return bound
 }
 
 func (c *caller) getDocument(ctx context.Context, m method, t SigningType, field, id string) (*Document, error) {

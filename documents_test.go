@@ -2,8 +2,6 @@ package signforms_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,108 +12,54 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// The ways in which a service may read dateTo, of which the description says nothing: which creations it leaves in.
-var dateToReadings = map[string]func(created, dateTo time.Time) bool{
-	"inclusive":        func(created, dateTo time.Time) bool { return !created.After(dateTo) },
-	"exclusive":        func(created, dateTo time.Time) bool { return created.Before(dateTo) },
-	"start of the day": func(created, dateTo time.Time) bool { return !created.After(dateTo.Truncate(24 * time.Hour)) },
-	"end of the day": func(created, dateTo time.Time) bool {
-		return created.Before(dateTo.Truncate(24 * time.Hour).Add(24 * time.Hour))
+// Ways in which a service may say how long a list is.
+var totalReports = map[string]func(r listRequest, items, total int) string{
+	"none": func(listRequest, int, int) string { return "" },
+	"pagination": func(r listRequest, _, total int) string {
+		return fmt.Sprintf(`,"pagination":{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}`, r.page, (total+r.limit-1)/r.limit, total)
 	},
-	"whole seconds":        func(created, dateTo time.Time) bool { return !created.After(dateTo.Truncate(time.Second)) },
-	"the wrong time zone":  func(created, dateTo time.Time) bool { return !created.After(dateTo.Add(-5 * time.Hour)) },
-	"not at all":           func(created, dateTo time.Time) bool { return true },
-	"as an input mistake":  nil,
-	"everything is beyond": func(created, dateTo time.Time) bool { return false },
+	"pagination without total": func(r listRequest, _, total int) string {
+		return fmt.Sprintf(`,"pagination":{"currentPage":%d,"totalPages":%d}`, r.page, (total+r.limit-1)/r.limit)
+	},
+	"total alone": func(_ listRequest, _, total int) string {
+		return fmt.Sprintf(`,"pagination":{"totalDocuments":%d}`, total)
+	},
+	"total of the page": func(_ listRequest, items, _ int) string {
+		return fmt.Sprintf(`,"pagination":{"totalDocuments":%d}`, items)
+	},
+	"documentsCount of all":       func(_ listRequest, _, total int) string { return fmt.Sprintf(`,"documentsCount":%d`, total) },
+	"documentsCount of the page":  func(_ listRequest, items, _ int) string { return fmt.Sprintf(`,"documentsCount":%d`, items) },
+	"documentsCount of something": func(listRequest, int, int) string { return `,"documentsCount":137` },
+	"total of something":          func(listRequest, int, int) string { return `,"pagination":{"totalDocuments":137}` },
 }
 
-// Ways in which a service may say how long a list is. The total is of the records that match, dateTo included.
-var totalReports = map[string]func(page, items, total int) string{
-	"none": func(int, int, int) string { return "" },
-	"pagination": func(page, _, total int) string {
-		return fmt.Sprintf(`,"pagination":{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}`, page, (total+99)/100, total)
-	},
-	"pagination without total": func(page, _, total int) string {
-		return fmt.Sprintf(`,"pagination":{"currentPage":%d,"totalPages":%d}`, page, (total+99)/100)
-	},
-	"total alone":                 func(_, _, total int) string { return fmt.Sprintf(`,"pagination":{"totalDocuments":%d}`, total) },
-	"total of the page":           func(_, items, _ int) string { return fmt.Sprintf(`,"pagination":{"totalDocuments":%d}`, items) },
-	"documentsCount of all":       func(_, _, total int) string { return fmt.Sprintf(`,"documentsCount":%d`, total) },
-	"documentsCount of the page":  func(_, items, _ int) string { return fmt.Sprintf(`,"documentsCount":%d`, items) },
-	"documentsCount of something": func(int, int, int) string { return `,"documentsCount":137` },
-	"total of something":          func(int, int, int) string { return `,"pagination":{"totalDocuments":137}` },
-}
-
-// datedService lists documents that were created one a minute, newest first, some in the same millisecond.
-func datedService(readsDateTo func(created, dateTo time.Time) bool, report func(page, items, total int) string) *listService {
-	newest := time.Date(2026, 11, 18, 2, 30, 0, 125e6, time.UTC)
-	created := func(n int) time.Time { return newest.Add(-time.Duration(n/3*3) * time.Minute) }
-	var records []string
-	for _, n := range upTo(250) {
-		records = append(records, fmt.Sprintf(`{"documentId":%q,"createdAt":%q}`, docID(n), created(n).Format("2006-01-02T15:04:05.000Z")))
-	}
-	return &listService{answer: func(_ int, r listRequest) string {
-		ids := upTo(250)
-		if r.dateTo != "" {
-			dateTo, err := time.Parse(time.RFC3339, r.dateTo)
-			if err != nil {
-				panic(err)
-			}
-			ids = slices.DeleteFunc(ids, func(n int) bool { return !readsDateTo(created(n), dateTo) })
-		}
-		items := window(ids, r.page, r.limit)
-		docs := make([]string, len(items))
-		for i, n := range items {
-			docs[i] = records[n]
-		}
-		return `{"message":"ok","documents":[` + strings.Join(docs, ",") + `]` + report(r.page, len(items), len(ids)) + `}`
-	}}
-}
-
-// TestAllUnderEachReadingOfDateTo: 250 of 250 documents, whatever a service makes of the bound that All sets.
-func TestAllUnderEachReadingOfDateTo(t *testing.T) {
-	for reading, reads := range dateToReadings {
-		for reported, report := range totalReports {
-			s := datedService(reads, report)
-			refused := reads == nil
-			if refused {
-				s.refuse = func(r listRequest) bool { return r.dateTo != "" }
-			}
-			ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-			require.NoError(t, err, "%s, %s", reading, reported)
-			require.Equal(t, wantIDs(upTo(250)), ids, "dateTo %s, total %s: %d requests", reading, reported, len(s.requests))
-			most := 6
-			if reported == "total of the page" { // it shrinks at the last page, so All goes back
-				most = 10
-			}
-			require.LessOrEqual(t, len(s.requests), most, "dateTo %s, total %s", reading, reported)
-			bounded := reading == "inclusive" || reading == "end of the day" || reading == "not at all"
-			require.Equal(t, bounded, s.requests[2].dateTo != "", "dateTo %s: whether the bound was kept", reading)
-			t.Logf("dateTo %-20s  total %-27s  %d records in %d requests", reading, reported, len(ids), len(s.requests))
+// TestAllUnderEachReportOfTotals: 250 of 250 documents, some of which were created in the same millisecond.
+func TestAllUnderEachReportOfTotals(t *testing.T) {
+	for reported, report := range totalReports {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			ids := window(upTo(250), r.page, r.limit)
+			page := pageJSONAt(ids, "", func(n int) int { return -n / 3 })
+			return page[:len(page)-1] + report(r, len(ids), 250) + "}"
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err, reported)
+		require.Equal(t, wantIDs(upTo(250)), ids, reported)
+		require.LessOrEqual(t, len(s.requests), 5, reported)
+		for _, r := range s.requests {
+			require.Empty(t, r.dateTo, "a bound that the caller did not set")
 		}
 	}
 }
 
-// TestOnePageNeedsNoBound: what is read with one request is not asked for again.
-func TestOnePageNeedsNoBound(t *testing.T) {
-	s := &listService{answer: func(_ int, r listRequest) string { return pageJSON(upTo(30), `{"totalPages":1,"totalDocuments":30}`) }}
-	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-	require.NoError(t, err)
-	require.Len(t, ids, 30)
-	require.Len(t, s.requests, 1)
-}
-
-// TestTheBoundsCheckMayFail: any other error than that of a wrong input ends the list.
-func TestTheBoundsCheckMayFail(t *testing.T) {
-	s := &listService{answer: func(_ int, r listRequest) string {
-		if r.dateTo != "" {
-			return `{"data":[]}`
-		}
-		return pageJSON(window(upTo(250), r.page, 100), "")
-	}}
-	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-	require.ErrorIs(t, err, signforms.ErrUnavailable)
-	require.Len(t, ids, 100)
+// TestOnePageIsOneRequest where its total is reported.
+func TestOnePageIsOneRequest(t *testing.T) {
+	for _, n := range []int{0, 30, 100} {
+		s := &listService{answer: func(_ int, r listRequest) string { return pageJSON(upTo(n), total(n, r)) }}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err)
+		require.Len(t, ids, n)
+		require.Len(t, s.requests, 1)
+	}
 }
 
 // TestDocumentsCountIsATotal where there is no pagination, once it is more than a full page holds: All notices what
@@ -164,37 +108,6 @@ func TestAllUnderEachProfileOfDates(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestAllUnderAProfileWhileDocumentsAreCreated: where the bound is not safe, what is created meanwhile is yielded or not,
-// and nothing else is lost.
-func TestAllUnderAProfileWhileDocumentsAreCreated(t *testing.T) {
-	for _, dateTo := range []signformstest.DateEnd{signformstest.EndIncluded, signformstest.EndExcluded, signformstest.EndAtDayStart, signformstest.EndAtDayEnd} {
-		srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{DateTo: dateTo}})
-		want := addPending(srv, 65)
-		var got []string
-		for d, err := range serviceClient(t, srv).Documents.All(t.Context(), signforms.DocumentListParams{Limit: 10}) {
-			require.NoError(t, err)
-			got = append(got, d.DocumentID)
-			if len(got)%20 == 1 && len(got) < 60 {
-				addPending(srv, 7)
-			}
-		}
-		require.Subset(t, got, want, "dateTo %d", dateTo)
-		require.IsIncreasing(t, positions(want, got), "in order, each once")
-	}
-}
-
-// positions tells where each of want is in got.
-func positions(want, got []string) (at []int) {
-	where := map[string]int{}
-	for i, id := range got {
-		where[id] = i
-	}
-	for _, id := range want {
-		at = append(at, where[id])
-	}
-	return at
 }
 
 // TestNoneUnderEachProfile: respondents and responses that are none are an empty list, in each form of "none".

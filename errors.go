@@ -22,8 +22,8 @@ var (
 	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the settings
 	// given to New.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or a list without the
-	// record asked for).
+	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or an empty list where one record
+	// was asked for).
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx that
 	// is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or reminder matches
@@ -34,8 +34,11 @@ var (
 	// did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 5xx, or a 2xx that reports a failure without a
-	// known code. With Error.Local, the LimitStore did not answer. The call is safe to repeat.
+	// known code or holds other records than the one asked for. With Error.Local, the LimitStore did not answer. The call is safe to repeat.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after everything
+	// that was found. Error.Yielded and Error.Reported say how much that is.
+	ErrIncomplete = errors.New("incomplete list")
 	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a redirect, or a
 	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see
 	// the package example OutcomeUnknown.
@@ -70,6 +73,9 @@ type Error struct {
 	Local bool
 	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError
+	// Yielded is how many records of a list came before an error that matches ErrIncomplete. Reported is how many there are by
+	// the service's last report, at least; 0 when it made none.
+	Yielded, Reported int
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawAnswer `json:"-"`
 
@@ -157,6 +163,8 @@ func (e *Error) sentinels() []error {
 		return []error{ErrRateLimited}
 	case e.Local:
 		return []error{ErrInvalid}
+	case e.Yielded > 0 || e.Reported > 0:
+		return []error{ErrIncomplete}
 	case mayBeDone && outcome{status: e.StatusCode}.mayBeDone():
 		return []error{ErrOutcomeUnknown}
 	}

@@ -243,11 +243,11 @@ func TestShortKeysAreNotLookedFor(t *testing.T) {
 	}
 }
 
-// TestNotFoundByTheWrongAnswer: a service that ignores the filter must not answer for another record.
+// TestNotFoundByTheWrongAnswer: a service that ignores the filter says nothing of the record, not even that it is gone.
 func TestNotFoundByTheWrongAnswer(t *testing.T) {
 	const (
 		none     = "the service has none with this id"
-		another  = "the answer holds other ids, not the one asked for"
+		another  = "the filter was ignored: the answer holds other ids, not the one asked for"
 		otherDoc = `{"documents":[{"documentId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`
 	)
 	for _, c := range []struct{ method, body, message string }{
@@ -268,7 +268,11 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 			}
 			return clienttest.Reply(req, 200, c.body), nil
 		})))
-		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+		want := signforms.ErrNotFound
+		if c.message == another {
+			want = signforms.ErrUnavailable
+		}
+		clienttest.RequireMatches(t, err, want)
 		e := clienttest.AsError(t, err)
 		require.Equal(t, c.message, e.Message, "%s %s", c.method, c.body)
 		require.Equal(t, 2, e.Attempts)
@@ -376,6 +380,7 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 		{made: &signforms.Error{Operation: signforms.OpVoidDocument, StatusCode: 200, Code: "not_found"}, want: signforms.ErrNotFound},
 		{made: &signforms.Error{Local: true}, want: signforms.ErrInvalid},
 		{made: &signforms.Error{Local: true, RetryAfter: time.Minute}, want: signforms.ErrRateLimited},
+		{made: &signforms.Error{Yielded: 121, Reported: 250}, want: signforms.ErrIncomplete},
 	} {
 		clienttest.RequireMatches(t, fmt.Errorf("wrapped: %w", c.made), c.want)
 	}

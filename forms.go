@@ -126,19 +126,27 @@ func (s *FormsService) responses(ctx context.Context, m method, p ResponseListPa
 	return newPage(answer.Responses, p.Page, answer.wirePage, run), nil
 }
 
-// AllResponses yields every response of a form. It works like [DocumentsService.All], but the service has no date filter here,
-// so it may or may not yield responses that arrive meanwhile.
+// AllResponses yields every response of a form. It works like [DocumentsService.All].
 func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) iter.Seq2[*FormResponse, error] {
 	if p.Limit == 0 && p.FormID != "" {
 		p.Limit = allLimit
 	}
-	list := lister[FormResponse]{id: (*FormResponse).id}
-	list.fetch = func(ctx context.Context, page int) (*Page[FormResponse], error) {
+	list := lister[FormResponse]{
+		limit: p.Limit,
+		id:    (*FormResponse).id,
+		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
+	}
+	list.fetch = func(ctx context.Context, r pageRequest) (*Page[FormResponse], error) {
 		p := p
 		if p.FormID != "" {
-			p.Page = page
+			p.Page, p.Limit = r.page, r.limit
+			return s.Responses(ctx, p)
 		}
-		return s.Responses(ctx, p)
+		page, err := s.Responses(ctx, p)
+		if err == nil { // pages are those of a form
+			page.total, page.pages, page.more = nil, nil, noMore
+		}
+		return page, err
 	}
 	return list.all(ctx)
 }

@@ -81,6 +81,9 @@ type Endpoint struct {
 	TimeLayout string
 	// PagesFromZero sends page 1 as 0, and so on. The methods count from 1 all the same. [Pagination.CurrentPage] is as reported.
 	PagesFromZero bool
+	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the records
+	// that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
+	IgnoreTotals bool
 }
 
 // retryClass says when an attempt may be repeated; see the table in the package documentation.
@@ -147,6 +150,7 @@ func (c *checks) endpoints(overrides map[Operation]Endpoint) map[Operation]opera
 // with returns the operation overridden by e.
 func (o operation) with(e Endpoint) operation {
 	o.Method, o.Path, o.Inputs = cmp.Or(e.Method, o.Method), cmp.Or(e.Path, o.Path), cmp.Or(e.Inputs, o.Inputs)
+	o.IgnoreTotals = e.IgnoreTotals
 	if o.Method == http.MethodGet {
 		o.Inputs = InputsQuery
 	}
@@ -160,6 +164,9 @@ func (o operation) with(e Endpoint) operation {
 
 // problems says what is wrong with an operation that was overridden by e.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
+	if e.IgnoreTotals && op != OpListDocuments && op != OpListRespondents && op != OpListResponses {
+		problems = append(problems, "IgnoreTotals is for lists only")
+	}
 	if !slices.Contains(methods, o.Method) {
 		problems = append(problems, fmt.Sprintf("Method %q is not one of %s", o.Method, strings.Join(methods, ", ")))
 	}

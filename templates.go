@@ -273,16 +273,19 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
 }
 
-// AllRespondents yields every document made from a template. It works like [DocumentsService.All], but the service has no date
-// filter here, so it may or may not yield documents that are created meanwhile.
+// AllRespondents yields every document made from a template. It works like [DocumentsService.All].
 func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
 	if p.Limit == 0 {
 		p.Limit = allLimit
 	}
-	list := lister[Respondent]{id: func(r *Respondent) string { return r.RespondentDocumentID }}
-	list.fetch = func(ctx context.Context, page int) (*Page[Respondent], error) {
+	list := lister[Respondent]{
+		limit: p.Limit,
+		id:    func(r *Respondent) string { return r.RespondentDocumentID },
+		at:    func(r *Respondent) time.Time { return r.CreatedAt },
+	}
+	list.fetch = func(ctx context.Context, r pageRequest) (*Page[Respondent], error) {
 		p := p
-		p.Page = page
+		p.Page, p.Limit = r.page, r.limit
 		return s.Respondents(ctx, p)
 	}
 	return list.all(ctx)

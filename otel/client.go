@@ -254,6 +254,7 @@ var sentinels = []struct {
 	{signforms.ErrForbidden, "ErrForbidden"},
 	{signforms.ErrNotFound, "ErrNotFound"},
 	{signforms.ErrUnavailable, "ErrUnavailable"},
+	{signforms.ErrIncomplete, "ErrIncomplete"},
 	{context.Canceled, "context.Canceled"},
 	{context.DeadlineExceeded, "context.DeadlineExceeded"},
 }

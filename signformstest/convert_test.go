@@ -33,7 +33,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: internalFieldValue, unset: "Signer"},
 		{convert: internalWebhook, unset: "ID WorkspaceID Secret Disabled CreatedAt Seq"},
 		{convert: Profile.internal, unread: "Timestamps UntypedSamples"},
-		{convert: internalEndpoint},
+		{convert: internalEndpoint, unread: "IgnoreTotals"},
 		{convert: publicRequest, unread: "reason"},
 		{convert: func(m signing.Message) Message { return publicMessage(m, "link") }, unread: "Token"},
 		{convert: func(e signing.AuditEntry) AuditEntry { return publicAuditEntry(e, signing.Document{}) }},

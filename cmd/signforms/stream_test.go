@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,9 +45,10 @@ func TestListsAreStreamed(t *testing.T) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 		var docs []string
 		for i := range 100 {
-			docs = append(docs, fmt.Sprintf(`{"documentId":"%08x-0000-4000-8000-000000000000","documentName":"%s","status":"PENDING"}`, page*100+i, strings.Repeat("n", 200)))
+			docs = append(docs, fmt.Sprintf(`{"documentId":"%08x-0000-4000-8000-000000000000","documentName":"%s","status":"PENDING","createdAt":%q}`,
+				page*100+i, strings.Repeat("n", 200), time.Unix(int64(-page*100-i), 0).UTC().Format(time.RFC3339)))
 		}
-		fmt.Fprintf(w, `{"documents":[%s],"pagination":{"currentPage":%d,"totalPages":%d}}`, strings.Join(docs, ","), page, pages)
+		fmt.Fprintf(w, `{"documents":[%s],"pagination":{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}}`, strings.Join(docs, ","), page, pages, 100*pages)
 	}))
 	defer srv.Close()
 	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)

@@ -12,7 +12,7 @@ import (
 // Sentinels are those of package signforms.
 var Sentinels = []error{
 	signforms.ErrInvalid, signforms.ErrForbidden, signforms.ErrNotFound, signforms.ErrRefused, signforms.ErrRateLimited,
-	signforms.ErrUnavailable, signforms.ErrOutcomeUnknown,
+	signforms.ErrUnavailable, signforms.ErrIncomplete, signforms.ErrOutcomeUnknown,
 }
 
 // AsError returns err as the *Error that every call's error is.

@@ -13,7 +13,7 @@ const (
 	ExitOK      = 0
 	ExitFailure = 1 // nothing was done, or it failed
 	ExitUsage   = 2 // the command line is wrong
-	ExitPartial = 3 // some of several failed
+	ExitPartial = 3 // some of several failed, or a list is incomplete
 	ExitUnknown = 4 // it is unknown whether a send or a reminder was carried out
 )
 
@@ -45,6 +45,8 @@ func ExitCode(err error) int {
 		return coded.code
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
 		return ExitUnknown
+	case errors.Is(err, signforms.ErrIncomplete):
+		return ExitPartial
 	case isLocalInput(err):
 		return ExitUsage
 	}

@@ -1,0 +1,266 @@
+package signforms_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// total is a pagination literal with everything that the interface names.
+func total(n int, r listRequest) string {
+	return fmt.Sprintf(`{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}`, r.page, (n+r.limit-1)/r.limit, n)
+}
+
+// TestListsThatServicesCutShort do not change. All yields every record, or ends with ErrIncomplete after all that it found.
+func TestListsThatServicesCutShort(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer              func(n int, r listRequest) string
+		total, want, report int
+		most                int // requests
+	}{
+		"page ignored":           {func(_ int, r listRequest) string { return pageJSON(upTo(r.limit), total(250, r)) }, 250, 100, 250, 30},
+		"page and limit ignored": {func(_ int, r listRequest) string { return pageJSON(upTo(100), total(250, r)) }, 250, 100, 250, 12},
+		"page ignored, totalPages": {func(_ int, r listRequest) string {
+			return pageJSON(upTo(100), fmt.Sprintf(`{"currentPage":%d,"totalPages":3}`, r.page))
+		}, 250, 100, 201, 12},
+		"page ignored, hasNextPage": {func(int, listRequest) string { return pageJSON(upTo(100), `{"hasNextPage":true}`) }, 250, 100, 0, 12},
+		"pages from 0, one page":    {func(_ int, r listRequest) string { return pageJSON(window(upTo(7), r.page+1, r.limit), total(7, r)) }, 7, 0, 7, 30},
+		"pages from 0": {func(_ int, r listRequest) string {
+			return pageJSON(window(upTo(130), r.page+1, r.limit), total(130, r))
+		}, 130, 100, 130, 45},
+		"an empty page more": {func(_ int, r listRequest) string {
+			page := r.page
+			if page > 3 {
+				page--
+			} else if page == 3 {
+				page = 100
+			}
+			return pageJSON(window(upTo(350), page, 100), total(350, listRequest{page: r.page, limit: 100}))
+		}, 350, 350, 350, 12},
+		"an empty page instead": {func(_ int, r listRequest) string {
+			if r.page == 3 {
+				return pageJSON(nil, total(350, r))
+			}
+			return pageJSON(window(upTo(350), r.page, r.limit), total(350, r))
+		}, 350, 250, 350, 60},
+		"an empty answer once": {func(n int, r listRequest) string {
+			if n == 2 {
+				return pageJSON(nil, total(350, r))
+			}
+			return pageJSON(window(upTo(350), r.page, r.limit), total(350, r))
+		}, 350, 350, 350, 8},
+		"in another order each time": {func(n int, r listRequest) string {
+			ids := upTo(250)
+			rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			return pageJSONAt(window(ids, r.page, r.limit), total(250, r), func(int) int { return 0 })
+		}, 250, 250, 250, 100},
+		"capped at 50, documentsCount": {func(_ int, r listRequest) string {
+			return fmt.Sprintf(`{"documentsCount":430,%s`, pageJSON(window(upTo(430), r.page, min(r.limit, 50)), "")[1:])
+		}, 430, 430, 430, 10},
+		"capped at 50": {func(_ int, r listRequest) string {
+			r.limit = min(r.limit, 50)
+			return pageJSON(window(upTo(430), r.page, r.limit), total(430, r))
+		}, 430, 430, 430, 10},
+		"always 50": {func(_ int, r listRequest) string {
+			r.limit = 50
+			return pageJSON(window(upTo(430), r.page, r.limit), total(430, r))
+		}, 430, 430, 430, 11},
+		"always 50, nothing reported": {func(_ int, r listRequest) string { return pageJSON(window(upTo(430), r.page, 50), "") }, 430, 430, 0, 22},
+		"always 100, last page short": {func(_ int, r listRequest) string {
+			r.limit = 100
+			return pageJSONAt(window(upTo(150), r.page, r.limit), total(150, r), func(int) int { return 0 })
+		}, 150, 150, 150, 6},
+		"the total counts more": {func(_ int, r listRequest) string { return pageJSON(window(upTo(250), r.page, r.limit), total(300, r)) }, 250, 250, 300, 40},
+	} {
+		s := &listService{answer: c.answer}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		t.Logf("%-30s %d of %d in %d requests: %v", name, len(ids), c.total, len(s.requests), err)
+		require.Len(t, ids, c.want, name)
+		if c.want == max(c.total, c.report) {
+			require.NoError(t, err, name)
+		} else {
+			clienttest.RequireMatches(t, err, signforms.ErrIncomplete)
+			require.Equal(t, c.want, clienttest.AsError(t, err).Yielded, name)
+			require.Equal(t, c.report, clienttest.AsError(t, err).Reported, name)
+		}
+		require.LessOrEqual(t, len(s.requests), c.most, name)
+	}
+}
+
+// TestWhatHidesAMove: long lists that are read without overlap change before their sixth answer, and the total hides it at first.
+func TestWhatHidesAMove(t *testing.T) {
+	for name, c := range map[string]struct {
+		oldest bool
+		move   func(ids []int) []int
+		late   bool // the sixth answer has the records of after and the total of before
+	}{
+		"one leaves page 1, one enters at the end":           {move: func(ids []int) []int { return append(ids[1:], 5000) }},
+		"oldest first: one leaves page 3, one is created":    {oldest: true, move: func(ids []int) []int { return append(slices.Delete(ids, 250, 251), 0) }},
+		"one leaves page 3, and the total follows next time": {late: true, move: func(ids []int) []int { return slices.Delete(ids, 250, 251) }},
+	} {
+		ids := upTo(2001)[1:]
+		if c.oldest {
+			slices.Reverse(ids)
+		}
+		was := slices.Clone(ids)
+		s := &listService{answer: func(n int, r listRequest) string {
+			count := len(ids)
+			if n == 5 {
+				ids = c.move(ids)
+			}
+			if !c.late || n != 5 {
+				count = len(ids)
+			}
+			return pageJSON(window(ids, r.page, r.limit), total(count, r))
+		}}
+		got, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err, name)
+		require.Subset(t, got, wantIDs(was), name)
+	}
+}
+
+// TestWhatStaticListsCost: a list that does not move costs hardly more requests than it has pages.
+func TestWhatStaticListsCost(t *testing.T) {
+	for _, c := range []struct {
+		report, order string
+		more          int // requests than pages, up to 1,000 records
+		share         int // of requests more, in per cent, beyond
+	}{
+		{"total", "newest first", 1, 0},
+		{"total", "oldest first", 2, 15},
+		{"total", "one time", 2, 18},
+		{"totalPages", "newest first", 2, 15},
+		{"totalPages", "one time", 2, 20},
+		{"nothing", "newest first", 3, 15},
+		{"nothing", "oldest first", 3, 15},
+		{"nothing", "one time", 3, 20},
+	} {
+		for _, n := range []int{30, 100, 130, 200, 250, 300, 500, 1000, 2000, clienttest.Long(10_000, 3000)} {
+			ids := upTo(n)
+			minute := func(n int) int { return -n }
+			switch c.order {
+			case "oldest first":
+				slices.Reverse(ids)
+			case "one time":
+				minute = func(int) int { return 0 }
+			}
+			s := &listService{answer: func(_ int, r listRequest) string {
+				pagination := map[string]string{
+					"total":      total(n, r),
+					"totalPages": fmt.Sprintf(`{"currentPage":%d,"totalPages":%d}`, r.page, (n+r.limit-1)/r.limit),
+				}[c.report]
+				return pageJSONAt(window(ids, r.page, r.limit), pagination, minute)
+			}}
+			got, err := collect(t, s.client(t), signforms.DocumentListParams{})
+			require.NoError(t, err)
+			require.Equal(t, wantIDs(ids), got)
+			pages := (n + 99) / 100
+			most := pages + c.more + max(0, pages-10)*c.share/100
+			if pages == 1 && c.report != "nothing" {
+				most = 1
+			}
+			require.LessOrEqual(t, len(s.requests), most, "%s reported, %s: %d records", c.report, c.order, n)
+		}
+	}
+}
+
+// TestTotalsThatCountSomethingElse are not read where an endpoint says so.
+func TestTotalsThatCountSomethingElse(t *testing.T) {
+	s := &listService{answer: func(_ int, r listRequest) string {
+		return fmt.Sprintf(`{"documentsCount":300,%s`, pageJSON(window(upTo(250), r.page, r.limit), total(900, r))[1:])
+	}}
+	c := clienttest.Scripted(t, s, func(o *signforms.Options) {
+		o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {IgnoreTotals: true}}
+	})
+	ids, err := collect(t, c, signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, wantIDs(upTo(250)), ids)
+	require.Equal(t, []int{1, 2, 3, 4}, s.pages())
+	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{Page: 1, Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, 900, page.Pagination.TotalItems, "as reported")
+
+	_, err = signforms.New("https://api.example.com", "key", &signforms.Options{
+		Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {IgnoreTotals: true}}})
+	require.ErrorContains(t, err, "IgnoreTotals is for lists only")
+}
+
+// TestServicesThatRefuseLimits other than the first, as those do that know a few: pages follow each other then.
+func TestServicesThatRefuseLimits(t *testing.T) {
+	for _, report := range []bool{true, false} {
+		s := &listService{refuse: func(r listRequest) bool { return r.limit != 100 }}
+		s.answer = func(_ int, r listRequest) string {
+			pagination := ""
+			if report {
+				pagination = total(250, r)
+			}
+			return pageJSON(window(upTo(250), r.page, r.limit), pagination)
+		}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err)
+		require.Equal(t, wantIDs(upTo(250)), ids)
+		require.LessOrEqual(t, len(s.requests), 10)
+	}
+}
+
+// TestIDsAreOneOnlyIfTheyAreTheSame: UUIDs in any case, all else by its bytes.
+func TestIDsAreOneOnlyIfTheyAreTheSame(t *testing.T) {
+	const id = "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"
+	const upper = "0D8E3A4C-5B1F-4C7E-9A55-2F6F1F0C9D11"
+	for _, c := range []struct {
+		ids  []string
+		want int
+	}{
+		{[]string{id, upper}, 1},
+		{[]string{"a" + id + "a", "b" + id + "b", id}, 3},
+		{[]string{"{" + id + "}", "urn:uuid:" + id, id, "0d8e3a4c5b1f4c7e9a552f6f1f0c9d11"}, 4},
+		{[]string{"6af5cb15f4f35018c124817b", "6AF5CB15F4F35018C124817B"}, 2},
+	} {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			return `{"documents":[{"documentId":"` + strings.Join(c.ids, `"},{"documentId":"`) + `"}],"pagination":{"totalPages":1}}`
+		}}
+		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+		require.NoError(t, err)
+		require.Len(t, ids, c.want, "%q", c.ids)
+	}
+}
+
+// TestRecordsWithoutIDsAmongOthers are known by their content, and two that are the same on one page are two.
+func TestRecordsWithoutIDsAmongOthers(t *testing.T) {
+	nameless := `{"documentName":"a"},{"documentName":"a"},{"documentName":"b"},`
+	s := &listService{answer: func(_ int, r listRequest) string {
+		page := pageJSON(window(upTo(10), r.page, r.limit), "")
+		if r.page == 1 {
+			page = strings.Replace(page, "[", "["+nameless, 1)
+		}
+		return page
+	}}
+	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, append([]string{"", "", ""}, wantIDs(upTo(10))...), ids)
+}
+
+// TestAllOfAServiceThatIsOldestFirst: many documents of one time, and pages of one record.
+func TestAllOfAServiceThatIsOldestFirst(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{OldestFirst: true}})
+	for range 150 {
+		srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	}
+	addPending(srv, 50)
+	for _, limit := range []int{0, 1, 2, 3, 7} {
+		n := 0
+		for _, err := range serviceClient(t, srv).Documents.All(t.Context(), signforms.DocumentListParams{Limit: limit}) {
+			require.NoError(t, err, "limit %d", limit)
+			n++
+		}
+		require.Equal(t, 200, n)
+	}
+}
