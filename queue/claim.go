@@ -139,7 +139,7 @@ const (
 
 	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may choose the primary key,
 	// and walk past every settled event. Without low, it would walk past the entries of events that were settled since its last VACUUM.
-	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, body
+	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, note, body
 		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`
 )
 
@@ -149,7 +149,7 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	var received int64
 	e := &c.entry
 	*e = Entry{State: Pending}
-	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &c.body}, firstEvent, c.line, c.low)
+	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &e.Note, &c.body}, firstEvent, c.line, c.low)
 	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
 }

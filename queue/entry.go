@@ -35,6 +35,7 @@ type Entry struct {
 	Due      time.Time // when the line is due; zero unless State is Pending
 	Settled  time.Time // when it was processed, failed or erased; zero when State is Pending
 	Error    string    // the error of the last failed try; at most 500 bytes
+	Note     string    // what [Options.Note] returned for its delivery
 }
 
 // Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty but not

@@ -97,13 +97,13 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 		var key []byte
 		var state int
 		var received, due, settled int64
-		err := rows.Scan(&e.ID, &key, &e.Line, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error)
+		err := rows.Scan(&e.ID, &key, &e.Line, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error, &e.Note)
 		e.Key, e.State, e.Attempts = keyText(key), states[state], max(0, e.Attempts)
 		e.Received, e.Due, e.Settled = fromMillis(received), fromMillis(due), fromMillis(settled)
 		page = append(page, e)
 		return err
 	}, `SELECT e.id, e.dedupe, e.line, e.type, e.subject, e.state, e.attempts, e.received,
-			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error
+			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error, e.note
 		FROM signforms_events AS e LEFT JOIN signforms_lines AS l ON l.id = e.line_id
 		WHERE e.id > $1 AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	return page, err
@@ -266,7 +266,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
 	return done, wrap("erasing events", q.orClosed(errors.Join(err, q.db.clean(ctx))))
 }
 
-const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', body = NULL
+const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', note = '', body = NULL
 	WHERE state < 3 AND `
 
 // eraseChosen erases events and returns the runs of those that are being processed.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -406,4 +407,37 @@ func (s stage) endsAfter(erased <-chan error, goOn chan struct{}) {
 	close(goOn) // also on failure, or the queue would not close
 	require.False(s, early, "a function was running")
 	require.NoError(s, <-erased)
+}
+
+func TestNote(t *testing.T) {
+	type requestKey struct{}
+	eachStore(t, func(s stage) {
+		q := s.queue(&queue.Options{Note: func(ctx context.Context) string { return ctx.Value(requestKey{}).(string) }})
+		note := func(text string, events ...webhook.Event) {
+			require.NoError(s, q.Store(context.WithValue(s.Context(), requestKey{}, text), s.parsed(events...)))
+		}
+		note("trace a", completed("d1", 1), completed("d2", 1))
+		note("trace b", completed("d1", 1), completed("d3", 1))
+		note("\x00"+strings.Repeat("é", 200), completed("d4", 1))
+		var notes []string
+		for _, e := range s.list(q, queue.Filter{}) {
+			notes = append(notes, e.Note)
+		}
+		require.Equal(s, []string{"trace a", "trace a", "trace b"}, notes[:3], "a repeat changes nothing")
+		require.Equal(s, "\uFFFD"+strings.Repeat("é", 99)+"\uFFFD", notes[3])
+
+		seen := make(chan string, 4)
+		stop := s.run(q, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+			entry, _ := queue.EntryFrom(ctx)
+			seen <- entry.Note
+			return nil
+		}})
+		s.settled(q)
+		stop()
+		require.Len(s, seen, 4)
+		require.NotEmpty(s, <-seen)
+		_, err := q.Erase(s.Context(), queue.Filter{Document: "d1"})
+		require.NoError(s, err)
+		require.Empty(s, s.list(q, queue.Filter{})[0].Note)
+	})
 }

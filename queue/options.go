@@ -65,6 +65,11 @@ type Options struct {
 	// document. Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
+	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most 200
+	// bytes, the rest is cut off. ctx is that of the request, or of [Queue.Store]. [Entry].Note has the text; a repeat does not
+	// change it. It is called concurrently. nil means no text.
+	Note func(ctx context.Context) string
+
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
 	// quickly. nil means no call.
 	OnReceived func(context.Context, Received)

@@ -200,8 +200,8 @@ const (
 	postgresLockLines = `INSERT INTO signforms_lines (id, due, since)
 		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
 		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
-	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd)
-		SELECT dedupe, line_id, line, type, subject, signers, $8, body, odd
+	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd, note)
+		SELECT dedupe, line_id, line, type, subject, signers, $8, body, odd, $10
 		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $9::smallint[])
 			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, odd, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
@@ -227,7 +227,7 @@ func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (rece
 	if _, err := t.exec(postgresLockLines, locked, now); err != nil {
 		return receipt{}, err
 	}
-	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, odd)
+	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, odd, rows[0].note)
 	if err != nil {
 		return receipt{}, err
 	}

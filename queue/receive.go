@@ -26,6 +26,7 @@ type row struct {
 	signers string
 	odd     int
 	body    []byte
+	note    string
 }
 
 // receipt counts the events of one delivery by what was done with them.
@@ -33,8 +34,11 @@ type receipt struct {
 	stored, redriven, duplicates int
 }
 
+// maxNote bounds Entry.Note, in bytes.
+const maxNote = 200
+
 // newRows returns the rows of events. It refuses events without JSON, because they could not run later and would all have the same key.
-func newRows(events []webhook.Event) ([]row, error) {
+func newRows(events []webhook.Event, note string) ([]row, error) {
 	for i, e := range events {
 		if e == nil || len(e.Raw()) == 0 {
 			return nil, fmt.Errorf("queue: storing a delivery: event %d of %d has no JSON: store what webhook.Verifier.Events or webhook.Parse returns",
@@ -42,12 +46,13 @@ func newRows(events []webhook.Event) ([]row, error) {
 		}
 	}
 	rows := make([]row, len(events))
+	note = storable(note[:min(len(note), maxNote)])
 	for i, key := range webhook.ReplayKeys(events) {
 		e := events[i]
 		line := orderKey(e, key)
 		rows[i] = row{
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
-			signers: signerList(namedIDs(e)), body: e.Raw(),
+			signers: signerList(namedIDs(e)), body: e.Raw(), note: note,
 		}
 		if !understood(e) {
 			rows[i].odd = 1
@@ -91,7 +96,11 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	if len(events) == 0 {
 		return receipt{}, nil
 	}
-	rows, err := newRows(events)
+	note := ""
+	if q.Note != nil {
+		note = q.Note(ctx)
+	}
+	rows, err := newRows(events, note)
 	if err != nil {
 		return receipt{}, err
 	}

@@ -7,7 +7,7 @@ import (
 
 // The schema has two main tables. signforms_events has a row for each event. state is an index of the array states. line is the value of
 // [Entry.Line], and line_id is the id of the line's row. odd is 1 for an event that is of no known type or has a field that
-// could not be read, and for those that were stored before the column was there.
+// could not be read, and for those that were stored before the column was there. note is what [Options.Note] returned for its delivery.
 //
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //
@@ -114,6 +114,7 @@ CREATE INDEX signforms_lines_due ON signforms_lines (max(due, lease));
 ALTER TABLE signforms_lines ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE signforms_lines ADD COLUMN low INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE signforms_events ADD COLUMN odd INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE signforms_events ADD COLUMN note TEXT NOT NULL DEFAULT '';
 CREATE INDEX signforms_events_waiting ON signforms_events (received) WHERE state = 0;
 CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;
@@ -154,6 +155,7 @@ ALTER TABLE signforms_lines SET (fillfactor = 70);
 ALTER TABLE signforms_lines ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE signforms_lines ADD COLUMN low BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE signforms_events ADD COLUMN odd SMALLINT NOT NULL DEFAULT 1;
+ALTER TABLE signforms_events ADD COLUMN note TEXT NOT NULL DEFAULT '';
 CREATE INDEX signforms_events_waiting ON signforms_events (received) WHERE state = 0;
 CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;

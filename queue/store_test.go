@@ -329,7 +329,7 @@ func (s stage) damage(ids ...int) (mend func()) {
 	}
 	s.exec(`ALTER TABLE signforms_events RENAME TO sound`)
 	s.exec(`CREATE VIEW signforms_events AS SELECT id, dedupe, line_id, line, type, subject, signers, state, attempts,
-		CASE WHEN id IN (` + list + `) THEN 1 / (id - id) ELSE received END AS received, settled, error, body FROM sound`)
+		CASE WHEN id IN (` + list + `) THEN 1 / (id - id) ELSE received END AS received, settled, error, note, body FROM sound`)
 	return func() {
 		s.exec(`DROP VIEW signforms_events`)
 		s.exec(`ALTER TABLE sound RENAME TO signforms_events`)
