@@ -115,3 +115,12 @@ func BenchmarkAll100000(b *testing.B) {
 		b.ReportMetric(float64(peak), "live-B")
 	})
 }
+
+func TestMeasureTelemetry(t *testing.T) {
+	found, err := bench.MeasureTelemetry(t.Context(), 1)
+	require.NoError(t, err)
+	require.Len(t, found, 4)
+	for _, m := range found {
+		require.Positive(t, m.CPU, m.Name)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -21,7 +22,7 @@ func newDelivery(body []byte, header http.Header) *Delivery {
 	d := &Delivery{Body: body, Header: header, reader: bytes.NewReader(body)}
 	d.body = io.NopCloser(d.reader)
 	d.request = &http.Request{
-		Method: http.MethodPost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: http.MethodPost, URL: &url.URL{Path: "/webhook"}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, ContentLength: int64(len(body)), Host: "receiver.example.com",
 	}
 	return d

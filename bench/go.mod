@@ -7,6 +7,8 @@ require (
 	github.com/signforms/signforms-go/queue v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/stripe/stripe-go/v85 v85.0.0
+	go.opentelemetry.io/otel/sdk v1.47.0
+	go.opentelemetry.io/otel/sdk/metric v1.47.0
 	modernc.org/sqlite v1.60.1
 )
 

@@ -14,18 +14,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The attributes of calls and attempts. OpenTelemetry's semantic conventions define the names of those of HTTP.
+// The attributes of calls that the semantic conventions do not define.
 const (
-	keyOperation  = attribute.Key("signforms.operation")
-	keyAttempts   = attribute.Key("signforms.attempts")
-	keyOutcome    = attribute.Key("signforms.outcome")
-	keyErrorType  = attribute.Key("error.type")
-	keyMethod     = attribute.Key("http.request.method")
-	keyResend     = attribute.Key("http.request.resend_count")
-	keyStatusCode = attribute.Key("http.response.status_code")
-	keyServer     = attribute.Key("server.address")
-	keyPort       = attribute.Key("server.port")
-	keyURL        = attribute.Key("url.full")
+	keyOperation = attribute.Key("signforms.operation")
+	keyAttempts  = attribute.Key("signforms.attempts")
+	keyOutcome   = attribute.Key("signforms.outcome")
 )
 
 type clientInstruments struct {
@@ -158,7 +151,7 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return base.RoundTrip(req)
 	}
-	ctx, span := tr.t.tracer.Start(req.Context(), req.Method, clientSpan...)
+	ctx, span := tr.t.tracer.Start(req.Context(), clientSpanName(req.Method), clientSpan...)
 	state.attempt = span
 	state.attempts++
 	if !span.IsRecording() && !span.SpanContext().IsValid() {
@@ -174,10 +167,7 @@ func requestAttributes(req *http.Request, resent int) []attribute.KeyValue {
 	// Queries hold ids and search text, so leave them out.
 	address := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
 	attributes := []attribute.KeyValue{
-		keyMethod.String(req.Method), keyServer.String(req.URL.Hostname()), keyURL.String(address.String()),
-	}
-	if port, err := strconv.Atoi(req.URL.Port()); err == nil {
-		attributes = append(attributes, keyPort.Int(port))
+		keyMethod.String(methodOf(req.Method)), keyServer.String(req.URL.Hostname()), keyPort.Int(portOf(req.URL)), keyURL.String(address.String()),
 	}
 	if resent > 0 {
 		attributes = append(attributes, keyResend.Int(resent))
@@ -265,5 +255,5 @@ func sentinel(err error) string {
 			return s.name
 		}
 	}
-	return "_OTHER"
+	return other
 }

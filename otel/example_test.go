@@ -33,7 +33,7 @@ func ExampleTelemetry_Handler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler := webhook.NewHandler(verifier, webhook.Funcs{Other: process}, telemetry.Handler(nil))
+	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Other: process}, nil), telemetry.Handler(nil))
 	http.Handle("/webhook", telemetry.Deliveries(handler))
 }
 

@@ -7,9 +7,7 @@ import (
 
 	"github.com/signforms/signforms-go/webhook"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
 )
 
 type queueInstruments struct {
@@ -38,27 +36,15 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	t.queue.stored.Add(ctx, int64(stored))
 }
 
-// QueueSettled reports one run of a function, with the event's type, the outcome and the number of the try. It makes a span of kind
-// consumer, such as "process new_form_response". err is the error of the function; its text is not reported. Call QueueSettled from
-// Options.OnSettled of package queue.
-func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, try int, took time.Duration, err error) {
-	kind, end := typeOf(event), time.Now()
-	_, span := t.tracer.Start(ctx, "process "+kind, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(end.Add(-took)))
-	if span.IsRecording() {
-		span.SetAttributes(keyEventType.String(kind), keyOutcome.String(outcome), keyTry.Int(try))
-		if err != nil {
-			span.SetStatus(codes.Error, outcome)
-		}
-	}
-	span.End(trace.WithTimestamp(end))
+// QueueSettled counts one run of a function, with the event's type, the outcome and the time that it took. Call it from
+// Options.OnSettled of package queue. For the spans, wrap the functions of Queue.Run in [Telemetry.Funcs].
+func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
-		set := metric.WithAttributeSet(attribute.NewSet(keyEventType.String(kind), keyOutcome.String(outcome)))
+		set := metric.WithAttributeSet(attribute.NewSet(keyDestination.String(typeOf(event)), keyOutcome.String(outcome)))
 		t.queue.tries.Add(ctx, 1, set)
 		t.queue.duration.Record(ctx, took.Seconds(), set)
 	}
 }
-
-const keyTry = attribute.Key("signforms.queue.try")
 
 // QueueDepth is the state of a queue that WatchQueue reports.
 type QueueDepth struct {

@@ -50,8 +50,8 @@ func New(opts *Options) (*Telemetry, error) {
 		o.MeterProvider = otel.GetMeterProvider()
 	}
 	t := &Telemetry{
-		tracer: o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(buildinfo.Version(scope))),
-		meter:  o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(buildinfo.Version(scope))),
+		tracer: o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(buildinfo.Version(scope)), trace.WithSchemaURL(schema)),
+		meter:  o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(buildinfo.Version(scope)), metric.WithSchemaURL(schema)),
 
 		subjectIDs: o.SubjectIDs,
 	}

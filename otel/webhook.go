@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -13,11 +14,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The attributes of deliveries and events.
+// The attributes of deliveries that the semantic conventions do not define.
 const (
-	keyEventType = attribute.Key("signforms.event.type")
-	keySubject   = attribute.Key("signforms.subject.id")
-	keyRefusal   = attribute.Key("signforms.refusal")
+	keySubject = attribute.Key("signforms.subject.id")
+	keyRefusal = attribute.Key("signforms.refusal")
 )
 
 type webhookInstruments struct {
@@ -38,9 +38,8 @@ func (m *maker) webhook() webhookInstruments {
 	}
 }
 
-// Handler returns a copy of opts that reports every event and every refused delivery. opts may be nil. An event is a span of kind
-// internal, such as "process new_form_response", below the span of its delivery. Functions in opts are kept and run as before. For a
-// span for each delivery, wrap the webhook.Handler in [Telemetry.Deliveries].
+// Handler returns a copy of opts that counts every event and every refused delivery. opts may be nil. Functions in opts are kept and
+// run as before. For the spans, wrap the functions in [Telemetry.Funcs] and the webhook.Handler in [Telemetry.Deliveries].
 func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOptions {
 	var o webhook.HandlerOptions
 	if opts != nil {
@@ -48,7 +47,7 @@ func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOption
 	}
 	onEvent, onError := o.OnEvent, o.OnError
 	o.OnEvent = func(ctx context.Context, r webhook.EventResult) {
-		t.event(ctx, r)
+		t.measureEvent(ctx, r)
 		if onEvent != nil {
 			onEvent(ctx, r)
 		}
@@ -63,23 +62,44 @@ func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOption
 }
 
 // Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and counts the requests. Use it in
-// place of an HTTP middleware that makes such spans, or below one.
+// place of an HTTP middleware that makes such spans, or below one. The path of the request is reported, so it should hold no secret.
 func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := t.tracer.Start(r.Context(), "signforms.delivery", serverSpan...)
-		defer span.End()
-		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusInternalServerError} // until it is known that next returns
+		defer func() { t.endDelivery(ctx, span, r, answer.status) }()
 		next.ServeHTTP(answer, r.WithContext(ctx))
-		if span.IsRecording() {
-			span.SetAttributes(keyMethod.String(r.Method), keyStatusCode.Int(answer.status))
-			if answer.status >= http.StatusInternalServerError {
-				span.SetStatus(codes.Error, "")
-			}
-		}
-		if t.webhook.deliveries.Enabled(ctx) {
-			t.webhook.deliveries.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyStatusCode.Int(answer.status))))
+		if !answer.wrote {
+			answer.status = http.StatusOK
 		}
 	})
+}
+
+func (t *Telemetry) endDelivery(ctx context.Context, span trace.Span, r *http.Request, status int) {
+	if span.IsRecording() {
+		span.SetAttributes(deliveryAttributes(r, status)...)
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	span.End()
+	if t.webhook.deliveries.Enabled(ctx) {
+		t.webhook.deliveries.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyStatusCode.Int(status))))
+	}
+}
+
+func deliveryAttributes(r *http.Request, status int) []attribute.KeyValue {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	attributes := []attribute.KeyValue{
+		keyMethod.String(methodOf(r.Method)), keyScheme.String(scheme), keyPath.String(r.URL.Path), keyStatusCode.Int(status),
+	}
+	if status >= http.StatusInternalServerError {
+		attributes = append(attributes, keyErrorType.String(strconv.Itoa(status)))
+	}
+	return attributes
 }
 
 var serverSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
@@ -99,39 +119,28 @@ func (w *statusWriter) WriteHeader(status int) {
 }
 
 func (w *statusWriter) Write(p []byte) (int, error) {
-	w.wrote = true
+	if !w.wrote {
+		w.status, w.wrote = http.StatusOK, true
+	}
 	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap gives http.ResponseController access to the server's own writer.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (t *Telemetry) event(ctx context.Context, r webhook.EventResult) {
-	kind, outcome := typeOf(r.Event.EventType()), r.Outcome.String()
-	end := time.Now()
-	_, span := t.tracer.Start(ctx, "process "+kind, trace.WithSpanKind(trace.SpanKindInternal), trace.WithTimestamp(end.Add(-r.Duration)))
-	if span.IsRecording() {
-		span.SetAttributes(keyEventType.String(kind), keyOutcome.String(outcome))
-		if t.subjectIDs {
-			span.SetAttributes(keySubject.String(r.Event.SubjectID()))
-		}
-		if r.Err != nil {
-			span.SetStatus(codes.Error, outcome)
-		}
-	}
-	span.End(trace.WithTimestamp(end))
+func (t *Telemetry) measureEvent(ctx context.Context, r webhook.EventResult) {
 	if !t.webhook.events.Enabled(ctx) {
 		return
 	}
-	set := metric.WithAttributeSet(attribute.NewSet(keyEventType.String(kind), keyOutcome.String(outcome)))
+	set := metric.WithAttributeSet(attribute.NewSet(keyDestination.String(typeOf(r.Event.EventType())), keyOutcome.String(r.Outcome.String())))
 	t.webhook.events.Add(ctx, 1, set)
 	t.webhook.duration.Record(ctx, r.Duration.Seconds(), set)
 	if !r.SignedAt.IsZero() {
-		t.webhook.lag.Record(ctx, max(end.Sub(r.SignedAt), 0).Seconds(), set)
+		t.webhook.lag.Record(ctx, max(time.Since(r.SignedAt), 0).Seconds(), set)
 	}
 }
 
-// typeOf returns the type of a documented event, and "_OTHER" for all others. Otherwise any text that the service sends could become
+// typeOf returns the type of a documented event, and other for all others. Otherwise any text that the service sends could become
 // a new value in the metrics.
 func typeOf(t webhook.EventType) string {
 	switch t {
@@ -139,7 +148,7 @@ func typeOf(t webhook.EventType) string {
 		webhook.TypeTemplateViewed, webhook.TypeTemplateSigned, webhook.TypeTemplateResponse:
 		return string(t)
 	}
-	return "_OTHER"
+	return other
 }
 
 // refused reports why a delivery was refused. It ignores errors of single events, which event reports.
@@ -177,5 +186,5 @@ func refusal(err error) string {
 			return r.name
 		}
 	}
-	return "_OTHER"
+	return other
 }

@@ -3,9 +3,13 @@ package otel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,38 +17,54 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	apitrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/otel"
+	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
 const secret = "whsec_of_a_test"
 
-// receive delivers a body, signed by key, to a watched handler whose function returns err, and returns the status.
-func receive(t *testing.T, r *recorder, key string, body []byte, err error) int {
+// receive delivers a body, signed by key, to a watched handler that calls run, and returns the status.
+func receive(t *testing.T, r *recorder, key string, body []byte, run func(context.Context) error) int {
 	t.Helper()
-	verifier, verr := webhook.NewVerifier([]string{secret}, nil)
-	require.NoError(t, verr)
-	handler := r.Deliveries(webhook.NewHandler(verifier, webhook.Funcs{
-		Other: func(context.Context, webhook.Event) error { return err },
-	}, r.Handler(&webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})))
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
+	require.NoError(t, err)
+	handler := r.Deliveries(webhook.NewHandler(verifier, r.Funcs(webhook.Funcs{
+		Other: func(ctx context.Context, _ webhook.Event) error { return run(ctx) },
+	}, nil), r.Handler(&webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})))
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, webhooktest.NewRequest("/webhook", key, time.Now(), body))
+	handler.ServeHTTP(w, webhooktest.NewRequest("/webhook?token=t", key, time.Now(), body))
 	return w.Code
 }
 
-func TestEventIsASpanBelowItsDelivery(t *testing.T) {
+func succeed(context.Context) error { return nil }
+
+func TestFunctionRunsInASpanBelowItsDelivery(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
-	require.Equal(t, http.StatusOK, receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), nil))
+	var inside apitrace.SpanContext
+	require.Equal(t, http.StatusOK, receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), func(ctx context.Context) error {
+		inside = apitrace.SpanContextFromContext(ctx)
+		return nil
+	}))
 	deliveries, events := r.ended("signforms.delivery"), r.ended("process new_form_response")
 	require.Len(t, deliveries, 1)
 	require.Len(t, events, 1)
 	require.Equal(t, apitrace.SpanKindServer, deliveries[0].SpanKind())
-	require.Equal(t, int64(200), attributesOf(deliveries[0])["http.response.status_code"])
+	require.Equal(t, map[attribute.Key]any{
+		"http.request.method": "POST", "http.response.status_code": int64(200), "url.scheme": "http", "url.path": "/webhook",
+	}, attributesOf(deliveries[0]))
+	require.Equal(t, apitrace.SpanKindConsumer, events[0].SpanKind())
 	require.Equal(t, deliveries[0].SpanContext().SpanID(), events[0].Parent().SpanID())
-	require.Equal(t, map[attribute.Key]any{"signforms.event.type": "new_form_response", "signforms.outcome": "processed"}, attributesOf(events[0]))
+	require.Equal(t, events[0].SpanContext(), inside)
+	require.Equal(t, map[attribute.Key]any{
+		"messaging.system": "signforms", "messaging.operation.name": "process", "messaging.operation.type": "process",
+		"messaging.destination.name": "new_form_response", "signforms.outcome": "processed",
+	}, attributesOf(events[0]))
 	require.Equal(t, map[string]int64{"new_form_response processed": 1}, r.eventCounts(t))
 	lag := r.metric(t, "signforms.webhook.lag").(metricdata.Histogram[float64]).DataPoints
 	require.Equal(t, uint64(1), lag[0].Count)
@@ -56,26 +76,102 @@ func (r *recorder) eventCounts(t *testing.T) map[string]int64 {
 	t.Helper()
 	counts := map[string]int64{}
 	for _, point := range r.metric(t, "signforms.webhook.events").(metricdata.Sum[int64]).DataPoints {
-		kind, _ := point.Attributes.Value("signforms.event.type")
+		kind, _ := point.Attributes.Value("messaging.destination.name")
 		outcome, _ := point.Attributes.Value("signforms.outcome")
 		counts[kind.AsString()+" "+outcome.AsString()] = point.Value
 	}
 	return counts
 }
 
-func TestFailedEventIsAnErrorWithoutItsText(t *testing.T) {
+func TestFailedFunctionNamesItsErrorWithoutItsText(t *testing.T) {
+	for name, c := range map[string]struct {
+		run                func(context.Context) error
+		errorType, outcome string
+		status             int
+	}{
+		"an error":  {func(context.Context) error { return errors.New("zoe@example.com is unknown") }, "_OTHER", "failed", 500},
+		"a call's":  {func(context.Context) error { return fmt.Errorf("sending: %w", signforms.ErrOutcomeUnknown) }, "ErrOutcomeUnknown", "failed", 500},
+		"permanent": {func(context.Context) error { return webhook.Permanent(context.DeadlineExceeded) }, "context.DeadlineExceeded", "given_up", 200},
+		"a panic":   {func(context.Context) error { panic("zoe@example.com") }, "panic", "failed", 500},
+		"an end":    {func(context.Context) error { runtime.Goexit(); return nil }, "panic", "failed", 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecorder(t, otel.Options{})
+			done := make(chan int, 1)
+			go func() { // which Goexit ends
+				w := 500
+				defer func() { done <- w }()
+				w = receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), c.run)
+			}()
+			require.Equal(t, c.status, <-done)
+			event := r.ended("process new_form_response")[0]
+			require.Equal(t, codes.Error, event.Status().Code)
+			require.Equal(t, c.outcome, event.Status().Description)
+			require.Equal(t, c.errorType, attributesOf(event)["error.type"])
+			delivery := r.ended("signforms.delivery")[0]
+			require.Equal(t, c.status == 500, delivery.Status().Code == codes.Error)
+			if c.status == 500 {
+				require.Equal(t, "500", attributesOf(delivery)["error.type"])
+			}
+			require.Equal(t, map[string]int64{"new_form_response " + c.outcome: 1}, r.eventCounts(t))
+			requireNothingPersonal(t, r, signformstest.NewServer(t, nil))
+		})
+	}
+}
+
+func TestEventsWithoutAFunctionHaveNoSpan(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
-	require.Equal(t, http.StatusInternalServerError, receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), errors.New("zoe@example.com is unknown")))
-	event := r.ended("process new_form_response")[0]
-	require.Equal(t, codes.Error, event.Status().Code)
-	require.Equal(t, "failed", event.Status().Description)
-	require.Equal(t, codes.Error, r.ended("signforms.delivery")[0].Status().Code)
-	require.Equal(t, map[string]int64{"new_form_response failed": 1}, r.eventCounts(t))
+	require.Equal(t, webhook.Funcs{}, r.Funcs(webhook.Funcs{}, nil))
+}
+
+// Anybody can send any method, and the service any type of event.
+func TestUnknownValuesAreOne(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	receive(t, r, secret, []byte(`[{"webhookEvent":"something_new","documentId":"d1"}]`), succeed)
+	require.Equal(t, map[string]int64{"_OTHER processed": 1}, r.eventCounts(t))
+	require.Equal(t, "_OTHER", attributesOf(r.ended("process _OTHER")[0])["messaging.destination.name"])
+	for method, want := range map[string]string{"QUERY": "QUERY", "get": "_OTHER", "BREW": "_OTHER"} {
+		request := httptest.NewRequest(method, "https://here.example/", nil)
+		r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
+		deliveries := r.ended("signforms.delivery")
+		require.Equal(t, want, attributesOf(deliveries[len(deliveries)-1])["http.request.method"], method)
+		require.Equal(t, "https", attributesOf(deliveries[len(deliveries)-1])["url.scheme"])
+	}
+}
+
+// The names are those of the semantic conventions, in the version that the spans state.
+func TestNamesAreThoseOfTheConventions(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	service := signformstest.NewServer(t, nil)
+	client := newClient(t, service, r)
+	service.Fail(signformstest.Fault{Status: http.StatusServiceUnavailable, Times: 1})
+	_, err := client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	fail := func(context.Context) error { return errors.New("no") }
+	receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), fail)
+	stored := func(context.Context) otel.Stored { return otel.Stored{Key: "k", Try: 1} }
+	require.Error(t, r.Funcs(webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error { return fail(ctx) }}, stored).
+		Dispatch(t.Context(), &webhook.FormResponse{}))
+	seen := map[attribute.Key]bool{}
+	for _, span := range r.spans.Ended() {
+		require.Equal(t, semconv.SchemaURL, span.InstrumentationScope().SchemaURL)
+		for key := range attributesOf(span) {
+			if !strings.HasPrefix(string(key), "signforms.") {
+				seen[key] = true
+			}
+		}
+	}
+	require.Equal(t, map[attribute.Key]bool{
+		semconv.ErrorTypeKey: true, semconv.HTTPRequestMethodKey: true, semconv.HTTPRequestResendCountKey: true,
+		semconv.HTTPResponseStatusCodeKey: true, semconv.ServerAddressKey: true, semconv.ServerPortKey: true, semconv.URLFullKey: true,
+		semconv.URLSchemeKey: true, semconv.URLPathKey: true, semconv.MessagingSystemKey: true, semconv.MessagingOperationNameKey: true,
+		semconv.MessagingOperationTypeKey: true, semconv.MessagingDestinationNameKey: true, semconv.MessagingMessageIDKey: true,
+	}, seen)
 }
 
 func TestRefusalNamesItsReason(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
-	require.Equal(t, http.StatusUnauthorized, receive(t, r, "another secret", webhooktest.Sample(webhook.TypeFormResponse), nil))
+	require.Equal(t, http.StatusUnauthorized, receive(t, r, "another secret", webhooktest.Sample(webhook.TypeFormResponse), succeed))
 	require.Equal(t, "ErrSignature", attributesOf(r.ended("signforms.delivery")[0])["signforms.refusal"])
 	points := r.metric(t, "signforms.webhook.refusals").(metricdata.Sum[int64]).DataPoints
 	require.Equal(t, int64(1), points[0].Value)
@@ -92,36 +188,73 @@ func TestSubjectIDsOnRequestOnly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRecorder(t, c.opts)
-			receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), nil)
+			receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), succeed)
 			_, found := attributesOf(r.ended("process new_form_response")[0])["signforms.subject.id"]
 			require.Equal(t, c.want, found)
 		})
 	}
 }
 
-func TestUnknownTypesAreOneValue(t *testing.T) {
+// A function of a queue runs after its delivery was answered, often in another process.
+func TestFunctionOfAQueueLinksToItsDelivery(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
-	receive(t, r, secret, []byte(`[{"webhookEvent":"something_new","documentId":"d1"}]`), nil)
-	require.Equal(t, map[string]int64{"_OTHER processed": 1}, r.eventCounts(t))
+	var note string
+	receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), func(context.Context) error { return nil })
+	r.Deliveries(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { note = otel.TraceParent(q.Context()) })).
+		ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
+	delivery := r.ended("signforms.delivery")[1].SpanContext()
+	require.Empty(t, otel.TraceParent(t.Context()))
+
+	links := map[string]int{note: 1, "": 0, "00-nonsense": 0}
+	for note, want := range links {
+		var inside apitrace.SpanContext
+		funcs := r.Funcs(webhook.Funcs{FormResponse: func(ctx context.Context, _ *webhook.FormResponse) error {
+			inside = apitrace.SpanContextFromContext(ctx)
+			return nil
+		}}, func(context.Context) otel.Stored { return otel.Stored{Key: "4f", Try: 2, TraceParent: note} })
+		require.NoError(t, funcs.Dispatch(t.Context(), &webhook.FormResponse{FormResponseID: "r"}))
+		spans := r.ended("process new_form_response")
+		span := spans[len(spans)-1]
+		require.Equal(t, span.SpanContext(), inside)
+		require.False(t, span.Parent().IsValid())
+		require.Equal(t, "4f", attributesOf(span)["messaging.message.id"])
+		require.Equal(t, int64(2), attributesOf(span)["signforms.queue.try"])
+		require.Len(t, span.Links(), want, note)
+		if want > 0 {
+			linked := span.Links()[0].SpanContext
+			require.Equal(t, delivery.TraceID(), linked.TraceID())
+			require.Equal(t, delivery.SpanID(), linked.SpanID())
+		}
+	}
 }
 
 func TestQueueIsReported(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	r.QueueReceived(t.Context(), http.StatusOK, 3)
-	r.QueueSettled(t.Context(), webhook.TypeTemplateResponse, "retrying", 2, 50*time.Millisecond, errors.New("zoe@example.com"))
+	r.QueueSettled(t.Context(), webhook.TypeTemplateResponse, "retrying", 50*time.Millisecond)
 	stop, err := r.WatchQueue(func(context.Context) (otel.QueueDepth, error) {
 		return otel.QueueDepth{Pending: 7, Failed: 2, Lag: 90 * time.Second}, nil
 	})
 	require.NoError(t, err)
 
-	span := r.ended("process new_template_response")[0]
-	require.Equal(t, apitrace.SpanKindConsumer, span.SpanKind())
-	require.Equal(t, int64(2), attributesOf(span)["signforms.queue.try"])
-	require.Equal(t, 50*time.Millisecond, span.EndTime().Sub(span.StartTime()))
-	require.Equal(t, "retrying", span.Status().Description)
 	require.Equal(t, int64(3), r.metric(t, "signforms.queue.stored").(metricdata.Sum[int64]).DataPoints[0].Value)
 	require.Equal(t, int64(1), r.metric(t, "signforms.queue.tries").(metricdata.Sum[int64]).DataPoints[0].Value)
 	require.Equal(t, int64(7), r.metric(t, "signforms.queue.pending").(metricdata.Gauge[int64]).DataPoints[0].Value)
 	require.Equal(t, 90.0, r.metric(t, "signforms.queue.lag").(metricdata.Gauge[float64]).DataPoints[0].Value)
 	require.NoError(t, stop())
+}
+
+func TestEveryFunctionIsWrapped(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	var funcs webhook.Funcs
+	fields := reflect.ValueOf(&funcs).Elem()
+	for _, field := range fields.Fields() {
+		field.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value {
+			return []reflect.Value{reflect.Zero(reflect.TypeFor[error]())}
+		}))
+	}
+	wrapped := reflect.ValueOf(r.Funcs(funcs, nil))
+	for field, function := range wrapped.Fields() {
+		require.False(t, function.IsNil(), field.Name)
+	}
 }

@@ -22,7 +22,7 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 21, "how often everything is measured; the median counts")
 	flag.DurationVar(&s.sample, "sample", 10*time.Millisecond, "CPU time of one measurement of a webhook row")
 	flag.StringVar(&s.only, "only", "", "regular expression: measure only the webhook rows whose names match")
-	flag.StringVar(&s.tables, "tables", "webhook,client,durable", "what to measure: receivers of webhooks, calls of the client, durable receiving")
+	flag.StringVar(&s.tables, "tables", "webhook,client,telemetry,durable", "what to measure: receivers of webhooks, calls of the client, what module otel adds, durable receiving")
 	flag.StringVar(&s.dir, "dir", "", "folder for the databases of durable receiving, on the disk to measure; empty: a temporary one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -50,10 +50,12 @@ func (s settings) run(ctx context.Context) error {
 			err = s.runWebhook(ctx)
 		case "client":
 			err = s.runClient(ctx)
+		case "telemetry":
+			err = s.runTelemetry(ctx)
 		case "durable":
 			err = durable.Report(ctx, os.Stdout, durable.Settings{Rounds: min(s.rounds, 5), Round: time.Second, Dir: s.dir})
 		default:
-			err = fmt.Errorf("-tables: no table %q; there are webhook, client and durable", table)
+			err = fmt.Errorf("-tables: no table %q; there are webhook, client, telemetry and durable", table)
 		}
 		if err != nil {
 			return err
@@ -79,6 +81,14 @@ func (s settings) runWebhook(ctx context.Context) error {
 	}
 	webhookTables(os.Stdout, found)
 	return nil
+}
+
+func (s settings) runTelemetry(ctx context.Context) error {
+	found, err := bench.MeasureTelemetry(ctx, s.rounds)
+	if err == nil {
+		telemetryTable(os.Stdout, found)
+	}
+	return err
 }
 
 const allDocuments = 100_000

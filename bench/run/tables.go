@@ -80,3 +80,11 @@ func clientTable(w io.Writer, calls []bench.CallCost, others []bench.ClientMeasu
 		fmt.Fprintf(w, "| %s | %.2f | %.2f | |\n", m.Name, m.Wall, m.CPU)
 	}
 }
+
+// telemetryTable prints the costs of what module otel reports as ratios to the same without it.
+func telemetryTable(w io.Writer, found []bench.ClientMeasurement) {
+	fmt.Fprint(w, "\n| module otel over the same without it | time | CPU time |\n|---|---|---|\n")
+	for _, m := range found {
+		fmt.Fprintf(w, "| %s | %.2f | %.2f |\n", m.Name, m.Wall, m.CPU)
+	}
+}

@@ -69,15 +69,16 @@ func receiveAndSign(ctx context.Context, telemetry *otel.Telemetry, service *sig
 	if err := sign(ctx, telemetry, service); err != nil {
 		return err
 	}
-	return workOff(ctx, events)
+	return workOff(ctx, telemetry, events)
 }
 
-// queueOptions connects the hooks of the queue to telemetry. Package otel does not import package queue.
+// queueOptions connects the hooks of the queue to telemetry, and stores the trace context of each delivery with its events. Package otel does not import package queue.
 func queueOptions(telemetry *otel.Telemetry) *queue.Options {
 	return &queue.Options{
+		Note:       otel.TraceParent,
 		OnReceived: func(ctx context.Context, r queue.Received) { telemetry.QueueReceived(ctx, r.Status, r.Stored) },
 		OnSettled: func(ctx context.Context, s queue.Settled) {
-			telemetry.QueueSettled(ctx, s.Entry.Type, string(s.Outcome), s.Entry.Attempts+1, s.Duration, s.Err)
+			telemetry.QueueSettled(ctx, s.Entry.Type, string(s.Outcome), s.Duration)
 		},
 	}
 }
@@ -98,14 +99,20 @@ func sign(ctx context.Context, telemetry *otel.Telemetry, service *signformstest
 }
 
 // workOff runs the queue until the last event of the document was processed.
-func workOff(ctx context.Context, events *queue.Queue) error {
+func workOff(ctx context.Context, telemetry *otel.Telemetry, events *queue.Queue) error {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
-	return events.Run(ctx, webhook.Funcs{
+	return events.Run(ctx, telemetry.Funcs(webhook.Funcs{
 		TemplateResponse: func(_ context.Context, e *webhook.TemplateResponse) error {
 			fmt.Fprintln(os.Stderr, "completed:", e.DocumentName)
 			done()
 			return nil
 		},
-	})
+	}, stored))
+}
+
+// stored converts what the queue knows about the event of a function.
+func stored(ctx context.Context) otel.Stored {
+	entry, _ := queue.EntryFrom(ctx)
+	return otel.Stored{Key: entry.Key, Try: entry.Attempts + 1, TraceParent: entry.Note}
 }

@@ -13,6 +13,7 @@ func TestSpansArePrinted(t *testing.T) {
 	for _, span := range []string{`"Name":"signforms.send"`, `"Name":"POST"`, `"Name":"signforms.delivery"`, `"Name":"process new_template_response"`} {
 		require.Contains(t, out.String(), span)
 	}
+	require.Regexp(t, `"Name":"process new_template_response".*"Links":\[\{"SpanContext":\{"TraceID":"[0-9a-f]{32}"`, out.String())
 	for _, personal := range []string{"ann@example.com", "Ann", "Offer"} {
 		require.NotContains(t, out.String(), personal)
 	}

@@ -1,0 +1,110 @@
+package otel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/signforms/signforms-go/webhook"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Stored is what a queue knows about the event that a function is called for.
+type Stored struct {
+	Key         string // Entry.Key of package queue
+	Try         int    // the number of the try, from 1
+	TraceParent string // what TraceParent returned when the delivery was received; empty if unknown
+}
+
+// Funcs returns functions that run those of on inside a span of kind consumer, such as "process new_form_response". A function that
+// is not set stays unset, and an event without a function has no span.
+//
+// stored is nil for a webhook.Handler: the span is then below the span of the delivery. For Queue.Run it converts what
+// queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not import package
+// queue, so that programs without a queue do not depend on its database drivers.
+func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
+	return webhook.Funcs{
+		FormResponse:       inSpan(t, stored, on.FormResponse),
+		SignatureViewed:    inSpan(t, stored, on.SignatureViewed),
+		SignatureSigned:    inSpan(t, stored, on.SignatureSigned),
+		SignatureCompleted: inSpan(t, stored, on.SignatureCompleted),
+		TemplateViewed:     inSpan(t, stored, on.TemplateViewed),
+		TemplateSigned:     inSpan(t, stored, on.TemplateSigned),
+		TemplateResponse:   inSpan(t, stored, on.TemplateResponse),
+		Unknown:            inSpan(t, stored, on.Unknown),
+		Other:              inSpan(t, stored, on.Other),
+	}
+}
+
+// TraceParent returns the span of ctx in the format of the W3C header traceparent, or "" if ctx has none. It is for Options.Note of
+// package queue.
+func TraceParent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier["traceparent"]
+}
+
+func inSpan[E webhook.Event](t *Telemetry, stored func(context.Context) Stored, run func(context.Context, E) error) func(context.Context, E) error {
+	if run == nil {
+		return nil
+	}
+	return func(ctx context.Context, e E) (err error) {
+		ctx, span := t.startProcess(ctx, e, stored)
+		err = errDidNotReturn
+		defer func() { endProcess(span, err) }() // also after a panic and runtime.Goexit, which go on
+		err = run(ctx, e)
+		return err
+	}
+}
+
+var errDidNotReturn = errors.New("the function panicked or ended its goroutine")
+
+func (t *Telemetry) startProcess(ctx context.Context, e webhook.Event, stored func(context.Context) Stored) (context.Context, trace.Span) {
+	kind := typeOf(e.EventType())
+	attributes := []attribute.KeyValue{
+		keySystem.String("signforms"), keyOperationName.String("process"), keyOperationType.String("process"), keyDestination.String(kind),
+	}
+	if t.subjectIDs {
+		attributes = append(attributes, keySubject.String(e.SubjectID()))
+	}
+	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithSpanKind(trace.SpanKindConsumer))
+	if stored != nil {
+		s := stored(ctx)
+		attributes = append(attributes, keyMessageID.String(s.Key), keyTry.Int(s.Try))
+		from := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": s.TraceParent})
+		if delivery := trace.SpanContextFromContext(from); delivery.IsValid() {
+			options = append(options, trace.WithLinks(trace.Link{SpanContext: delivery}))
+		}
+	}
+	return t.tracer.Start(ctx, "process "+kind, append(options, trace.WithAttributes(attributes...))...)
+}
+
+const keyTry = attribute.Key("signforms.queue.try")
+
+func endProcess(span trace.Span, err error) {
+	if span.IsRecording() {
+		outcome := webhook.OutcomeProcessed
+		switch {
+		case webhook.IsPermanent(err):
+			outcome = webhook.OutcomeGivenUp
+		case err != nil:
+			outcome = webhook.OutcomeFailed
+		}
+		span.SetAttributes(keyOutcome.String(outcome.String()))
+		if err != nil {
+			span.SetAttributes(keyErrorType.String(processError(err)))
+			span.SetStatus(codes.Error, outcome.String())
+		}
+	}
+	span.End()
+}
+
+// processError returns the error.type of a function that failed: "panic" when it panicked or ended its goroutine, else the name of the sentinel that its error matches.
+func processError(err error) string {
+	if err == errDidNotReturn {
+		return "panic"
+	}
+	return sentinel(err)
+}
