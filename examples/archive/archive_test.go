@@ -144,8 +144,12 @@ func TestRunEndsInOrder(t *testing.T) {
 	f := newFiles(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	err := run(ctx, "127.0.0.1:0", filepath.Join(t.TempDir(), "events.db"), []string{"a secret of the test"}, f.newArchive(t))
+	err := run(ctx, "127.0.0.1:0", filepath.Join(t.TempDir(), "events.db"), []string{"a secret of the test"}, f.newArchive(t).funcs(), nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Error(t, run(t.Context(), "no address", filepath.Join(t.TempDir(), "events.db"), []string{"a secret of the test"}, f.newArchive(t)))
-	require.Error(t, run(t.Context(), "127.0.0.1:0", "x.db", []string{""}, f.newArchive(t)))
+	require.Error(t, run(t.Context(), "no address", filepath.Join(t.TempDir(), "events.db"), []string{"a secret of the test"}, f.newArchive(t).funcs(), nil))
+	require.Error(t, run(t.Context(), "127.0.0.1:0", "x.db", []string{""}, f.newArchive(t).funcs(), nil))
+}
+
+func TestWithoutArguments(t *testing.T) {
+	require.NoError(t, runDemo(t.Context()))
 }

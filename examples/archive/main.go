@@ -1,10 +1,12 @@
 // Archive receives the service's webhooks durably and keeps the finished PDF of every document, form response and send of a
 // template in a folder.
 //
+//	go run .
 //	SIGNFORMS_WEBHOOK_SECRETS=new,old archive -hosts files.example.com -db events.db -dir finished
 //
 // A delivery is answered 200 when its events are on disk. Downloads run later, and are retried when they fail. The command
-// signforms-queue list -failed lists those that failed for good. Put TLS in front of the program.
+// signforms-queue list -failed lists those that failed for good. Put TLS in front of the program. Without secrets it archives two
+// documents of an embedded service, and ends.
 package main
 
 import (
@@ -33,17 +35,25 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	secrets := os.Getenv("SIGNFORMS_WEBHOOK_SECRETS")
+	if secrets == "" {
+		if err := runDemo(ctx); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	a, err := newArchive(*dir, strings.Split(*hosts, ","))
 	if err == nil {
-		err = run(ctx, *addr, *db, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ","), a)
+		err = run(ctx, *addr, *db, strings.Split(secrets, ","), a.funcs(), nil)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run receives and processes events until ctx ends. Then it stops the server, the functions and the store, in this order.
-func run(ctx context.Context, addr, db string, secrets []string, a *archive) error {
+// run receives and processes events until ctx ends. Then it stops the server, the functions and the store, in this order. It calls
+// ready, if that is not nil, with the URL for webhooks.
+func run(ctx context.Context, addr, db string, secrets []string, on webhook.Funcs, ready func(url string)) error {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {
 		return err
@@ -59,7 +69,8 @@ func run(ctx context.Context, addr, db string, secrets []string, a *archive) err
 	mux := http.NewServeMux()
 	mux.Handle("POST /webhook", q.Handler(verifier))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second}
-	fmt.Printf("receiving at http://%s/webhook\n", listener.Addr())
+	url := fmt.Sprintf("http://%s/webhook", listener.Addr())
+	fmt.Println("receiving at", url)
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -67,11 +78,14 @@ func run(ctx context.Context, addr, db string, secrets []string, a *archive) err
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() {
-		err := q.Run(working, a.funcs())
+		err := q.Run(working, on)
 		cancel(err)
 		ended <- err
 	}()
 
+	if ready != nil {
+		go ready(url)
+	}
 	<-ctx.Done()
 	shutdown, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer done()

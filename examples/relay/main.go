@@ -1,12 +1,14 @@
 // Relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which Watermill has a
 // Publisher that waits for confirmations.
 //
+//	go run .
 //	relay -db events.db -nats nats://localhost:4222
 //	relay -db events.db -kafka broker1:9092,broker2:9092
 //
 // It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event is done
 // when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose confirmation was lost
-// is published again with the same message id.
+// is published again with the same message id. Without arguments it relays the events of an embedded service to an embedded NATS
+// server, and ends.
 package main
 
 import (
@@ -31,7 +33,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *db, *nats, *kafka); err != nil {
+	var err error
+	if flag.NFlag() == 0 {
+		err = runDemo(ctx)
+	} else {
+		err = run(ctx, *db, *nats, *kafka)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }

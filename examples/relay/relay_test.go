@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
@@ -59,15 +58,8 @@ func endWithInput() {
 func runServer(dir, port string) {
 	number, err := strconv.Atoi(port)
 	check(err)
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: number, NoSigs: true, JetStream: true, StoreDir: filepath.Join(dir, "jetstream"), SyncAlways: true,
-		JetStreamMaxStore: 1 << 30, JetStreamMaxMemory: 1 << 26,
-	})
+	_, err = startNATS(dir, number)
 	check(err)
-	s.Start()
-	if !s.ReadyForConnections(30 * time.Second) {
-		check(fmt.Errorf("the server is not ready"))
-	}
 	fmt.Println("ready")
 	endWithInput()
 }
@@ -173,6 +165,10 @@ func readStream(t *testing.T, url string) []*nats.Msg {
 		all = append(all, m)
 	}
 	return all
+}
+
+func TestWithoutArguments(t *testing.T) {
+	require.NoError(t, runDemo(t.Context()))
 }
 
 func TestUsage(t *testing.T) {

@@ -1,7 +1,10 @@
 // Echo receives the service's webhooks behind the router echo. Any router that accepts an http.Handler works the same way, such as
 // gin with gin.WrapH(handler).
 //
+//	go run ./echo
 //	SIGNFORMS_WEBHOOK_SECRET=whsec_… go run ./echo
+//
+// Without a secret it starts an embedded service that delivers to both routes, and ends.
 //
 // Register the handler for POST. No middleware before it may read the body, because the signature covers the body as it was sent.
 package main
@@ -20,7 +23,14 @@ import (
 )
 
 func main() {
-	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
+	secret := os.Getenv("SIGNFORMS_WEBHOOK_SECRET")
+	if secret == "" {
+		if err := runDemo(context.Background()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -34,3 +34,7 @@ func TestRouter(t *testing.T) {
 		require.Equal(t, c.status, response.StatusCode, "%s signed with %q", c.path, c.secret)
 	}
 }
+
+func TestWithoutArguments(t *testing.T) {
+	require.NoError(t, runDemo(t.Context()))
+}
