@@ -1,0 +1,217 @@
+// Offers sends offers for signature, archives what was signed, reminds who is late, exports, and shows support who signed. The README
+// says how it stays right over crashes, lost answers and lost webhooks.
+package main
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	run := runDemo
+	if len(os.Args) > 1 {
+		run = runCommand
+	}
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+type app struct {
+	client *signforms.Client
+	db     *sql.DB
+	events *queue.Queue
+	pdfs   http.Client // has no API key
+	hosts  []string    // that PDFs may come from
+	now    func() time.Time
+
+	every, nightly, settle, overdue, again time.Duration // see the flags
+}
+
+func runCommand(ctx context.Context) error {
+	a := &app{now: time.Now}
+	addr := flag.String("addr", "127.0.0.1:8080", "address for webhooks, at /webhook; put TLS in front of it")
+	flag.DurationVar(&a.every, "every", 10*time.Second, "time between two passes")
+	flag.DurationVar(&a.nightly, "reconcile", 24*time.Hour, "time between two reconciliations")
+	flag.DurationVar(&a.settle, "settle", 5*time.Minute, "age at which a send without an outcome is looked for; twice the time of a send")
+	flag.DurationVar(&a.overdue, "remind-after", 72*time.Hour, "age at which an offer is late")
+	flag.DurationVar(&a.again, "remind-every", 168*time.Hour, "time between two reminders of an offer, 17 minutes or more")
+	flag.CommandLine.Parse(os.Args[2:])
+	a.again = max(a.again, 17*time.Minute)
+	base := os.Getenv("SIGNFORMS_BASE_URL")
+	a.hosts = strings.Split(cmp.Or(os.Getenv("OFFERS_PDF_HOSTS"), base), ",")
+	client, err := signforms.New(base, os.Getenv("SIGNFORMS_API_KEY"), &signforms.Options{WorkspaceID: os.Getenv("SIGNFORMS_WORKSPACE_ID")})
+	if err == nil {
+		err = a.open(ctx, cmp.Or(os.Getenv("OFFERS_DB"), "offers.db"))
+	}
+	if err != nil {
+		return err
+	}
+	defer a.db.Close()
+	defer a.events.Close()
+	a.client = client
+	switch args := append(flag.Args(), "", ""); os.Args[1] {
+	case "add":
+		return a.add(ctx, os.Stdin)
+	case "run":
+		return a.run(ctx, *addr, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ","))
+	case "export":
+		return a.export(ctx, os.Stdout)
+	case "show":
+		return a.show(ctx, os.Stdout, args[0])
+	case "pdf":
+		return a.pdf(ctx, os.Stdout, args[0])
+	case "decide":
+		return a.decide(ctx, args[0], args[1])
+	}
+	return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again")
+}
+
+// run works until ctx ends: it receives events, does a pass again and again, and reconciles at the start and nightly.
+func (a *app) run(ctx context.Context, addr string, secrets []string) error {
+	verifier, err := webhook.NewVerifier(secrets, nil)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /webhook", a.events.Handler(verifier))
+	server := &http.Server{Addr: addr, Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second}
+	tasks, ctx := errgroup.WithContext(ctx)
+	tasks.Go(server.ListenAndServe)
+	tasks.Go(func() error {
+		return a.events.Run(ctx, webhook.Funcs{
+			TemplateSigned:   func(ctx context.Context, e *webhook.TemplateSigned) error { return a.hint(ctx, e.Signers) },
+			TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error { return a.hint(ctx, e.Signers) },
+		})
+	})
+	tasks.Go(func() error {
+		a.loop(ctx)
+		return server.Shutdown(context.WithoutCancel(ctx)) // lasts no longer than ReadTimeout and the queue's 2 seconds
+	})
+	if err = tasks.Wait(); err == http.ErrServerClosed {
+		err = nil
+	}
+	return err
+}
+
+func (a *app) loop(ctx context.Context) {
+	for reconciled := (time.Time{}); ctx.Err() == nil; {
+		var err error
+		if time.Since(reconciled) >= a.nightly {
+			reconciled, err = time.Now(), a.reconcile(ctx, "state IN ('sending', 'open')")
+		}
+		if err = errors.Join(err, a.pass(ctx)); err != nil && ctx.Err() == nil {
+			slog.Error("not all could be done, it is tried again", "error", err)
+		}
+		select {
+		case <-time.After(a.every):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// pass does what is due. A step that fails does not stop the others.
+func (a *app) pass(ctx context.Context) error {
+	doubts := a.reconcile(ctx, "state = 'sending' AND tried <= $1", a.now().Add(-a.settle).UnixMilli())
+	return errors.Join(doubts, a.send(ctx), a.look(ctx), a.remind(ctx))
+}
+
+// add adds offers from lines of ref,template,role,name,email, and skips those whose ref is known.
+func (a *app) add(ctx context.Context, in io.Reader) error {
+	lines, err := csv.NewReader(in).ReadAll()
+	for _, l := range lines {
+		if len(l) != 5 || l[0] == "" || !strings.Contains(l[4], "@") {
+			return fmt.Errorf("%q: want ref,template,role,name,email", l)
+		}
+		_, addErr := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (ref) DO NOTHING`,
+			l[0], l[1], l[2], l[3], strings.ToLower(l[4]))
+		err = errors.Join(err, addErr)
+	}
+	return err
+}
+
+// export writes all offers as CSV.
+func (a *app) export(ctx context.Context, out io.Writer) error {
+	offers, err := a.find(ctx, "TRUE")
+	lines := csv.NewWriter(out)
+	lines.Write([]string{"ref", "name", "email", "state", "note", "document", "sent"})
+	for _, o := range offers {
+		cells := []string{o.Ref, o.Name, o.Email, o.State, o.Note, o.Document, ""}
+		if o.Sent > 0 {
+			cells[6] = time.UnixMilli(o.Sent).UTC().Format(time.RFC3339)
+		}
+		for i, cell := range cells {
+			if strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") {
+				cells[i] = "'" + cell // a spreadsheet would calculate it
+			}
+		}
+		lines.Write(cells)
+	}
+	lines.Flush()
+	return errors.Join(err, lines.Error())
+}
+
+// show prints the offers with a ref or address, and what the service says of their signers now.
+func (a *app) show(ctx context.Context, out io.Writer, text string) error {
+	offers, err := a.find(ctx, "ref = $1 OR email = $2", text, strings.ToLower(text))
+	for _, o := range offers {
+		fmt.Fprintf(out, "%s to %s <%s>: %s %s\n", o.Ref, o.Name, o.Email, o.State, o.Note)
+		if o.Document == "" {
+			continue
+		}
+		r, err := a.client.Templates.Respondent(ctx, o.Document)
+		if err != nil {
+			return err
+		}
+		for _, s := range r.Signers {
+			fmt.Fprintf(out, "  document %s, %s: %s <%s> %s\n", o.Document, r.Status, s.Name, s.Email, s.Status)
+		}
+	}
+	return err
+}
+
+func (a *app) pdf(ctx context.Context, out io.Writer, ref string) error {
+	var pdf []byte
+	err := a.db.QueryRowContext(ctx, "SELECT pdf FROM offers WHERE ref = $1 AND state = 'archived'", ref).Scan(&pdf)
+	if err == nil {
+		_, err = out.Write(pdf)
+	}
+	return err
+}
+
+// decide ends a state that a program must not end: it names the document of an offer, or has the offer sent again.
+func (a *app) decide(ctx context.Context, ref, decision string) error {
+	offers, err := a.find(ctx, "ref = $1 AND state = 'ask'", ref)
+	if err != nil || len(offers) == 0 {
+		return errors.Join(err, fmt.Errorf("%s: nothing is to be decided", ref))
+	}
+	if decision == "again" {
+		return a.to(ctx, toSend, offers[0], ", note = '', intent = 0")
+	}
+	if _, err := a.client.Templates.Respondent(ctx, decision); err != nil {
+		return err
+	}
+	return a.own(ctx, offers[0], decision)
+}
