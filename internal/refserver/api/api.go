@@ -197,19 +197,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		c.input.query = c.record.Query
 	}
 	if c.route.Inputs&InBody != 0 {
-		if r.ContentLength > MaxBody {
-			return &tooLarge{}
-		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-		var over *http.MaxBytesError
-		if errors.As(err, &over) {
-			return &tooLarge{}
-		}
-		if err != nil {
-			return &badInput{problems: []string{"The body could not be read to its end"}}
-		}
-		c.record.Body = slices.Clone(body[:min(len(body), maxRecorded)])
-		if err := c.decodeBody(body, r.Header.Get("Content-Type")); err != nil {
+		if err := c.readBody(w, r); err != nil {
 			return err
 		}
 	}
@@ -218,12 +206,30 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// decodeBody accepts an empty body where the inputs may be in the query too.
-func (c *Call) decodeBody(body []byte, contentType string) error {
-	if len(body) == 0 && c.route.Inputs&InQuery != 0 {
-		return nil
+// readBody accepts an empty body where the inputs may be in the query too. It reads no body that is refused for its header alone.
+func (c *Call) readBody(w http.ResponseWriter, r *http.Request) error {
+	optional := c.route.Inputs&InQuery != 0
+	contentType := r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(contentType)
+	otherMedia := err != nil || media != mediaJSON
+	switch {
+	case r.ContentLength > MaxBody:
+		return &tooLarge{}
+	case otherMedia && (r.ContentLength > 0 || !optional):
+		return &wrongMedia{got: contentType}
 	}
-	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != mediaJSON {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &tooLarge{}
+	}
+	if err != nil {
+		return &badInput{problems: []string{"The body could not be read to its end"}}
+	}
+	c.record.Body = slices.Clone(body[:min(len(body), maxRecorded)])
+	switch {
+	case len(body) == 0 && optional:
+		return nil
+	case otherMedia: // it announced no length
 		return &wrongMedia{got: contentType}
 	}
 	return c.input.decode(body)
