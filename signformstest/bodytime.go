@@ -16,14 +16,19 @@ const (
 	// restTime is how long an answer waits for what no handler has read of the body, and restSize how much of that is read.
 	restTime = 100 * time.Millisecond
 	restSize = 256 << 10
+
+	// lingerTime is how long the connection stays open after such an answer while nothing comes of the body, once in linger and once
+	// in net/http; lingerSize is how much linger reads.
+	lingerTime = 500 * time.Millisecond
+	lingerSize = 32 << 20
 )
 
 // bodiesInTime ends requests whose body takes longer than bodyTime, whether a handler reads it or not. http.Server.ReadTimeout
 // would also end the context of a handler that goes on for long after it has read everything.
 //
 // A body that no handler reads does not hold up the answer, as it does in net/http: see earlyWriter. The handler gets a copy of the
-// request, because net/http looks at the body of its own one: of a large body that was not read it lets some more arrive before it
-// closes the connection, or the client would get a reset in place of the answer.
+// request, because net/http looks at the body of its own one: after a large body that was not read it waits before it closes the
+// connection, or the client would get a reset in place of the answer.
 func bodiesInTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
@@ -33,11 +38,12 @@ func bodiesInTime(next http.Handler) http.Handler {
 		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), expects: r.Header.Get("Expect") != ""}
 		own := r.WithContext(r.Context())
 		own.Body = body
-		defer body.begin() // net/http reads what is left, also when a handler panics
+		defer body.within(lingerTime) // net/http reads what is left, also when a handler panics
 		defer removeFiles(own)
 		early := &earlyWriter{ResponseWriter: w, body: body}
 		next.ServeHTTP(early, own)
 		early.settle()
+		early.linger()
 	})
 }
 
@@ -66,6 +72,20 @@ func (b *timedBody) begin() {
 		b.until = time.Now().Add(bodyTime)
 		b.conn.SetReadDeadline(b.until)
 	}
+}
+
+// within sets the time for what comes next of the body. It is never later than the end of bodyTime.
+func (b *timedBody) within(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return
+	}
+	deadline := time.Now().Add(d)
+	if !b.until.IsZero() && b.until.Before(deadline) {
+		deadline = b.until
+	}
+	b.conn.SetReadDeadline(deadline)
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
@@ -106,16 +126,15 @@ func (b *timedBody) finish() bool {
 		return over
 	}
 	b.begin()
-	b.conn.SetReadDeadline(time.Now().Add(restTime))
+	b.within(restTime)
 	io.CopyN(io.Discard, b, restSize+1)
-	if _, over = b.state(); !over {
-		b.conn.SetReadDeadline(b.until)
-	}
+	b.within(bodyTime)
+	_, over = b.state()
 	return over
 }
 
 // earlyWriter answers without waiting for a body that has not arrived. Such an answer ends the connection, because what still comes of
-// the body must not be taken for the next request. Clients that send all before they read get it too: net/http goes on reading.
+// the body must not be taken for the next request. Clients that send all before they read get it too: see linger.
 type earlyWriter struct {
 	http.ResponseWriter
 	body    *timedBody
@@ -130,6 +149,25 @@ func (w *earlyWriter) settle() {
 	w.settled = true
 	if !w.body.finish() {
 		w.Header().Set("Connection", "close")
+	}
+}
+
+// linger reads on after an early answer while the body keeps coming: a client that sends all before it reads would get a reset in
+// place of the answer. An answer without a Content-Length ends only after the handler, so it is left to net/http, which reads less.
+func (w *earlyWriter) linger() {
+	begun, over := w.body.state()
+	if over || !begun || w.Header().Get("Content-Length") == "" {
+		return
+	}
+	w.Flush()
+	part := make([]byte, 32<<10)
+	for left := lingerSize; left > 0; {
+		w.body.within(lingerTime)
+		n, err := w.body.Read(part)
+		if err != nil {
+			return
+		}
+		left -= n
 	}
 }
 
