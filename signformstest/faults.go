@@ -77,8 +77,8 @@ var operations = []signforms.Operation{
 	signforms.OpListResponses,
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back. An invalid fault
-// fails the test.
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing once the server
+// is closed. An invalid fault fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
 	id, err := s.CreateFault(f)
@@ -86,8 +86,8 @@ func (s *Server) Fail(f Fault) (remove func()) {
 	return func() { s.RemoveFault(id) }
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back. An
-// invalid fault fails the test.
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does nothing once
+// the server is closed. An invalid fault fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
 	id, err := s.CreateWebhookFault(f)
@@ -181,6 +181,9 @@ func (s *Server) Faults() []ActiveFault { return s.faults.active() }
 
 // RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
 func (s *Server) RemoveFault(id string) error {
+	if s.store.Closed() {
+		return s.publicError(store.ErrClosed)
+	}
 	if !s.faults.remove(id) {
 		return &failure{fmt.Errorf("no fault with id %.64q", id), ErrNotFound}
 	}
@@ -188,7 +191,7 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// ClearFaults takes every fault back.
+// ClearFaults takes every fault back. It does nothing once the server is closed.
 func (s *Server) ClearFaults() {
 	for _, f := range s.Faults() {
 		s.RemoveFault(f.ID)

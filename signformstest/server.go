@@ -225,7 +225,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
 //
 // A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods that would change
-// something return an error that matches [ErrClosed], or fail the test where they return no error; Advance does nothing.
+// something return an error that matches [ErrClosed], or fail the test where they return no error. What tests call in goroutines and
+// cleanups does nothing: Advance, ClearFaults, and the functions that Fail and FailWebhooks return.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
