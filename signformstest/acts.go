@@ -37,6 +37,9 @@ type Actor struct {
 	from     Origin
 }
 
+// Format prints the document's id for every verb, and nothing of the server.
+func (a Actor) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Actor(%s)", a.document) }
+
 // Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
 // createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
 func (s *Server) Signer(documentID, emailOrID string) Actor {

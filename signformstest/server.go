@@ -243,6 +243,13 @@ func (s *Server) Close() {
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
+// Format prints the URL for every verb: a server holds keys, secrets, signing links and personal data. For %w, and for a server
+// in an unexported field that is printed with a verb such as %s, fmt calls no methods and prints it all. go vet reports such verbs.
+func (s *Server) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Server(%s)", s.URL) }
+
+// LogValue returns what Format prints.
+func (s *Server) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
+
 // stampClock returns the time for x-timestamp.
 func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {
