@@ -1,8 +1,15 @@
 package signformstest
 
 import (
+	"math"
 	"sync"
 	"time"
+)
+
+// The clock is between these times, in which nanoseconds since 1970 fit into 64 bits.
+var (
+	firstTime = time.Unix(0, 0).UTC()
+	lastTime  = time.Unix(0, math.MaxInt64).UTC() // 2262-04-11
 )
 
 // clock is the service's time: the wall clock plus what was advanced, or a fixed start plus what was advanced.

@@ -22,8 +22,8 @@ type Options struct {
 	// hold x-timestamp or x-signature, and a Network if they hold URLs, because a loopback port differs on each run.
 	Seed uint64
 
-	// Start, unless zero, is the time at which the server's clock starts. Then only [Server.Advance] moves it, so that times
-	// are the same on every run. By default the clock is the wall clock plus what was advanced.
+	// Start, unless zero, is the time at which the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves
+	// it, so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
 	Start time.Time
 
 	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is for
@@ -126,6 +126,9 @@ func (o *Options) check() (api.Limit, error) {
 	}
 	if err := o.checkTexts(); err != nil {
 		return nil, err
+	}
+	if !o.Start.IsZero() && (o.Start.Before(firstTime) || o.Start.After(lastTime)) {
+		return nil, invalid("Options.Start", "%s is not from %s to %s", o.Start.Format(time.DateOnly), firstTime.Format(time.DateOnly), lastTime.Format(time.DateOnly))
 	}
 	if k := o.Keep; min(k.Requests, k.Deliveries, k.Messages, k.Audit) < 0 {
 		return nil, invalid("Options.Keep", "%+v must hold no negative number", k)

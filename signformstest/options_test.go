@@ -126,6 +126,8 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		"Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{MaxLimit: -1}},
 		"Options.Profile.KeyStatus: 500 is not 400 to 499, or 0 for the default":                        {Profile: signformstest.Profile{KeyStatus: 500}},
 		"Options.Profile.DateTo: 4 is not one of its constants, which end at 3":                         {Profile: signformstest.Profile{DateTo: 4}},
+		"Options.Start: 1969-12-31 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Unix(-1, 0).UTC()},
+		"Options.Start: 2262-04-12 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Date(2262, 4, 12, 0, 0, 0, 0, time.UTC)},
 		"Options.Profile.Extra: json: unsupported type: chan int":                                       {Profile: signformstest.Profile{Extra: map[string]any{"x": make(chan int)}}},
 	} {
 		_, err := signformstest.Start(&opts)

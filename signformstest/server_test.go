@@ -2,6 +2,7 @@ package signformstest_test
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -292,5 +293,29 @@ func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, len(text), 30_000, "more than net/http keeps back by itself")
 		require.Len(t, srv.Requests(), n+1)
+	}
+}
+
+// TestTheClockEnds: an advance that the clock cannot take is refused whole, and the time never goes back.
+func TestTheClockEnds(t *testing.T) {
+	const century = 100 * 365 * 24 * time.Hour
+	for _, begin := range []time.Time{{}, start, time.Unix(0, 0)} {
+		srv := signformstest.NewServer(t, &signformstest.Options{Start: begin, ReminderLimit: signformstest.ReminderLimit{Reading: signformstest.FixedWindow}})
+		before := srv.Now()
+		for moved := 0; ; moved++ {
+			err := srv.AdvanceClock(century)
+			if err != nil {
+				require.ErrorIs(t, err, signformstest.ErrInvalid)
+				require.ErrorContains(t, err, "would move the clock past 2262-04-11")
+				require.Positive(t, moved)
+				break
+			}
+			require.GreaterOrEqual(t, srv.Now().Sub(before), century)
+			before = srv.Now()
+		}
+		err := srv.AdvanceClock(math.MaxInt64)
+		require.ErrorIs(t, err, signformstest.ErrInvalid)
+		require.Less(t, srv.Now().Sub(before), century, "the clock stays where it is")
+		require.NoError(t, srv.AdvanceClock(time.Hour))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Advance moves the service's clock forward by d, which is 0 or more. What falls due on the way (webhook retries, documents
+// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook retries, documents
 // that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
 // calls of the server's clients that wait to send a reminder look at the clock again. Advance waits for receivers, up to 10
 // seconds of the wall clock for an attempt that is not answered. So a receiver must not call it. The clock of a closed server stays
@@ -20,7 +20,8 @@ func (s *Server) Advance(d time.Duration) {
 }
 
 // AdvanceClock is [Server.Advance], but returns an error instead of failing the test. It matches [ErrStorage] when the server's
-// state could not be saved, and [ErrClosed] when the server is closed; then the clock was moved a part of the way, or not at all.
+// state could not be saved, and [ErrClosed] when the server is closed; then the clock was moved a part of the way, or not at all. A d
+// that is negative or too large is an error that matches [ErrInvalid], and the clock stays where it is.
 func (s *Server) AdvanceClock(d time.Duration) error {
 	switch {
 	case d < 0:
@@ -30,6 +31,9 @@ func (s *Server) AdvanceClock(d time.Duration) error {
 	}
 	s.advancing <- struct{}{}
 	defer func() { <-s.advancing }()
+	if now := s.Now(); d > lastTime.Sub(now) {
+		return invalid("", "%v from %s on would move the clock past %s", d, now.Format(time.DateOnly), lastTime.Format(time.DateOnly))
+	}
 	err := s.advance(d)
 	s.budget.clockMoved()
 	s.watchers.tell(Happening{Kind: ClockHappening, At: s.Now()})
