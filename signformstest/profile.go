@@ -13,7 +13,7 @@ import (
 type Profile struct {
 	// Lists.
 	PageSize       int           // records per page when the request has no limit; default 10; of documents at most MaxLimit
-	MaxLimit       int           // largest limit of a list of documents; default 100
+	MaxLimit       int           // largest limit of a list of documents; default 100; with less, the client's All needs a Limit or CutLimit, because it asks for 100
 	CutLimit       bool          // a larger limit is taken for MaxLimit instead of being refused
 	OldestFirst    bool          // documents come oldest first when the request has no sortOrder
 	HideArchived   bool          // archived documents are listed only when the request asks for them with archive
