@@ -332,3 +332,41 @@ func TestMiddlewareMayTakeTheConnection(t *testing.T) {
 		require.Equal(t, "later", string(got))
 	})
 }
+
+// TestAFormThatDoesNotArriveHoldsUpNobody: while a signer's browser sends its form, the service does other work.
+func TestAFormThatDoesNotArriveHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		defer srv.Close()
+		doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		link, err := url.Parse(string(srv.Messages()[0].Link))
+		require.NoError(t, err)
+		conn := dialIn(t, network, srv)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na", link.Path)
+		require.NoError(t, err)
+		synctest.Wait()
+		begin := time.Now()
+		require.NoError(t, srv.Void(doc))
+		require.Less(t, time.Since(begin), time.Second)
+	})
+}
+
+// TestAFormThatIsTooLarge: it is refused, whether it announces its length or not, and signs nothing.
+func TestAFormThatIsTooLarge(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	link := string(srv.Messages()[0].Link)
+	body := "x=" + strings.Repeat("x", 1<<20)
+	for _, form := range []io.Reader{strings.NewReader(body), io.MultiReader(strings.NewReader(body))} {
+		answer, err := srv.HTTPClient().Post(link, "application/x-www-form-urlencoded", form)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, 413, answer.StatusCode)
+	}
+	state, ok := srv.FindDocument(doc)
+	require.True(t, ok)
+	require.Equal(t, "PENDING", string(state.Status))
+}

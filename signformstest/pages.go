@@ -2,6 +2,7 @@ package signformstest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -58,12 +59,20 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 		noSuchPage(w)
 		return
 	}
+	var values []signing.FieldValue
+	if r.Method == http.MethodPost {
+		var err error
+		if values, err = posted(r, d.FieldsOf(signer)); err != nil {
+			page(w, http.StatusRequestEntityTooLarge, d.Name, "What you entered is larger than 1 MiB.")
+			return
+		}
+	}
 	id, from := d.Signers[signer].ID, originOf(r)
 	text, form := "For the signature of "+d.Signers[signer].Name+".", signForm(d.FieldsOf(signer))
 	err := s.act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
 		if r.Method == http.MethodPost {
 			text, form = "Signed by "+d.Signers[signer].Name+".", ""
-			return d.Sign(id, signing.SignParams{From: from, Values: posted(r, d.FieldsOf(signer))}, at)
+			return d.Sign(id, signing.SignParams{From: from, Values: values}, at)
 		}
 		return d.View(id, from, at)
 	})
@@ -100,16 +109,19 @@ func signForm(fields []signing.Field) string {
 	return b.String()
 }
 
-// posted reads what the form of [signForm] asked for.
-func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValue) {
+// posted reads what the form of [signForm] asked for. It returns an error if that is too large.
+func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValue, err error) {
 	r.Body = http.MaxBytesReader(nil, r.Body, 1<<20)
-	r.ParseForm() // what cannot be read is not there, and missed if it is required
+	// What cannot be read for another reason is not there, and missed if it is required.
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](r.ParseForm()); ok {
+		return nil, tooLarge
+	}
 	for _, f := range fields {
 		if r.PostForm.Has(f.Name) {
 			values = append(values, signing.FieldValue{Name: f.Name, Value: r.PostForm.Get(f.Name)})
 		}
 	}
-	return values
+	return values, nil
 }
 
 // openFormLink shows a receiver what the form asks.
