@@ -373,6 +373,15 @@ func TestRelayWithoutAListener(t *testing.T) {
 	status, body := s.ask(t, http.MethodPost, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Equal(t, "nobody listens: signforms listen is not running", body)
+	status, _ = s.ask(t, http.MethodGet, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")
+	require.Equal(t, http.StatusBadRequest, status)
+	large := strings.Repeat("x", 32<<20+1)
+	for _, body := range []io.Reader{strings.NewReader(large), io.MultiReader(strings.NewReader(large))} {
+		answer, err := http.Post(s.BaseURL+control.RelayPrefix+"abcdefghijklmnopqrstuvwx", "application/json", body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
+	}
 	var refused *control.Error
 	require.ErrorAs(t, c.Post(t.Context(), "/relays/short", nil, nil), &refused)
 	require.Contains(t, refused.Message, "at least 20 random")

@@ -50,7 +50,13 @@ func badBody(format string, args ...any) error {
 	return failure(http.StatusBadRequest, "input", "the body "+format, args...)
 }
 
+// readBody returns the body without the space around it.
 func readBody(r *http.Request) ([]byte, error) {
+	body, err := rawBody(r)
+	return bytes.TrimSpace(body), err
+}
+
+func rawBody(r *http.Request) ([]byte, error) {
 	tooLarge := failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
 	if r.ContentLength > maxBody {
 		return nil, tooLarge
@@ -62,7 +68,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, badBody("broke off: %v", err)
 	}
-	return bytes.TrimSpace(body), nil
+	return body, nil
 }
 
 func decodeText(body []byte, v any) error {

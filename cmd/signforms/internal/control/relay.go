@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -191,9 +190,13 @@ func (a *API) removeAbandoned(but string) {
 // Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the listener reports.
 func (a *API) Relay() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil || r.Method != http.MethodPost {
+		if r.Method != http.MethodPost {
 			http.Error(w, "a relay takes the deliveries of the sandbox alone", http.StatusBadRequest)
+			return
+		}
+		body, err := rawBody(r)
+		if err != nil {
+			WriteError(w, asError(err))
 			return
 		}
 		answer := a.relayed(r.Context(), strings.TrimPrefix(r.URL.Path, RelayPrefix), r.Header, body)
