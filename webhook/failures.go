@@ -3,11 +3,13 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 )
 
 // Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been processed,
 // and the error is reported. Mark the error that the function returns, after the last one was joined to it. Permanent(nil) is nil.
+// An error with a method that panics, such as a nil pointer, is not permanent.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -43,9 +45,36 @@ func allPermanent(err error) bool {
 	return false
 }
 
+// usable returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every error in err.
+func usable(err error) (result error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			result = fmt.Errorf("webhook: an error of type %T cannot be read: its methods panic", err)
+		}
+	}()
+	_, _, _ = err.Error(), IsPermanent(err), errors.Is(err, errGoexit)
+	return err
+}
+
+// recoverAs sets *err to a PanicError if there is a panic. It is for a defer statement.
+func recoverAs(err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	stack := debug.Stack()
+	if cause, ok := p.(error); ok {
+		p = usable(cause)
+	}
+	*err = &PanicError{Value: p, Stack: stack}
+}
+
 // PanicError is what a panic in a function of [Funcs] becomes. Its text contains the value.
 type PanicError struct {
-	Value any    // what panic was called with; a *runtime.PanicNilError for nil
+	Value any    // what panic was called with; a *runtime.PanicNilError for nil; of an error with a method that panics, one that says so
 	Stack []byte // the stack of the goroutine that panicked
 }
 

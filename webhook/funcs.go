@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 )
 
 // Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for its
@@ -42,7 +41,8 @@ var ErrNoFunction = errors.New("webhook: no function for this event: set the one
 // elsewhere, such as a queue. The function gets ctx as it is, on a goroutine of its own. Dispatch waits for it, sets no
 // time limit and does not look for repeats. It is safe for concurrent use.
 //
-// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. The error matches [ErrNoFunction] when no function is
+// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. So does an error with a method that panics, such as a nil
+// pointer: it is replaced by one that names its type and is not permanent. The error matches [ErrNoFunction] when no function is
 // set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See [IsPermanent].
 func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	run, err := f.choose(e)
@@ -60,14 +60,10 @@ func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 
 var errGoexit = errors.New("webhook: function ended its goroutine with runtime.Goexit, as FailNow of a test does")
 
-// call runs a function and returns a panic as an error.
+// call runs a function and returns a panic as an error. The methods of the error do not panic.
 func call(ctx context.Context, run function) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &PanicError{Value: p, Stack: debug.Stack()}
-		}
-	}()
-	return run(ctx)
+	defer recoverAs(&err)
+	return usable(run(ctx))
 }
 
 // function is one of Funcs with its event bound to it.
