@@ -67,6 +67,7 @@ type misfit struct {
 
 // build returns the event that the fields make.
 func (e *element) build() Event {
+	e.dropNullFields()
 	inferred := false
 	if e.eventType == "" {
 		e.eventType = e.infer()
@@ -80,7 +81,6 @@ func (e *element) build() Event {
 	case inferred:
 		e.meta.notes = &inferredOnly
 	}
-	e.dropNullFields()
 	return e.typed()
 }
 
@@ -154,38 +154,3 @@ func membersOf(eventType EventType) member {
 	}
 	return 0
 }
-
-// infer chooses the type of an event without webhookEvent by its fields, or returns an empty type. The service does not
-// document such events, but its samples contain them.
-func (e *element) infer() EventType {
-	if e.present&memberFormResponseID != 0 {
-		return TypeFormResponse
-	}
-	template := e.hasTemplateSigner()
-	switch {
-	case e.present&memberViewedBy != 0 && template:
-		return TypeTemplateViewed
-	case e.present&memberViewedBy != 0:
-		return TypeSignatureViewed
-	case e.present&memberSignedBy != 0 && template:
-		return TypeTemplateSigned
-	case e.present&memberSignedBy != 0:
-		return TypeSignatureSigned
-	case e.present&memberFinishedPDFURL != 0 && template:
-		return TypeTemplateResponse
-	case e.present&memberFinishedPDFURL != 0:
-		return TypeSignatureCompleted
-	}
-	return ""
-}
-
-func (e *element) hasTemplateSigner() bool {
-	for i := range e.signers {
-		if e.signers[i].fromTemplate() {
-			return true
-		}
-	}
-	return e.viewedBy.fromTemplate() || e.signedBy.fromTemplate()
-}
-
-func (s *Signer) fromTemplate() bool { return s.RoleTitle != "" || s.SignerID != "" }

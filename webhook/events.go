@@ -32,7 +32,8 @@ type Event interface {
 	// either.
 	EventType() EventType
 
-	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from the fields.
+	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from fields that only it has.
+	// Where such fields are missing, or those of two types are there, the event is an UnknownEvent.
 	Inferred() bool
 
 	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId, which in
