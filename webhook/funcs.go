@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for its
@@ -43,8 +44,12 @@ var ErrNoFunction = errors.New("webhook: no function for this event: set the one
 //
 // A panic becomes a *[PanicError], and [runtime.Goexit] an error too. So does an error with a method that panics, such as a nil
 // pointer: it is replaced by one that names its type and is not permanent. The error matches [ErrNoFunction] when no function is
-// set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See [IsPermanent].
+// set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See [IsPermanent]. A nil event, and a nil
+// pointer in one, are errors too, and no function runs.
 func (f Funcs) Dispatch(ctx context.Context, e Event) error {
+	if isNil(e) {
+		return errNilEvent
+	}
 	run, err := f.choose(e)
 	if err != nil {
 		return err
@@ -56,6 +61,17 @@ func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 		err = call(ctx, run)
 	}()
 	return <-ended
+}
+
+var errNilEvent = errors.New("webhook: event is nil: whatever stored or passed it has lost it")
+
+// isNil reports whether ev is nil or a nil pointer.
+func isNil(ev Event) bool {
+	if ev == nil {
+		return true
+	}
+	v := reflect.ValueOf(ev)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 var errGoexit = errors.New("webhook: function ended its goroutine with runtime.Goexit, as FailNow of a test does")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -92,3 +93,19 @@ type wrapsNone struct{}
 
 func (wrapsNone) Error() string   { return "none" }
 func (wrapsNone) Unwrap() []error { return nil }
+
+func TestNilEvents(t *testing.T) {
+	var ran []string
+	for _, ev := range []webhook.Event{
+		nil, (*webhook.FormResponse)(nil), (*webhook.SignatureViewed)(nil), (*webhook.SignatureSigned)(nil), (*webhook.SignatureCompleted)(nil),
+		(*webhook.TemplateViewed)(nil), (*webhook.TemplateSigned)(nil), (*webhook.TemplateResponse)(nil), (*webhook.UnknownEvent)(nil),
+	} {
+		for _, on := range []webhook.Funcs{record(&ran), {Other: record(&ran).Other}, {}} {
+			require.EqualError(t, on.Dispatch(t.Context(), ev), "webhook: event is nil: whatever stored or passed it has lost it")
+		}
+		events := []webhook.Event{&webhook.FormResponse{}, ev}
+		require.PanicsWithValue(t, "webhook: ReplayKeys: event 1 is nil", func() { webhook.ReplayKeys(events) })
+		require.PanicsWithValue(t, "webhooktest: Payload: event 1 is nil", func() { webhooktest.Payload(events...) })
+	}
+	require.Empty(t, ran)
+}

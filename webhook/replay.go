@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"time"
 )
 
@@ -48,11 +49,14 @@ func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
 // ReplayKeys returns the keys of all events of one delivery, in their order. Give it all of them at once, because equal
 // events are numbered. An event has the same key in each delivery, also in later versions of this package. An event that was
-// not decoded from a payload has the key of an empty text.
+// not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
 func ReplayKeys(events []Event) []ReplayKey {
 	keys := newReplayKeys(len(events))
 	all := make([]ReplayKey, len(events))
 	for i, ev := range events {
+		if isNil(ev) {
+			panic(fmt.Sprintf("webhook: ReplayKeys: event %d is nil", i))
+		}
 		all[i] = keys.next(ev.source())
 	}
 	return all

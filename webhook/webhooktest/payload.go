@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -28,8 +29,13 @@ func Sample(eventType webhook.EventType) []byte {
 // those that each signer and each answer has.
 //
 // For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw, or
-// else the type alone.
+// else the type alone. Payload panics when an event is nil.
 func Payload(events ...webhook.Event) []byte {
+	for i, ev := range events {
+		if v := reflect.ValueOf(ev); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			panic(fmt.Sprintf("webhooktest: Payload: event %d is nil", i))
+		}
+	}
 	payload := []byte{'['}
 	for i, ev := range events {
 		if i > 0 {
