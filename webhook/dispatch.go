@@ -36,10 +36,14 @@ func (d *delivery) run() {
 	}
 }
 
-// answer returns the answer to the delivery after run.
+// answer returns the answer to the delivery after run. run may have ended with runtime.Goexit of the store or a hook.
 func (d *delivery) answer() answer {
+	finished := 0
+	for _, n := range d.count {
+		finished += n
+	}
 	switch {
-	case d.count[OutcomeFailed] > 0:
+	case d.count[OutcomeFailed] > 0 || finished < len(d.events):
 		return answerFailed
 	case d.count[OutcomePutOff] > 0:
 		return answerUnavailable
@@ -86,7 +90,7 @@ func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
 	}
 	ctx, end := d.storeContext()
 	defer end()
-	state, err := d.store.Begin(ctx, key, d.lease)
+	state, err := guardedStore{d.store}.Begin(ctx, key, d.lease)
 	if err == nil && (state < ReplayFresh || state > ReplayDone) {
 		err = fmt.Errorf("Begin returned state %d, want ReplayFresh, ReplayBusy or ReplayDone", state)
 	}
@@ -144,14 +148,14 @@ func (d *delivery) settle(key ReplayKey, outcome Outcome, begun time.Time) error
 	ctx, end := d.storeContext()
 	defer end()
 	if outcome != OutcomeFailed {
-		return d.store.Done(ctx, key, d.keep)
+		return guardedStore{d.store}.Done(ctx, key, d.keep)
 	}
 	if time.Since(begun) >= d.lease-2*storeTimeout {
 		// The claim may have expired when the store handles the call, and Abort would release someone else's. The store may
 		// have claimed up to storeTimeout before begun, and may take as long to handle Abort.
 		return nil
 	}
-	return d.store.Abort(ctx, key)
+	return guardedStore{d.store}.Abort(ctx, key)
 }
 
 // withSettleError adds to a function's error that its claim could not be settled.

@@ -72,7 +72,7 @@ func recoverAs(err *error) {
 	*err = &PanicError{Value: p, Stack: stack}
 }
 
-// PanicError is what a panic in a function of [Funcs] becomes. Its text contains the value.
+// PanicError is what a panic in a function of [Funcs] or a method of a [ReplayStore] becomes. Its text contains the value.
 type PanicError struct {
 	Value any    // what panic was called with; a *runtime.PanicNilError for nil; of an error with a method that panics, one that says so
 	Stack []byte // the stack of the goroutine that panicked

@@ -14,7 +14,7 @@ import (
 // single process.
 //
 // Methods are called concurrently. They must return when ctx ends; it has a deadline of 5 seconds. Check an
-// implementation with replaystoretest.Run.
+// implementation with replaystoretest.Run. A panic in one of them counts as an error.
 type ReplayStore interface {
 	// Begin claims key for the caller and returns [ReplayFresh]. It is atomic: of several calls at the same time only one
 	// may claim. The claim expires after lease, so that a process that died does not block it. Until then Begin
@@ -28,6 +28,25 @@ type ReplayStore interface {
 	// Abort releases the claim: the event was not processed, and the next Begin may claim it. It changes nothing for a key
 	// that is done or unknown.
 	Abort(ctx context.Context, key ReplayKey) error
+}
+
+// guardedStore turns a panic in a method into an error.
+type guardedStore struct{ store ReplayStore }
+
+func (s guardedStore) Begin(ctx context.Context, key ReplayKey, lease time.Duration) (state ReplayState, err error) {
+	defer recoverAs(&err)
+	state, err = s.store.Begin(ctx, key, lease)
+	return state, usable(err)
+}
+
+func (s guardedStore) Done(ctx context.Context, key ReplayKey, keep time.Duration) (err error) {
+	defer recoverAs(&err)
+	return usable(s.store.Done(ctx, key, keep))
+}
+
+func (s guardedStore) Abort(ctx context.Context, key ReplayKey) (err error) {
+	defer recoverAs(&err)
+	return usable(s.store.Abort(ctx, key))
 }
 
 // ReplayState is what [ReplayStore.Begin] says about a key.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -280,6 +281,7 @@ func (s *fakeStore) Abort(ctx context.Context, _ webhook.ReplayKey) error {
 func TestStoreFailures(t *testing.T) {
 	broken := errors.New("connection refused")
 	fail := func(context.Context) error { return broken }
+	panics := func(context.Context) error { panic(broken) }
 	for name, c := range map[string]struct {
 		store  *fakeStore
 		err    error // of the function
@@ -296,8 +298,14 @@ func TestStoreFailures(t *testing.T) {
 			return webhook.ReplayDone + 1, nil
 		}},
 			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "Begin returned state 4"},
-		"done fails":         {store: &fakeStore{done: fail}, status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "replay store: connection refused"},
-		"abort fails":        {store: &fakeStore{abort: fail}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "replay store: connection refused"},
+		"done fails":  {store: &fakeStore{done: fail}, status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "replay store: connection refused"},
+		"abort fails": {store: &fakeStore{abort: fail}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "replay store: connection refused"},
+		"begin panics": {store: &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { panic(broken) }},
+			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "event 1 (new_form_response 2): replay store: panic: connection refused"},
+		"begin fails with nil": {store: &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, (*nilError)(nil) }},
+			err: nil, status: 503, ran: 0, calls: []string{"begin"}, text: "replay store: webhook: an error of type *webhook_test.nilError cannot be read"},
+		"done panics":        {store: &fakeStore{done: panics}, status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "event 1 (new_form_response 2): processed, but a repeat may run it again: replay store: panic: connection refused"},
+		"abort panics":       {store: &fakeStore{abort: panics}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "disk full (and replay store: panic: connection refused)"},
 		"permanent is done":  {store: &fakeStore{}, err: webhook.Permanent(errors.New("no such customer")), status: 200, ran: 2, calls: []string{"begin", "done", "begin", "done"}, text: "no such customer"},
 		"failure is aborted": {store: &fakeStore{}, err: errors.New("disk full"), status: 500, ran: 2, calls: []string{"begin", "abort", "begin", "abort"}, text: "disk full"},
 	} {
@@ -314,6 +322,20 @@ func TestStoreFailures(t *testing.T) {
 			require.Equal(t, c.calls, c.store.calls)
 			require.True(t, slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, c.text) }), "problems %q, want %q", problems, c.text)
 		})
+	}
+}
+
+// A store or hook that ends the goroutine leaves events that did not run: the delivery is not acknowledged.
+func TestGoexitOfStoreAndHook(t *testing.T) {
+	exit := func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { runtime.Goexit(); return 0, nil }
+	for _, opts := range []*webhook.HandlerOptions{
+		{ReplayStore: &fakeStore{begin: exit}},
+		{OnEvent: func(context.Context, webhook.EventResult) { runtime.Goexit() }},
+	} {
+		body := array(elements[:2]...)
+		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, opts)
+		status, _ := h.Receive(t.Context(), signed(secret, "1795176000", body), []byte(body))
+		require.Equal(t, 500, status)
 	}
 }
 
