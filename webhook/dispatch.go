@@ -210,7 +210,7 @@ func (d *delivery) logEvent(i int, outcome Outcome, err error) {
 	}
 	ev := d.events[i]
 	attrs := []slog.Attr{
-		slog.Int("index", i), slog.String("event", string(ev.EventType())), slog.String("subject", ev.SubjectID()),
+		slog.Int("index", i), slog.String("event", printed(string(ev.EventType()))), slog.String("subject", printed(ev.SubjectID())),
 	}
 	if err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))

@@ -52,7 +52,7 @@ type HandlerOptions struct {
 	// each refused delivery: in a minute five at warn level for genuine ones and five for others, further ones at debug level;
 	// the next line at warn level has their number. A line with a diagnosis is always at warn level.
 	//
-	// Lines contain types, ids, error texts and the stack of a panic. They contain personal data only when the errors or
+	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal data only when the errors or
 	// panics of functions do. Default [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
 

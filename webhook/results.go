@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -60,7 +62,7 @@ var ErrEventBusy = errors.New("webhook: event is being processed for another del
 
 // EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed, or
 // processed although a field could not be read. Its text contains the index, the event type, the subject's id and the text
-// of Err.
+// of Err. Of the type and the id it contains at most 100 bytes, with unprintable characters escaped as in Go.
 type EventError struct {
 	Index int   // position in the delivery, from 0
 	Event Event // contains personal data
@@ -71,12 +73,26 @@ type EventError struct {
 func (e *EventError) Error() string {
 	about := "no type"
 	if e.Event != nil {
-		about = cmp.Or(string(e.Event.EventType()), about)
-		if subject := e.Event.SubjectID(); subject != "" {
+		about = cmp.Or(printed(string(e.Event.EventType())), about)
+		if subject := printed(e.Event.SubjectID()); subject != "" {
 			about += " " + subject
 		}
 	}
 	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
+}
+
+// printed returns a type or an id, which the sender may fill with anything, for one line of text: at most 100 bytes of it, and
+// unprintable characters as strconv.Quote writes them.
+func printed(text string) string {
+	const most = 100
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		quoted := strconv.Quote(text)
+		text = quoted[1 : len(quoted)-1]
+	}
+	return text
 }
 
 // Unwrap returns Err.

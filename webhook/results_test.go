@@ -3,7 +3,9 @@ package webhook_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -398,4 +400,25 @@ func TestPanicInAHook(t *testing.T) {
 func TestZeroErrors(t *testing.T) {
 	require.EqualError(t, &webhook.EventError{}, "event 0 (no type): <nil>")
 	require.EqualError(t, &webhook.RefusedError{}, "webhook: the delivery was refused")
+}
+
+// The sender chooses types and ids: of a long or odd one, errors and the log have a bounded, printable part.
+func TestTypesAndIDsArePrintedBounded(t *testing.T) {
+	for _, c := range []struct{ given, want string }{
+		{"new_thing", "new_thing"},
+		{"né w", "né w"},
+		{strings.Repeat("x", 100), strings.Repeat("x", 100)},
+		{strings.Repeat("x", 500_000), strings.Repeat("x", 100) + "…"},
+		{strings.Repeat("x", 99) + "éé", strings.Repeat("x", 99) + "…"},
+		{"a\nlevel=ERROR\x1b[2J\u2028b\"", `a\nlevel=ERROR\x1b[2J\u2028b\"`},
+	} {
+		given, err := json.Marshal(c.given)
+		require.NoError(t, err)
+		var r told
+		on := webhook.Funcs{Other: func(context.Context, webhook.Event) error { return errors.New("disk full") }}
+		serve(webhook.NewHandler(newVerifier(t, nil), on, r.options()), fmt.Sprintf(`{"webhookEvent":%s,"documentId":%[1]s}`, given))
+		require.Equal(t, []string{fmt.Sprintf("event 0 (%s %[1]s): disk full", c.want)}, r.errors)
+		require.Less(t, r.log.Len(), 600)
+		require.NotContains(t, r.log.String(), "\x1b")
+	}
 }
