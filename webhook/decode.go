@@ -45,7 +45,7 @@ func Parse(payload []byte) ([]Event, error) {
 // bytesOf returns the bytes of s without a copy. They must not be written to.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// decoder reads one payload in one pass. The payload has to be strict JSON in UTF-8, at most 512 levels deep. Where a key
+// decoder reads one payload in one pass. The payload has to be strict JSON. Where a key
 // occurs twice its last value counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
 type decoder struct {
 	text      string
@@ -61,16 +61,12 @@ func (d *decoder) payload() []Event {
 	var events []Event
 	switch d.scan.Next() {
 	case '{':
-		events = []Event{d.event()}
+		events = []Event{d.element(0)}
 	case '[':
 		events = make([]Event, 0, 1+len(d.text)/512)
 		d.scan.Open()
 		for first := true; d.scan.More(first); first = false {
-			if d.scan.Next() == '{' {
-				events = append(events, d.event())
-			} else {
-				events = append(events, d.noEvent())
-			}
+			events = append(events, d.element(1))
 		}
 	default:
 		d.notObject = true
@@ -84,6 +80,33 @@ var (
 	errNotObject = errors.New("webhook: element is not a JSON object")
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
+
+// element reads one element inside of depth arrays.
+func (d *decoder) element(depth int) (ev Event) {
+	object := d.scan.Next() == '{'
+	start := d.scan.Pos()
+	if object {
+		ev = d.event()
+	} else {
+		ev = d.noEvent()
+	}
+	if !d.scan.Failed() {
+		return ev
+	}
+	err := d.scan.Err()
+	if !d.scan.PassOver(start, depth) {
+		return ev // the payload is refused
+	}
+	return &UnknownEvent{meta: meta{raw: d.text[start:d.scan.Pos()]}, Err: &undecodableError{err}}
+}
+
+// undecodableError is the Err of an element that is JSON, and still cannot be read. It is kept as an event because it and its
+// neighbours are genuine.
+type undecodableError struct{ cause error }
+
+func (e *undecodableError) Error() string {
+	return "webhook: element cannot be read: " + e.cause.Error()
+}
 
 // noEvent reads an element that is not an object. It is kept as an event because its neighbours are genuine.
 func (d *decoder) noEvent() Event {

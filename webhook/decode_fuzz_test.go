@@ -28,12 +28,13 @@ func FuzzParse(f *testing.F) {
 		f.Add(body)
 	}
 	f.Add([]byte(`[{"webhookEvent":"new_template_response","x(page1)[\u0061]":null,"x(page1)[a]":1,"signers":[{"signingOrderNo":1.0}]},{},{"signedBy":{"signedAt":""}}]`))
+	f.Add([]byte("[{\"a\":\"\xff\\\"}\"},{\"\xff\":[1,{}]},\"\xff\"]"))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		events, err := webhook.Parse(payload)
 		elements, ok := plainElements(payload)
 		if err != nil {
 			require.ErrorIs(t, err, webhook.ErrPayload)
-			if ok && !strings.HasSuffix(err.Error(), "nested more than 512 levels deep") {
+			if ok {
 				t.Fatalf("encoding/json accepts it, Parse says %v", err)
 			}
 			return
@@ -42,6 +43,11 @@ func FuzzParse(f *testing.F) {
 		require.Len(t, events, len(elements))
 		for i, e := range events {
 			require.Equal(t, string(elements[i]), string(e.Raw()))
+			if u, ok := e.(*webhook.UnknownEvent); ok && u.Err != nil && strings.HasPrefix(u.Err.Error(), "webhook: element cannot be read") {
+				require.True(t, !utf8.Valid(elements[i]) || strings.Contains(u.Err.Error(), "nested more than 512 levels deep"))
+				continue
+			}
+			require.True(t, utf8.Valid(elements[i]))
 			comparePlain(t, e, elements[i])
 		}
 	})
@@ -50,9 +56,6 @@ func FuzzParse(f *testing.F) {
 // plainElements returns the elements of a payload as encoding/json sees them.
 func plainElements(payload []byte) ([]json.RawMessage, bool) {
 	var one map[string]json.RawMessage
-	if !utf8.Valid(payload) {
-		return nil, false
-	}
 	if json.Unmarshal(payload, &one) == nil && one != nil {
 		return []json.RawMessage{bytes.Trim(payload, " \t\r\n")}, true
 	}

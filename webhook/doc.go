@@ -57,8 +57,8 @@
 //     [HandlerOptions.OnError] and the log.
 //   - Every event that is received and not run is reported once, to [HandlerOptions.OnError] or
 //     [HandlerOptions.OnEvent] and to the log. An event that fails is answered with 500, which asks for another delivery.
-//     The service does not document whether it makes one. So is an [UnknownEvent] that is no object, or whose type
-//     can be neither read nor inferred, unless Funcs.Unknown takes it.
+//     The service does not document whether it makes one. So is an [UnknownEvent] that is no object, that is nested more than
+//     512 levels deep or not in UTF-8, or whose type can be neither read nor inferred, unless Funcs.Unknown takes it.
 //   - An event that was processed does not run again as long as the [ReplayStore] remembers it. When several deliveries
 //     of one event arrive at the same time, one of them runs it.
 //   - Errors and log lines contain no secret, no signature and no personal data, except for what the errors and panics of

@@ -63,6 +63,9 @@ func (s *Scanner) Err() error {
 	return fmt.Errorf("byte %d: %s", s.at, faultTexts[s.fault])
 }
 
+// Failed reports whether there is a mistake.
+func (s *Scanner) Failed() bool { return s.fault != 0 }
+
 // Pos returns the offset of the next byte to be read.
 func (s *Scanner) Pos() int { return s.pos }
 
