@@ -33,9 +33,6 @@ func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
 	switch a.status {
 	case http.StatusMethodNotAllowed:
 		header["Allow"] = []string{http.MethodPost}
-	case http.StatusRequestTimeout, http.StatusRequestEntityTooLarge:
-		// Reading the rest of the body would cost more than a new connection.
-		header["Connection"] = []string{"close"}
 	case http.StatusServiceUnavailable:
 		header["Retry-After"] = []string{strconv.FormatInt(int64((retryAfter+time.Second-1)/time.Second), 10)}
 	}

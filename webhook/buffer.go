@@ -106,7 +106,7 @@ func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
 		n, err := r.Body.Read(b.body[len(b.body):min(cap(b.body), v.maxBody+1)])
 		b.body = b.body[:len(b.body)+n]
 		if len(b.body) > v.maxBody {
-			return &refusal{answerTooLarge, v.tooLarge}
+			return &refusal{answer: answerTooLarge, err: v.tooLarge}
 		}
 		if err != nil {
 			return b.end(err, r.ContentLength)
@@ -114,7 +114,7 @@ func (v *Verifier) readBody(r *http.Request, b *buffer) *refusal {
 		if n > 0 {
 			empty = 0
 		} else if empty++; empty == maxEmptyReads {
-			return &refusal{answerCutShort, errBodyStuck}
+			return &refusal{answer: answerCutShort, err: errBodyStuck}
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (b *buffer) end(err error, length int64) *refusal {
 		return nil
 	}
 	if e, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return &refusal{answerTooLarge, fmt.Errorf("%w: more than the %d bytes that an http.MaxBytesReader before this handler lets through", ErrTooLarge, e.Limit)}
+		return &refusal{answer: answerTooLarge, err: fmt.Errorf("%w: more than the %d bytes that an http.MaxBytesReader before this handler lets through", ErrTooLarge, e.Limit)}
 	}
-	return &refusal{answerCutShort, errBodyCutShort}
+	return &refusal{answer: answerCutShort, err: errBodyCutShort}
 }

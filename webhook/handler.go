@@ -125,7 +125,7 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, events, refused := h.open(r)
 	if refused != nil {
-		refused.answer.write(w, h.timeout)
+		refused.write(w, r, h.timeout)
 		return
 	}
 	if !outlivesGoroutine(w, r) {
@@ -156,8 +156,7 @@ func (h *Handler) open(r *http.Request) (*deliveryContext, []Event, *refusal) {
 		}
 	}
 	if refused != nil {
-		h.refusals.tell(r.Context(), refused, r.Header, b.received())
-		return nil, nil, refused
+		return nil, nil, h.refusals.note(r, b, refused)
 	}
 	verified.Payload = nil
 	return newDeliveryContext(r.Context(), verified), events, nil

@@ -49,7 +49,7 @@ func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.H
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			verified, refused := v.receiveCopy(r, refusals)
 			if refused != nil {
-				refused.answer.write(w, 0)
+				refused.write(w, r, 0)
 				return
 			}
 			next.ServeHTTP(w, authenticated(r, verified))
@@ -63,7 +63,7 @@ func (v *Verifier) receiveCopy(r *http.Request, refusals *refusals) (Verified, *
 	defer b.release()
 	verified, refused := v.receive(r, b)
 	if refused != nil {
-		refusals.tell(r.Context(), refused, r.Header, b.received())
+		refusals.note(r, b, refused)
 	}
 	verified.Payload = bytes.Clone(verified.Payload)
 	return verified, refused

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // refusal is the reason why a request is not processed, and the answer to the sender. All requests that fail verification
@@ -12,6 +13,23 @@ import (
 type refusal struct {
 	answer answer
 	err    error
+	unread bool // not the whole body was read
+}
+
+// note records how much of the body was read, reports the refusal and returns it. b may be released then.
+func (f *refusals) note(r *http.Request, b *buffer, refused *refusal) *refusal {
+	refused.unread = !b.read && r.ContentLength != 0
+	f.tell(r.Context(), refused, r.Header, b.received())
+	return refused
+}
+
+// write answers over HTTP/1 at once: a server that is to keep the connection waits for the rest of the body first, which may never
+// arrive.
+func (f *refusal) write(w http.ResponseWriter, r *http.Request, retryAfter time.Duration) {
+	if f.unread && r.ProtoMajor == 1 {
+		w.Header()["Connection"] = []string{"close"}
+	}
+	f.answer.write(w, retryAfter)
 }
 
 var (
@@ -29,13 +47,13 @@ var (
 func refuse(err error) *refusal {
 	switch {
 	case errors.Is(err, ErrNoSecret):
-		return &refusal{answerFailed, err}
+		return &refusal{answer: answerFailed, err: err}
 	case errors.Is(err, ErrTooLarge):
-		return &refusal{answerTooLarge, err}
+		return &refusal{answer: answerTooLarge, err: err}
 	case errors.Is(err, ErrPayload):
-		return &refusal{answerPayload, err}
+		return &refusal{answer: answerPayload, err: err}
 	}
-	return &refusal{answerUnauthorized, err}
+	return &refusal{answer: answerUnauthorized, err: err}
 }
 
 // receive checks a request up to its signature and timestamp, cheap checks first: a request that cannot be genuine is
@@ -45,16 +63,16 @@ func (v *Verifier) receive(r *http.Request, b *buffer) (Verified, *refusal) {
 		return Verified{}, refuse(ErrNoSecret)
 	}
 	if r.Method != http.MethodPost {
-		return Verified{}, &refusal{answerMethod, errMethod}
+		return Verified{}, &refusal{answer: answerMethod, err: errMethod}
 	}
 	if !isJSON(r.Header["Content-Type"]) {
-		return Verified{}, &refusal{answerMediaType, errMediaType}
+		return Verified{}, &refusal{answer: answerMediaType, err: errMediaType}
 	}
 	if !isIdentity(r.Header["Content-Encoding"]) {
-		return Verified{}, &refusal{answerMediaType, errEncoding}
+		return Verified{}, &refusal{answer: answerMediaType, err: errEncoding}
 	}
 	if r.ContentLength > int64(v.maxBody) {
-		return Verified{}, &refusal{answerTooLarge, v.tooLarge}
+		return Verified{}, &refusal{answer: answerTooLarge, err: v.tooLarge}
 	}
 	var c claim
 	if err := v.readClaim(&c, r.Header); err != nil {

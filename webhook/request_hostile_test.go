@@ -261,3 +261,48 @@ func TestSenderHangsUp(t *testing.T) {
 type requestKey struct{}
 
 func requestOf(ctx context.Context) context.Context { return ctx.Value(requestKey{}).(context.Context) }
+
+// Where the header alone decides, the answer does not wait for a body that is announced and not sent.
+func TestAnswerBeforeTheBody(t *testing.T) {
+	v := newVerifier(t, nil)
+	for name, h := range map[string]http.Handler{
+		"handler":      webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil),
+		"zero handler": &webhook.Handler{},
+		"middleware":   v.Middleware(nil)(http.NotFoundHandler()),
+	} {
+		server := httptest.NewServer(h)
+		defer server.Close()
+		for _, c := range []struct {
+			request string
+			status  int
+		}{
+			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[", 401},
+			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", 401},
+			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n", 413},
+			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", 415},
+			{"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", 405},
+		} {
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			require.NoError(t, err)
+			defer conn.Close() // before the server, which waits for it
+			require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+			_, err = io.WriteString(conn, c.request)
+			require.NoError(t, err)
+			w, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err, "%s %s", name, c.request)
+			if name == "zero handler" {
+				c.status = 500
+			}
+			require.Equal(t, c.status, w.StatusCode, "%s %s", name, c.request)
+			require.True(t, w.Close)
+		}
+	}
+	// With no body, or one that was read, the connection can be used again.
+	for _, body := range []string{"", "[]"} {
+		r := httptest.NewRequest("GET", target, strings.NewReader(body))
+		if body != "" {
+			r = webhooktest.NewRequest(target, "another secret", noon, []byte(body))
+		}
+		require.Empty(t, serveRequest(webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil), r).Header().Get("Connection"))
+	}
+}
