@@ -254,6 +254,21 @@ func TestParseNullIsMissing(t *testing.T) {
 	require.Equal(t, "newer", e.(*webhook.FormResponse).FinishedPDFURL)
 }
 
+func TestParseUnreadableURLIsNotReplaced(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_form_response","finishedPdfUrl":[],"documentUrl":"older"}`)
+	require.Equal(t, []string{"finishedPdfUrl"}, fieldsOf(e))
+	require.Empty(t, e.(*webhook.FormResponse).FinishedPDFURL)
+}
+
+func TestParseEmptyIsMissing(t *testing.T) {
+	e := parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","isSigningOrder":"",
+		"signers":[{"hasDeclined":"","signingOrderNo":""}],"signedBy":{"signedAt":""}}`).(*webhook.SignatureSigned)
+	require.Nil(t, e.FieldErrors())
+	require.Equal(t, []webhook.Signer{{}}, e.Signers)
+	require.Zero(t, e.SignedBy)
+	require.False(t, e.IsSigningOrder)
+}
+
 func TestParseSignerStatuses(t *testing.T) {
 	e := parseOne(t, `{"webhookEvent":"new_template_response","signers":[{"status":"DRAFT"},{"status":"Delegated"},{"status":""},{}]}`)
 	require.Equal(t, []webhook.Signer{{Status: webhook.SignerDraft}, {Status: "Delegated"}, {}, {}}, e.(*webhook.TemplateResponse).Signers)

@@ -1,5 +1,7 @@
 package webhook
 
+import "slices"
+
 // member is a set of an event's top-level fields; each constant is one of them.
 type member uint16
 
@@ -117,7 +119,8 @@ func (e *element) typed() Event {
 
 func (e *element) formResponse() *FormResponse {
 	url := e.finishedPDFURL
-	if url == "" {
+	unreadable := slices.ContainsFunc(e.misfits, func(m misfit) bool { return m.member == memberFinishedPDFURL })
+	if url == "" && !unreadable {
 		url = e.document.DocumentURL
 	}
 	return &FormResponse{

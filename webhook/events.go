@@ -48,7 +48,7 @@ type Event interface {
 
 	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a
 	// list it has those of the first element that has any. A number or boolean in place of a string is kept as its JSON
-	// and is no error, nor is "1" or 1.0 for 1, or "true" for true. It is nil for most events and for an UnknownEvent. Do not
+	// and is no error, nor is "1" or 1.0 for 1, or "true" for true, or "", which counts as missing. It is nil for most events and for an UnknownEvent. Do not
 	// change it.
 	FieldErrors() []*FieldError
 
