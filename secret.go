@@ -17,7 +17,8 @@ func (s secret) reveal() string { return *s.value }
 
 // A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it as
 // "[redacted]". Use string(link) for the URL. Where a verb does not fit the value around the link, such as %s for a map of
-// pointers to structs, fmt calls no methods and prints the URL. go vet reports most such verbs.
+// pointers to structs, or the link itself, as %w and %p, fmt calls no methods and prints the URL. go vet reports most such verbs. Nor
+// are methods called for a link in an unexported field (fmt), as the key of a map (encoding/json), and by encoding/gob.
 type SigningLink string
 
 // Format prints "[redacted]" for every verb.
