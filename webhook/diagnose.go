@@ -18,7 +18,8 @@ import (
 // one with which the signature would match. The text may have several lines. It contains no secret, signature or part of
 // the body.
 //
-// A match is a hint and nothing else: do not accept a delivery because of it.
+// A match is a hint and nothing else: do not accept a delivery because of it. Diagnose hashes the body a few hundred times and
+// does not bound its size: of an untrusted body, give it no more than you would hash so often.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	return diagnose(secrets, header, body, true)
 }
@@ -210,6 +211,7 @@ func keyVariants(secret string) []variant {
 	visible := strings.Join(strings.FieldsFunc(secret, isInvisible), "")
 	trimmed := strings.TrimSpace(visible)
 	bare := strings.TrimPrefix(trimmed, "whsec_")
+	_, assigned, _ := strings.Cut(trimmed, "=")
 	fromHex, _ := hex.DecodeString(bare)
 	fromBase64, _ := base64.StdEncoding.DecodeString(bare)
 	fromBase64URL, _ := base64.RawURLEncoding.DecodeString(bare)
@@ -226,6 +228,8 @@ func keyVariants(secret string) []variant {
 		{removed + " without the white space around it", []byte(trimmed)},
 		{removed + " with a newline at its end", []byte(trimmed + "\n")},
 		{removed + " without its prefix", []byte(bare)},
+		{removed + " without the quotes around it", []byte(strings.Trim(trimmed, "\"'`"))},
+		{removed + " without the name and the equals sign before it", []byte(strings.Trim(assigned, "\"'`"))},
 		{removed + " decoded from hexadecimal", fromHex},
 		{removed + " decoded from base64", fromBase64},
 		{removed + " decoded from base64", fromBase64URL},

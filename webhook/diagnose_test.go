@@ -206,3 +206,20 @@ func TestDiagnoseOrder(t *testing.T) {
 		require.Equal(t, want, strings.Contains(got, guess), body)
 	}
 }
+
+// A secret that was copied with what stood around it.
+func TestDiagnoseCopiedSecret(t *testing.T) {
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	for given, want := range map[string]string{
+		`"` + secret + `"`:                 "would match the secret without the quotes around it.",
+		`'` + secret + "'\n":               "would match the secret without the quotes around it.",
+		"WEBHOOK_SECRET=" + secret:         "would match the secret without the name and the equals sign before it.",
+		`export S="` + secret + `"` + "\n": "would match the secret without the name and the equals sign before it.",
+	} {
+		text := webhook.Diagnose([]string{given}, signed(secret, stamp, "[]"), []byte("[]"))
+		require.Contains(t, text, want, given)
+		require.NotContains(t, text, secret)
+	}
+	text := webhook.Diagnose([]string{""}, signed(secret, stamp, "[]"), []byte("[]"))
+	require.Contains(t, text, "The secret is empty: check the variable or file that it comes from.")
+}

@@ -11,7 +11,7 @@ import (
 func checkSecret(secret string) error {
 	switch {
 	case secret == "":
-		return errors.New("is empty: is the variable or file set that it comes from?")
+		return errors.New("is empty: check the variable or file that it comes from")
 	case strings.Contains(secret, byteOrderMark):
 		return errors.New("holds a byte order mark: save the file that it comes from without one, or copy the secret anew")
 	case strings.ContainsFunc(secret, isInvisible):

@@ -155,7 +155,7 @@ func TestNewVerifierRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "no secrets")
 
 	_, err = webhook.NewVerifier([]string{"fine-0123456789", "", "whsec_x \n", "\u00a0whsec_y"}, &webhook.VerifierOptions{MaxBody: -1})
-	require.ErrorContains(t, err, "secrets[1] is empty: is the variable or file set that it comes from?")
+	require.ErrorContains(t, err, "secrets[1] is empty: check the variable or file that it comes from")
 	require.ErrorContains(t, err, "secrets[2] begins or ends with white space")
 	require.ErrorContains(t, err, "secrets[3] begins or ends with white space")
 	require.ErrorContains(t, err, "MaxBody is -1")
