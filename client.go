@@ -28,8 +28,9 @@ type Options struct {
 	// Where the client or its Transport is nil, requests go through http.DefaultTransport as it is when they are sent.
 	//
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
-	// guarantees about reminders and sends do not hold. A send or reminder that is about to be written a second time is
-	// stopped; it is recognised by a header x-request-id and the address to which it goes.
+	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice. A send or
+	// reminder that is about to be written a second time is stopped; it is recognised by a header x-request-id and the
+	// address to which it goes.
 	//
 	// A Transport may make other requests with the call's context, such as for a token. But when a send or reminder fails after
 	// one of them was written, nothing proves that it was not the call itself: it returns ErrOutcomeUnknown. A context of their

@@ -52,7 +52,8 @@
 // The package example OutcomeUnknown shows how to find out what happened.
 //
 // The SDK uses [net/http/httptrace] to prove that nothing was written. A transport that does not call its hooks, such as a mock,
-// gives no proof.
+// gives no proof. Nor does one that reads the body of a request, such as for a log, and then returns another error than that of
+// the failed connection, or uses a proxy.
 //
 // A call makes at most [Options.MaxAttempts] attempts, 4 by default, each of at most [Options.AttemptTimeout], 30 s by default.
 // Each attempt is one request on the wire: net/http's own repetition is off. The wait before the n-th repetition is random

@@ -2,10 +2,14 @@ package signforms
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,14 +21,18 @@ import (
 //
 // Other requests of the transport that use the call's context report to it too: for a token, or to resolve the host. Nothing
 // tells for certain that a write is theirs, since a transport may send the call in another form. So every write counts against
-// the proof that nothing was written. Only a header with an x-request-id counts as the request itself, which must not follow
-// a second time.
+// the proof that nothing was written. Nor does a connection that they fail to get prove anything of the call, which may go by a
+// way that reports nothing. Only a header with an x-request-id counts as the request itself, which must not follow a second time.
 type writeTrace struct {
 	stop context.CancelCauseFunc
+	host string // the address of the call, with its port
 
 	mu          sync.Mutex
 	gettingConn bool
 	gotConn     bool
+	elsewhere   bool          // a connection to another address than host was looked for
+	failed      []error       // why there was no connection
+	copied      bool          // somebody may have what the request says: its body was read at any time, or is empty
 	wrote       bool          // by any request
 	http2       bool          // so was any of them
 	asked       []string      // addresses to which a connection was looked for before the request was written
@@ -41,9 +49,12 @@ var errRepeated = errors.New("the Transport began to send the request a second t
 // watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has got a
 // connection to send the request again.
 func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
-	t.stop = stop
+	t.stop, t.host, t.copied = stop, address(req.URL), req.Body == emptyBody{}
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn:          t.getConn,
+		DNSDone:          func(info httptrace.DNSDoneInfo) { t.connFailed(info.Err) },
+		ConnectDone:      func(_, _ string, err error) { t.connFailed(err) },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { t.connFailed(err) },
 		GotConn:          t.foundConn,
 		WroteHeaderField: t.wroteField,
 		WroteHeaders:     t.wroteSome,
@@ -53,17 +64,39 @@ func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *htt
 	return req
 }
 
+// address returns the host of a URL with its port, as [httptrace.ClientTrace.GetConn] gets it where there is no proxy.
+func address(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
 // getConn may be called under a lock of net/http. To repeat a request, net/http goes to the same address.
 func (t *writeTrace) getConn(address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gettingConn = true
+	t.elsewhere = t.elsewhere || !strings.EqualFold(address, t.host)
 	t.pending++
 	known := slices.Contains(t.asked, address)
 	if !known && !t.sent {
 		t.asked = append(t.asked, address)
 	}
 	t.again = t.again || known && t.sent
+}
+
+func (t *writeTrace) connFailed(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.failed = append(t.failed, err)
+	}
 }
 
 // foundConn stops a request that was sent and gets a connection again, unless its body is read: then the connection is for
@@ -127,8 +160,8 @@ func (t *writeTrace) wroteSome() {
 	t.wrote = true
 }
 
-// watchedBody counts a read of the body after GetConn as a write: a transport may report that event and no later one. Reads
-// before it may be for a copy or a log.
+// watchedBody counts a read of the body after GetConn as a write: a transport may report that event and no later one. A read
+// before it may be for a log, or for a copy that is sent unseen.
 type watchedBody struct {
 	io.ReadCloser
 	trace *writeTrace
@@ -142,7 +175,7 @@ func (b watchedBody) Read(p []byte) (int, error) {
 func (t *writeTrace) readBody() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.wrote = t.wrote || t.gettingConn
+	t.copied, t.wrote = true, t.wrote || t.gettingConn
 	if t.sent && !t.read {
 		t.read = true
 		if t.reading != nil {
@@ -151,12 +184,31 @@ func (t *writeTrace) readBody() {
 	}
 }
 
-// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it does;
-// and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was
-// stopped by a context after it got a connection proves nothing: its write loop may still run.
+// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it does; and
+// it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was stopped
+// by a context after it got a connection proves nothing: its write loop may still run.
+//
+// Whether that connection was for the call shows its body: nobody can send what nobody has read. Where somebody may have it, the
+// transport must return the very error for which it got no connection, to the call's own address and looking for no other.
 func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
 	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.gettingConn && !t.wrote && (!t.gotConn || !stopped)
+	switch {
+	case !t.gettingConn || t.wrote:
+		return false
+	case t.copied:
+		return !t.gotConn && !t.elsewhere && t.isFailure(err)
+	}
+	return !t.gotConn || !stopped
+}
+
+// isFailure reports whether err is or wraps one of t.failed, and nothing beside it. It is called under the lock.
+func (t *writeTrace) isFailure(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if reflect.ValueOf(err).Comparable() && slices.Contains(t.failed, err) {
+			return true
+		}
+	}
+	return false
 }

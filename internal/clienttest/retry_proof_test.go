@@ -1,11 +1,14 @@
 package clienttest_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -156,17 +159,44 @@ func TestTransportWithHalfATraceThatAnswers(t *testing.T) {
 	}
 }
 
-// TestTransportThatLogsBodies: reading the body before a connection is looked for is not writing it.
+// TestTransportThatLogsBodies: reading the body before a connection is looked for is not writing it, where the call ends with
+// the error for which there was no connection to its own host.
 func TestTransportThatLogsBodies(t *testing.T) {
-	attempts := 0
-	err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-		attempts++
-		_, err := io.Copy(io.Discard, req.Body)
-		httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
-		return nil, errors.Join(err, errors.New("no route to host"))
-	})))
-	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-	require.Equal(t, 4, attempts)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			_ = conn.Close()
+		}
+	}()
+	noResolver := &net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no name server")
+	}}}
+	for name, base := range map[string]string{
+		"dial": nobody, "TLS": "https://" + listener.Addr().String(), "name": "http://api.example.com",
+	} {
+		attempts := 0
+		o := clienttest.Options(nil)
+		plain := &http.Transport{DialContext: noResolver.DialContext}
+		o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			attempts++
+			body, err := io.ReadAll(req.Body)
+			require.NoError(t, err)
+			req = req.Clone(req.Context())
+			req.Body = io.NopCloser(bytes.NewReader(body))
+			resp, err := plain.RoundTrip(req)
+			if err != nil {
+				err = fmt.Errorf("logged: %w", err)
+			}
+			return resp, err
+		})}
+		c, err := signforms.New(base, clienttest.APIKey, o)
+		require.NoError(t, err)
+		err = clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c)
+		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+		require.Equal(t, 4, attempts, name)
+	}
 }
 
 // TestTransportWithATimeOutOfItsOwn stops an HTTP/2 request by a context that only the transport knows, just before its
