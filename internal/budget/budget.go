@@ -88,6 +88,9 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 	}()
 	for at := start; ; at = time.Now() {
 		changed := b.changed()
+		if b.lines.hasFailed(w) {
+			return Slot{}, unlessEnded(ctx, &StoreError{errNotReturned})
+		}
 		first := b.lines.beginAsking(w)
 		var slot Slot
 		var wait time.Duration
@@ -109,7 +112,15 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 		if err := limit.check(wait); err != nil {
 			return Slot{}, err
 		}
-		if err := sleep(ctx, untilNextLook(first, wait), b.lines.wakeUps(w), changed); err != nil {
+		next := untilNextLook(first, wait)
+		if !first && wait <= 0 {
+			left := limit.patience()
+			if left <= 0 {
+				return Slot{}, &StoreError{errSlow}
+			}
+			next = min(next, left)
+		}
+		if err := sleep(ctx, next, b.lines.wakeUps(w), changed); err != nil {
 			return Slot{}, err
 		}
 	}
@@ -147,6 +158,9 @@ func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 			b.Settle(context.WithoutCancel(ctx), Slot{id: late.slot}, 0)
 		}
 	}, func() { b.lines.overdueFor(w) })
+	if errors.Is(err, errNotReturned) {
+		b.lines.overdueFor(w) // before w leaves and the next asks
+	}
 	if err != nil && errors.Is(err, ctx.Err()) {
 		b.lines.giveUp(w)
 	}
@@ -218,7 +232,12 @@ const (
 	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the slot back
 	// before the call returns and, perhaps, the process exits.
 	endGrace = 100 * time.Millisecond
+	// patience is how long a caller waits for the questions of others. It is longer than one of them can take.
+	patience = storeTimeout + 2*endGrace
 )
+
+// errSlow says that callers who asked the store before, one after the other, took too long.
+var errSlow = errors.New("it took longer than " + storeTimeout.String() + " for the calls before this one")
 
 // maxOverdue is how many methods of a store may be overdue before it is asked no more, until one of them returns.
 const maxOverdue = 64

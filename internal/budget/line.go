@@ -46,6 +46,8 @@ type waiter struct {
 	gaveUp bool
 	// overdue is true when the store has not answered in its time. Then a caller that gave up leaves without its answer.
 	overdue bool
+	// failed is true when the store has not answered a caller before this one in its time.
+	failed bool
 }
 
 // join puts a caller at the end of a line.
@@ -124,13 +126,27 @@ func (l *Lines) giveUp(w *waiter) {
 	}
 }
 
-// overdueFor records that the store has not answered w in its time.
+// overdueFor records that the store has not answered w, the first, in its time. That fails those behind w too: else each would
+// wait for the store in turn.
 func (l *Lines) overdueFor(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if i := slices.Index(w.line.waiters, w); i >= 0 && !w.overdue {
+		for _, behind := range w.line.waiters[i+1:] {
+			behind.failed = true
+			behind.wakeUp()
+		}
+	}
 	if w.overdue = true; w.gaveUp {
 		l.remove(w)
 	}
+}
+
+// hasFailed reports whether the store has not answered a caller before w in its time.
+func (l *Lines) hasFailed(w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return w.failed
 }
 
 // overdueOf returns how many methods of a store are overdue.
@@ -239,6 +255,14 @@ func (l waitLimit) check(wait time.Duration) error {
 		return &WaitError{Wait: wait}
 	}
 	return nil
+}
+
+// patience is how much longer a caller waits for those before it while the wait is not known: beyond its own limit.
+func (l waitLimit) patience() time.Duration {
+	if l.max > math.MaxInt64-patience {
+		return math.MaxInt64
+	}
+	return max(l.max, 0) + patience - time.Since(l.start)
 }
 
 // recheck is how often the first in line asks the store again: other processes give slots back without a word to this one.

@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -156,5 +157,59 @@ func TestStoreThatNeverReturnsIsAskedNoMore(t *testing.T) {
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.NoError(t, err)
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
+	})
+}
+
+// All calls that wait behind one which the store does not answer fail with it, instead of asking in turn.
+func TestStoreThatDoesNotReturnFailsTheWholeLine(t *testing.T) {
+	for _, wait := range []time.Duration{0, time.Hour, -1} {
+		synctest.Test(t, func(t *testing.T) {
+			store, service := newStuckStore(), &clienttest.Trips{}
+			store.take.Store(true)
+			documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: wait})
+			var all sync.WaitGroup
+			for range 5 {
+				all.Go(func() {
+					within(t, storeTime, func() {
+						_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+						clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+						require.ErrorContains(t, err, "a method did not return within 3s")
+					})
+				})
+			}
+			all.Wait()
+			require.EqualValues(t, 1, store.inside.Load(), "methods that the store has not answered")
+			store.take.Store(false)
+			close(store.release)
+			synctest.Wait()
+			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+			require.Zero(t, service.Count())
+		})
+	}
+}
+
+// A store that answers slowly holds up a call that does not wait for slots for 3 seconds, and for its own question.
+func TestSlowStoreHoldsUpNoLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := clienttest.NewOddStore()
+		store.BeforeTake = func(context.Context) error { time.Sleep(2500 * time.Millisecond); return nil }
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		var all sync.WaitGroup
+		var sent atomic.Int64
+		for range 5 {
+			all.Go(func() {
+				within(t, 2*storeTime+grace, func() {
+					_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+					if err == nil {
+						sent.Add(1)
+						return
+					}
+					clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+					require.ErrorContains(t, err, "it took longer than 3s for the calls before this one")
+				})
+			})
+		}
+		all.Wait()
+		require.EqualValues(t, 2, sent.Load())
 	})
 }
