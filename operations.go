@@ -144,7 +144,33 @@ func (c *checks) endpoints(overrides map[Operation]Endpoint) map[Operation]opera
 		}
 		ops[op] = o
 	}
+	c.noneShared(ops, overrides)
 	return ops
+}
+
+// noneShared refuses two operations with one method and path: a void, which is repeated, would send reminders without a slot. On
+// the path of a send or reminder only a GET is another method, as a service may not tell the rest apart.
+func (c *checks) noneShared(ops map[Operation]operation, overrides map[Operation]Endpoint) {
+	names := slices.Sorted(maps.Keys(ops))
+	for _, op := range slices.Sorted(maps.Keys(overrides)) {
+		for _, other := range names {
+			_, both := overrides[other]
+			if op == other || both && other < op {
+				continue
+			}
+			a, b := ops[op], ops[other]
+			mail := a.class == notRepeatable || b.class == notRepeatable
+			written := a.Method != http.MethodGet && b.Method != http.MethodGet
+			if samePath(a.Path, b.Path) && (a.Method == b.Method || mail && written) {
+				c.add(fmt.Sprintf("Options.Endpoints[%q]", op), fmt.Sprintf("cannot be used: Path %q is that of %q", a.Path, other))
+			}
+		}
+	}
+}
+
+func samePath(a, b string) bool {
+	a, b = placeholder.ReplaceAllString(a, "{}"), placeholder.ReplaceAllString(b, "{}")
+	return strings.EqualFold(strings.TrimSuffix(a, "/"), strings.TrimSuffix(b, "/"))
 }
 
 // with returns the operation overridden by e.

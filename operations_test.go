@@ -144,3 +144,35 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 	}
 }
+
+// TestEndpointsThatShareAPath: what one operation does without asking is not done to the path of another.
+func TestEndpointsThatShareAPath(t *testing.T) {
+	for name, c := range map[string]struct {
+		endpoints map[signforms.Operation]signforms.Endpoint
+		refused   bool
+	}{
+		"void on reminders":         {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}}, true},
+		"void on reminders/":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/Send-Reminder/", Method: "PUT"}}, true},
+		"send on reminders":         {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send-reminder"}}, true},
+		"send and list":             {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/d"}, signforms.OpListDocuments: {Path: "/d"}}, false},
+		"lists on one path":         {map[signforms.Operation]signforms.Endpoint{signforms.OpListResponses: {Path: "/get-documents"}}, true},
+		"void and list, one method": {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d", Method: "POST"}, signforms.OpListDocuments: {Path: "/d", Method: "POST"}}, true},
+		"void and list, two":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d/{documentId}", Method: "DELETE"}, signforms.OpListDocuments: {Path: "/d/{documentId}"}}, false},
+		"exchanged":                 {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpSendReminder: {Path: "/void-document"}}, false},
+	} {
+		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{Endpoints: c.endpoints})
+		if c.refused {
+			require.ErrorContains(t, err, "is that of", name)
+		} else {
+			require.NoError(t, err, name)
+		}
+	}
+}
+
+func TestTimeLayoutThatCannotBePrinted(t *testing.T) {
+	for layout, refused := range map[string]bool{"2006-01-02\n": true, "\t2006-01-02": true, "2006-01-02 15:04:05": false} {
+		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{
+			Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {TimeLayout: layout}}})
+		require.Equal(t, refused, err != nil, "%q: %v", layout, err)
+	}
+}

@@ -182,6 +182,8 @@ func (o *operation) spellingProblems(op Operation, e Endpoint) (problems []strin
 	}
 	if e.TimeLayout != "" && !slices.Contains(inputs, "dateFrom") {
 		say("TimeLayout: this operation has no times: leave it empty")
+	} else if strings.ContainsFunc(e.TimeLayout, func(r rune) bool { return r != ' ' && unwritable(r) }) {
+		say("TimeLayout %q holds what cannot be printed", e.TimeLayout)
 	} else if e.TimeLayout != "" && layoutUnit(e.TimeLayout) == 0 {
 		say("TimeLayout %q cannot be read back as a day or a time: use a layout of package time, %q or %q", e.TimeLayout, UnixSeconds, UnixMilliseconds)
 	}
