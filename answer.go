@@ -31,10 +31,11 @@ func (r *run) judge() ([]byte, error) {
 }
 
 // mayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
-// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408.
+// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408 and
+// 499, which a proxy gives when it cancelled a request that the service has.
 // Without an answer, only the proof that nothing was written does.
 func (o outcome) mayBeDone() bool {
-	refused := o.status/100 == 4 && o.status != http.StatusRequestTimeout
+	refused := o.status/100 == 4 && o.status != http.StatusRequestTimeout && o.status != statusClientClosed
 	return !refused && !o.unwritten
 }
 

@@ -46,7 +46,7 @@
 //
 // If the request may have been written and no answer settles its outcome, the call returns [ErrOutcomeUnknown]. That is so
 //   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
-//   - after a 408, a redirect, a time-out, a lost connection or the end of the context;
+//   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
 // The package example OutcomeUnknown shows how to find out what happened.
@@ -70,7 +70,7 @@
 //
 // Each request takes a slot. The slot frees
 //   - 15 minutes and 1 second after the service's answer was seen;
-//   - 16 minutes and 1 second after the attempt ended, if there was no answer, or one that a gateway may have given (5xx, 408, 3xx);
+//   - 16 minutes and 1 second after the attempt ended, if there was no answer, or one that a gateway may have given (5xx, 408, 499, 3xx);
 //   - at once, if nothing was written.
 //
 // By default all clients of a process share one store in memory. Module github.com/signforms/signforms-go/stores has one for

@@ -33,13 +33,13 @@ var (
 	// limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when the service
 	// did not say.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 5xx, or a 2xx that reports a failure without a
+	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
 	// known code or holds other records than the one asked for. With Error.Local, the LimitStore did not answer. The call is safe to repeat.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after everything
 	// that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
-	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a redirect, or a
+	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a redirect, or a
 	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see
 	// the package example OutcomeUnknown.
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
@@ -171,6 +171,9 @@ func (e *Error) sentinels() []error {
 	return answerKinds(e.Operation, e.StatusCode, e.Code)
 }
 
+// statusClientClosed is what proxies such as nginx report when a request was cancelled.
+const statusClientClosed = 499
+
 // statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
 // by the service. The codes are an assumption.
 var (
@@ -187,6 +190,7 @@ var (
 		http.StatusUnprocessableEntity:   ErrRefused,
 		http.StatusTooManyRequests:       ErrRateLimited,
 		http.StatusRequestTimeout:        ErrUnavailable,
+		statusClientClosed:               ErrUnavailable,
 	}
 	codeErrors = map[string]error{
 		"invalid_input":  ErrInvalid,

@@ -117,7 +117,8 @@ func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
 		{status: 402, body: `{"message":"Pay first"}`, kind: signforms.ErrRefused},
 		{status: 408, kind: signforms.ErrUnavailable, open: true},
 		{status: 418, body: `{"code":"not_found"}`, kind: signforms.ErrNotFound},
-		{status: 499, body: `{"code":"rate_limited"}`, kind: signforms.ErrRateLimited},
+		{status: 499, kind: signforms.ErrUnavailable, open: true},
+		{status: 498, body: `{"code":"rate_limited"}`, kind: signforms.ErrRateLimited},
 		{status: 501, body: `{"code":"not_found"}`, kind: signforms.ErrUnavailable, open: true},
 		{status: 599, kind: signforms.ErrUnavailable, open: true},
 		{status: 200, body: `{"error":"No such form","code":"not_found"}`, kind: signforms.ErrNotFound, open: true},
@@ -302,7 +303,7 @@ func TestEveryAnswerMatchesASentinel(t *testing.T) {
 					want = 2 // a refusal may have this status
 				}
 				require.Len(t, matched(err), want, "%s: %v", call.Name, err)
-				if unknown := status/100 != 4 || status == 408; call.SendsMail() {
+				if unknown := status/100 != 4 || status == 408 || status == 499; call.SendsMail() {
 					require.Equal(t, unknown, errors.Is(err, signforms.ErrOutcomeUnknown), "%s: %v", call.Name, err)
 				}
 			}
@@ -310,7 +311,7 @@ func TestEveryAnswerMatchesASentinel(t *testing.T) {
 	}
 	for status, want := range map[int]error{
 		300: signforms.ErrInvalid, 399: signforms.ErrInvalid, 402: signforms.ErrRefused, 405: signforms.ErrInvalid, 406: signforms.ErrRefused,
-		410: signforms.ErrNotFound, 451: signforms.ErrRefused, 499: signforms.ErrRefused, 500: signforms.ErrUnavailable,
+		410: signforms.ErrNotFound, 451: signforms.ErrRefused, 498: signforms.ErrRefused, 499: signforms.ErrUnavailable, 500: signforms.ErrUnavailable,
 	} {
 		clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, ""), func(o *signforms.Options) { o.MaxAttempts = 1 })), want)
 	}
