@@ -69,6 +69,9 @@ func (r *run) newError(open bool, code, message string) *Error {
 		e.Body = bytes.Clone(e.Body[:maxError]) // the rest can be collected
 	}
 	e.RetryAfter, _ = retryAfter(r.last.header)
+	if r.call.op == OpSendReminder {
+		e.RetryAfter = min(e.RetryAfter, maxClosed)
+	}
 	if local := (*Error)(nil); errors.As(r.refused, &local) {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}

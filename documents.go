@@ -127,6 +127,14 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	if p.DocumentID != "" {
 		c.uuid("DocumentID", p.DocumentID)
 	}
+	for _, end := range []struct {
+		name string
+		at   time.Time
+	}{{"DateFrom", p.DateFrom}, {"DateTo", p.DateTo}} {
+		if y := end.at.UTC().Year(); y < 0 || y > 9999 { // RFC 3339 has four digits
+			c.add(end.name, "must be in a year from 0 to 9999")
+		}
+	}
 	if !p.DateFrom.IsZero() && !p.DateTo.IsZero() && p.DateFrom.After(p.DateTo) {
 		c.add("DateFrom", "must not be after the end of the period")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -65,7 +66,8 @@ type Error struct {
 	Message string
 	// RequestID is the x-request-id of the call, the same for its retries. It is empty when no attempt was made.
 	RequestID string
-	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does.
+	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does. For a
+	// reminder, what the service says counts for at most 24 h: its 429 closes the budget for no longer.
 	RetryAfter time.Duration
 	// Attempts is the number of attempts, which includes those that could not connect; 0 when none was made.
 	Attempts int
@@ -118,7 +120,8 @@ func (e *Error) Error() string {
 		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
 	}
 	if e.RetryAfter > 0 {
-		text += fmt.Sprintf(" (retry after %s)", (e.RetryAfter + time.Second - 1).Truncate(time.Second)) // rounded up
+		up := min(e.RetryAfter, math.MaxInt64-time.Second) + time.Second - 1
+		text += fmt.Sprintf(" (retry after %s)", up.Truncate(time.Second))
 	}
 	if advice := statusAdvice[e.StatusCode]; advice != "" {
 		text += " (" + advice + ")"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -400,4 +401,35 @@ func TestAttemptErrorsMatchNoSentinel(t *testing.T) {
 	require.Len(t, seen, 4)
 	clienttest.RequireMatches(t, seen[0])
 	require.ErrorIs(t, seen[0], http.ErrServerClosed)
+}
+
+// TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.
+func TestEnormousRetryAfter(t *testing.T) {
+	require.NotContains(t, (&signforms.Error{Local: true, RetryAfter: math.MaxInt64}).Error(), "-")
+	for _, value := range []string{"Fri, 31 Dec 9999 23:59:59 GMT", "99999999999999"} {
+		for _, name := range []string{"Templates.Send", "Documents.Remind"} {
+			c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return clienttest.Answers429(value), nil }))
+			err := clienttest.CallOf(t, name).Do(t.Context(), c)
+			require.NotContains(t, err.Error(), "after -")
+			if name == "Documents.Remind" {
+				require.Equal(t, 24*time.Hour, clienttest.AsError(t, err).RetryAfter, value)
+			} else {
+				require.Greater(t, clienttest.AsError(t, err).RetryAfter, 24*time.Hour, value)
+			}
+		}
+	}
+}
+
+func TestYearsThatNoRequestCanSay(t *testing.T) {
+	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, layout := range []string{"", "2006-01-02"} {
+		c := clienttest.Scripted(t, clienttest.Silent(t), func(o *signforms.Options) {
+			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {TimeLayout: layout}}
+		})
+		for _, p := range []signforms.DocumentListParams{{DateFrom: far}, {DateTo: far}, {DateTo: time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)}} {
+			_, err := c.Documents.List(t.Context(), p)
+			require.ErrorIs(t, err, signforms.ErrInvalid)
+			require.ErrorContains(t, err, "must be in a year from 0 to 9999")
+		}
+	}
 }
