@@ -78,7 +78,7 @@
 //
 // Each method of a store has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not
 // end with the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than the 3
-// seconds, or than the call's context. A method that stays on keeps its goroutine. When 64 of a store stay on, it is asked no
+// seconds, or than the call's context. A method that stays on keeps its goroutine, and one that panics has failed. When 64 of a store stay on, it is asked no
 // more until one returns, and reminders fail with ErrUnavailable. A store whose clock can be moved, as in tests, may have a
 // method Changed() <-chan struct{}. It returns a channel that is closed when the clock is moved; then calls that wait for a
 // slot ask again.

@@ -100,6 +100,9 @@ const maxFieldsInText = 8
 
 // Error returns one line: the method, what happened and, where it helps, what to do.
 func (e *Error) Error() string {
+	if e == nil { // in an error that somebody else made
+		return "<nil>"
+	}
 	parts := []string{cmp.Or(e.Method, string(e.Operation), "signforms")}
 	if e.StatusCode != 0 {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
@@ -147,6 +150,9 @@ func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(
 
 // Unwrap returns the sentinels that e matches and its cause, if any, such as context.Canceled or a network error.
 func (e *Error) Unwrap() []error {
+	if e == nil {
+		return nil
+	}
 	if e.cause == nil {
 		return e.sentinels()
 	}

@@ -138,7 +138,7 @@ func slotError(err error, method string) error {
 	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
-		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, storeErr.Err)
+		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, foreign(storeErr.Err))
 		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+storeErr.Err.Error(), "")
 	case !errors.As(err, &waitErr):
 		return err
@@ -150,4 +150,18 @@ func slotError(err error, method string) error {
 		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
 	}
 	return e
+}
+
+// foreign keeps the text alone of a store's error that matches what this package says of calls: nothing was sent here.
+func foreign(err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return errors.New(err.Error())
+	}
+	for _, kind := range []error{ErrInvalid, ErrForbidden, ErrNotFound, ErrRefused, ErrRateLimited, ErrUnavailable, ErrIncomplete, ErrOutcomeUnknown,
+		errPastDeadline} {
+		if errors.Is(err, kind) {
+			return errors.New(err.Error())
+		}
+	}
+	return err
 }

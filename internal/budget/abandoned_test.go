@@ -151,17 +151,45 @@ func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
 	}
 }
 
-// A panic of a store reaches the goroutine that made the call.
+// A panic of a store is an error of the store. After the request went out, it loses nothing of the outcome.
 func TestPanicOfAStore(t *testing.T) {
-	for name, breakAt := range map[string]func(*clienttest.OddStore){
-		"taking":   func(s *clienttest.OddStore) { s.BeforeTake = func(context.Context) error { panic("in the store") } },
-		"settling": func(s *clienttest.OddStore) { s.BeforeSettle = func(context.Context) error { panic("in the store") } },
-	} {
+	store := clienttest.NewOddStore()
+	store.BeforeTake = func(context.Context) error { panic("in the store") }
+	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+	_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+	clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+	require.ErrorContains(t, err, "a method panicked: in the store")
+
+	store, attempts := clienttest.NewOddStore(), 0
+	store.BeforeSettle = func(context.Context) error { panic("in the store") }
+	documents = clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, OnAttempt: func(context.Context, signforms.Attempt) { attempts++ }})
+	_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
+	require.NoError(t, err)
+	require.Equal(t, 1, attempts)
+}
+
+// What a store says of its own calls says nothing of the reminder, of which nothing was sent.
+func TestErrorOfAStoreThatIsOneOfOurs(t *testing.T) {
+	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
 		store := clienttest.NewOddStore()
-		breakAt(store)
+		store.BeforeTake = func(context.Context) error { return own }
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		require.PanicsWithValue(t, "in the store", func() { documents.Remind(t.Context(), clienttest.DocNumber(0)) }, name)
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
 	}
+}
+
+// negativeStore has waits below 0, as one that subtracts times may.
+type negativeStore struct{ *signforms.MemoryLimitStore }
+
+func (s *negativeStore) Peek(context.Context, string, int) ([]time.Duration, error) {
+	return []time.Duration{-time.Hour, -2, -1, 0, time.Minute}, nil
+}
+
+func TestNegativeWaitsOfAStore(t *testing.T) {
+	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &negativeStore{signforms.NewMemoryLimitStore(nil)}})
+	clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 }
 
 // A store that ends its goroutine, as a failed assertion in it does, ends that of the call.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -298,7 +299,11 @@ func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
 	case len(p.frees) != Limit:
 		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(p.frees), Limit)}
 	}
-	return p.frees, nil
+	frees := slices.Clone(p.frees) // it is the store's
+	for i := range frees {
+		frees[i] = max(frees[i], 0)
+	}
+	return frees, nil
 }
 
 // changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 )
@@ -15,8 +16,8 @@ type ended[T any] struct {
 	panicked any
 }
 
-// finish runs fn to its end in a goroutine, with own as its context for at most storeTimeout. It returns fn's result, or repeats
-// fn's panic. When ctx or that time ends, finish waits for endGrace and then returns ctx's error or errNotReturned. If fn ends
+// finish runs fn to its end in a goroutine, with own as its context for at most storeTimeout. It returns fn's result, or an
+// error if fn panicked: the call may have sent its request. When ctx or that time ends, finish waits for endGrace and then returns ctx's error or errNotReturned. If fn ends
 // after that, late gets its result, or the zero value if fn did not return. A fn that outlasts its time keeps its goroutine, and
 // overdue is called then, with true, and with false when fn has ended after all.
 func finish[T any](ctx, own context.Context, fn func(context.Context) T, late func(T), overdue func(bool)) (value T, err error) {
@@ -36,7 +37,6 @@ func finish[T any](ctx, own context.Context, fn func(context.Context) T, late fu
 			select {
 			case ends <- end:
 			case <-gone:
-				defer end.raise()
 				late(end.value)
 			}
 		}()
@@ -48,23 +48,17 @@ func finish[T any](ctx, own context.Context, fn func(context.Context) T, late fu
 		close(gone)
 		return value, err
 	}
-	end.raise()
+	switch {
+	case end.panicked != nil:
+		return value, &StoreError{fmt.Errorf("a method panicked: %v", end.panicked)}
+	case !end.returned:
+		runtime.Goexit()
+	}
 	return end.value, nil
 }
 
 // errNotReturned says that a method of a store outlasted its context.
 var errNotReturned = errors.New("a method did not return within " + storeTimeout.String())
-
-// raise ends the calling goroutine as the function ended: by its panic or by runtime.Goexit.
-func (e ended[T]) raise() {
-	switch {
-	case e.returned:
-	case e.panicked != nil:
-		panic(e.panicked)
-	default:
-		runtime.Goexit()
-	}
-}
 
 // await receives from a channel until endGrace after ctx or own has ended.
 func await[T any](ctx, own context.Context, from <-chan T) (v T, err error) {
