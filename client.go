@@ -30,7 +30,8 @@ type Options struct {
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
 	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice. A send or
 	// reminder that is about to be written a second time is stopped; it is recognised by a header x-request-id and the
-	// address to which it goes.
+	// address to which it goes. So other requests of the Transport that use the call's context must not carry that header,
+	// above all behind a proxy, where all go to one address.
 	//
 	// A Transport may make other requests with the call's context, such as for a token. But when a send or reminder fails after
 	// one of them was written, nothing proves that it was not the call itself: it returns ErrOutcomeUnknown. A context of their

@@ -44,7 +44,8 @@ type writeTrace struct {
 }
 
 // errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
-var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped")
+var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped; " +
+	"if it was another request of the Transport, take x-request-id out of that")
 
 // watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has got a
 // connection to send the request again.

@@ -298,7 +298,7 @@ func requireStopped(t *testing.T, base *http.Transport, change func(*http.Reques
 		requests.Store(0)
 		err := clienttest.CallOf(t, name).Do(t.Context(), client)
 		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		require.ErrorContains(t, err, "the Transport began to send the request a second time, and was stopped")
+		require.ErrorContains(t, err, "the Transport began to send the request a second time, and was stopped; if it was another request of the Transport, take x-request-id out of that")
 		require.Equal(t, 1, clienttest.AsError(t, err).Attempts)
 		synctest.Wait() // until what was written has arrived
 		require.EqualValues(t, 1, requests.Load(), name)
