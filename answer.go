@@ -61,8 +61,8 @@ func (c call) refusal(problem string) *Error {
 // send or reminder.
 func (r *run) newError(open bool, code, message string) *Error {
 	e := &Error{
-		Method: r.call.name, Operation: r.call.op, StatusCode: r.last.status, Code: code, Message: cleanText(message, r.c.key.reveal()),
-		RequestID: r.id, Attempts: r.attempts, Body: r.last.body,
+		Method: r.call.name, Operation: r.call.op, StatusCode: r.last.status, Code: cleanCode(code, r.c.key.reveal()),
+		Message: cleanText(message, r.c.key.reveal()), RequestID: r.id, Attempts: r.attempts, Body: r.last.body,
 		cause: errors.Join(r.refused, r.last.err),
 	}
 	if len(e.Body) > maxError {

@@ -58,7 +58,8 @@ type Error struct {
 	Operation Operation
 	// StatusCode is the HTTP status of the last answer; 0 when there was none.
 	StatusCode int
-	// Code is the service's error code, such as invalid_status. It is empty when the answer had none. Not documented by the service.
+	// Code is the service's error code, such as invalid_status. It is empty when the answer had none, or one that
+	// holds the API key or 32 hexadecimal digits in a row. Not documented by the service.
 	Code string
 	// Message is the service's message, or the SDK's own where there was no answer or none that it can use. The message of an
 	// answer that is not JSON is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail
@@ -292,6 +293,17 @@ func cleanText(s, apiKey string) string {
 		cut--
 	}
 	return s[:cut] + "…"
+}
+
+// tokenText is in no word: a code that has it holds a secret.
+var tokenText = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
+
+// cleanCode drops a code that cleanText would change, or that holds a token.
+func cleanCode(code, apiKey string) string {
+	if cleanText(code, apiKey) != code || tokenText.MatchString(code) {
+		return ""
+	}
+	return code
 }
 
 func isContextError(err error) bool {

@@ -233,6 +233,23 @@ func TestMessagesAreCleaned(t *testing.T) {
 	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", clienttest.AsError(t, err).Message)
 }
 
+// TestCodesHoldNoSecret: a service may say which key it refuses, or for which link.
+func TestCodesHoldNoSecret(t *testing.T) {
+	for code, want := range map[string]string{
+		"example-api-key": "", "invalid_key.EXAMPLE-api-key": "", "example-api-key_is_old": "",
+		"token_9016EF28d3ca85f42183614d02ee7966": "",
+		"9016ef28d3ca85f42183614d02ee796":        "9016ef28d3ca85f42183614d02ee796",
+		"invalid_key.example-api":                "invalid_key.example-api",
+	} {
+		for _, status := range []int{200, 400, 503} {
+			body := `{"success":false,"message":"no","code":"` + code + `"}`
+			err := clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body)))
+			require.Equal(t, want, clienttest.AsError(t, err).Code, "code %s of a %d", code, status)
+			require.Equal(t, want != "", strings.Contains(err.Error(), code), "%s", err)
+		}
+	}
+}
+
 // TestShortKeysAreNotLookedFor: cut out of ordinary words they would leave nonsense, and a real key is longer.
 func TestShortKeysAreNotLookedFor(t *testing.T) {
 	const said = "the key of this document is unknown"
