@@ -170,7 +170,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.call.op == OpSendReminder {
 		var err error
 		if slot, err = r.c.budget.Take(ctx, r.call.maxWait, r.slotWait); err != nil {
-			r.refused = slotError(err, sendReminder.name)
+			r.refused = r.c.slotError(err, sendReminder.name)
 			return nil, r.refused
 		}
 		r.slotWait += slot.Waited

@@ -113,7 +113,7 @@ func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	}
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
-		return Budget{}, slotError(err, "reminder budget")
+		return Budget{}, s.c.slotError(err, "reminder budget")
 	}
 	var b Budget
 	for b.Remaining < len(frees) && frees[b.Remaining] == 0 {
@@ -133,13 +133,13 @@ var (
 )
 
 // slotError turns the failure to get a slot into an *Error. A context's error is returned unchanged.
-func slotError(err error, method string) error {
+func (c *caller) slotError(err error, method string) error {
 	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
 	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
 		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, foreign(storeErr.Err))
-		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+storeErr.Err.Error(), "")
+		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+storeErr.Err.Error(), c.key.reveal())
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:

@@ -206,6 +206,24 @@ func TestInputErrorsHoldNoSecret(t *testing.T) {
 	}
 }
 
+// TestLimitStoresErrorsHoldNoSecret: a store that somebody else wrote may print what it was given, or what it is called for.
+func TestLimitStoresErrorsHoldNoSecret(t *testing.T) {
+	store := clienttest.NewOddStore()
+	store.BeforeTake = func(context.Context) error { return stringError("no slot for " + secretKey + " and " + secretMail) }
+	store.BeforePeek = store.BeforeTake
+	o := clienttest.Options(nil)
+	o.LimitStore = store
+	c, err := signforms.New("https://api.example.com", secretKey, o)
+	require.NoError(t, err)
+	_, reminding := c.Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	_, looking := c.Documents.ReminderBudget(t.Context())
+	for _, err := range []error{reminding, looking} {
+		require.ErrorIs(t, err, signforms.ErrUnavailable)
+		require.ErrorContains(t, err, "no slot for [key]")
+		requireSilent(t, "error", err, notInErrors)
+	}
+}
+
 // TestClientsAndResultsHoldNoSecret: records hold what the service says of people, but keys and links are never printed.
 func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	o := clienttest.Options(nil)
