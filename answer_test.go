@@ -135,6 +135,21 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 	}
 }
 
+// TestASendNeedsAnID: where no document was made, something else may stand in the place of its id.
+func TestASendNeedsAnID(t *testing.T) {
+	send := clienttest.CallOf(t, "Templates.Send")
+	for _, id := range []string{`false`, `true`, `0`, `-1`, `null`, `""`, `"   "`, `"null"`, `"undefined"`, `"None"`, `{}`, `"000000000000000000000000"`,
+		`"00000000-0000-0000-0000-000000000000"`, `"6afac610c07043658fde199"`, `"6afac610c07043658fde199x"`} {
+		for _, verdict := range []string{`"success":false,"message":"No such role"`, `"message":"Document sent successfully"`} {
+			err := send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{`+verdict+`,"createdDocumentId":`+id+`,"signers":[]}`)))
+			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+		}
+	}
+	for _, id := range []string{clienttest.CreatedID, strings.ToUpper(clienttest.CreatedID), clienttest.PDFID} {
+		require.NoError(t, send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"`+id+`"}`))), id)
+	}
+}
+
 // TestVoidAndRemindNeedNoObject: of their answers nothing but a message is promised.
 func TestVoidAndRemindNeedNoObject(t *testing.T) {
 	for _, c := range []struct {

@@ -104,9 +104,15 @@ func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r
 // event that shares an id is about this document. Not documented by the service.
 func (r *SendResult) SignerIDs() []string { return signerIDs(r.Signers) }
 
+// missing wants an id: a service that made no document may write null, false, 0 or zeros as text. The service documents
+// ObjectIds; a UUID is taken too.
 func (r *SendResult) missing(*run) string {
-	if r.CreatedDocumentID == "" {
+	id := r.CreatedDocumentID
+	switch {
+	case id == "":
 		return "it lacks createdDocumentId"
+	case !isObjectID(id) && !isUUID(id) || strings.Trim(id, "0-") == "":
+		return "its createdDocumentId is not an id"
 	}
 	return ""
 }

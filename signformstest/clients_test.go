@@ -37,7 +37,7 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 		"empty":             {fault: fault{Body: " ", AfterWork: true}, list: unavailable, send: unknown, lists: 1, sent: 1},
 		"garbage":           {fault: fault{Body: "{garbage"}, list: unavailable, send: unknown, lists: 1, sent: 0},
 		"HTML":              {fault: fault{Body: "<html>", ContentType: "text/html"}, list: unavailable, send: unknown, lists: 1, sent: 0},
-		"wrong types":       {fault: fault{WrongTypes: true}, list: nil, send: nil, lists: 1, sent: 1},
+		"wrong types":       {fault: fault{WrongTypes: true}, list: nil, send: signforms.ErrOutcomeUnknown, lists: 1, sent: 1},
 		"unknown values":    {fault: fault{Unknown: true}, list: nil, send: nil, lists: 1, sent: 1},
 		"latency":           {fault: fault{Latency: time.Second}, list: nil, send: nil, lists: 1, sent: 1},
 		"latency, too long": {fault: fault{Latency: time.Hour}, list: context.DeadlineExceeded, send: unknown, lists: 4, sent: 1},
