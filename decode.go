@@ -49,6 +49,9 @@ func (r *run) read(out any) error {
 	}
 	switch {
 	case v.failed():
+		if d, ok := out.(refuser); ok && d.decided() {
+			return nil // perform asks for the refusal
+		}
 		return r.failure()
 	case errors.Is(err, jsonfill.ErrNotObject):
 		return r.unreadable("it is not a JSON object: check the base URL")
@@ -69,8 +72,13 @@ func (r *run) verdict() (v verdict) {
 // A completer says what its answer lacks; empty when it has all it needs.
 type completer interface{ missing(*run) string }
 
-// A refuser returns the message of an answer that refuses with a status of success; empty when it does not.
-type refuser interface{ refusal() string }
+// A refuser is an answer that may refuse with a status of success.
+type refuser interface {
+	// refusal is the error's text; empty when the answer does not refuse.
+	refusal() string
+	// decided reports whether refusal tells the outcome although the answer also says that it failed.
+	decided() bool
+}
 
 // messageOnly is a result with nothing but an optional message, so an empty body or a JSON string is a success.
 type messageOnly interface{ setMessage(string) }

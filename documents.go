@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"regexp"
-	"strings"
 	"time"
 )
 
@@ -189,16 +187,17 @@ type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// AlreadyVoided is true when the message says so and Status is VOID or absent. An earlier attempt of the same call may have
+	// AlreadyVoided is true when the message says so: "already" beside "void". An earlier attempt of the same call may have
 	// voided it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
-// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow it:
-// see [DocumentStatus.CanVoid]. An answer with status 200 that says "already", but not that the document is void, is such an
-// error too. An answer, of which only the status is documented:
+// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow
+// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has a document's status other than VOID, or
+// has none and its message denies it: "cannot be voided", or "already" without "void". These words are an assumption. An answer,
+// of which only the HTTP status is documented:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-…", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
@@ -206,30 +205,14 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	if err != nil {
 		return nil, err
 	}
-	var res VoidResult
-	if res.Raw, err = s.c.do(ctx, call{method: voidDocument, in: in}, &res); err != nil {
+	var answer wireVoid
+	raw, err := s.c.do(ctx, call{method: voidDocument, in: in}, &answer)
+	if err != nil {
 		return nil, err
 	}
-	res.Status = res.Status.normal()
-	res.AlreadyVoided = saysAlready(res.Message)
-	return &res, nil
+	return &VoidResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
+		AlreadyVoided: answer.already(), Raw: raw}, nil
 }
-
-func (r *VoidResult) setMessage(m string) { r.Message = m }
-
-// refusal is the message of an answer that says "already", but not that the document is void: it may be signed. The words are
-// not documented by the service.
-func (r *VoidResult) refusal() string {
-	status := r.Status.normal()
-	if saysAlready(r.Message) && !strings.EqualFold(string(status), string(StatusVoid)) && (status != "" || !alreadyVoid.MatchString(r.Message)) {
-		return r.Message
-	}
-	return ""
-}
-
-func saysAlready(message string) bool { return strings.Contains(strings.ToLower(message), "already") }
-
-var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
 
 type wireDocuments struct {
 	wirePage

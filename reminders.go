@@ -15,8 +15,8 @@ type RemindResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say.
-	// Not documented by the service.
+	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say. With nil
+	// only the HTTP status and Message tell that somebody was. Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
@@ -27,8 +27,10 @@ type RemindResult struct {
 // Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
 // [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
 // sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees. ErrRefused: the status forbids it,
-// see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been reminded. An answer, of which only the status is
-// documented:
+// see [DocumentStatus.CanRemind]. An answer with HTTP status 200 is such an error too when it has that status and counts no
+// reminders, or does not count them and its message denies one: "no reminder sent", "limit reached", or "already" without
+// "remind". These words are an assumption. ErrOutcomeUnknown: the signers may have been reminded. An answer, of which only the
+// HTTP status is documented:
 //
 //	{"message": "Reminder sent successfully", "documentId": "602c2631-…", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
@@ -40,13 +42,13 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 	if err != nil {
 		return nil, err
 	}
-	var res RemindResult
-	res.Raw, err = s.c.do(ctx, call{method: sendReminder, in: in, maxWait: maxWait}, &res)
+	var answer wireReminder
+	raw, err := s.c.do(ctx, call{method: sendReminder, in: in, maxWait: maxWait}, &answer)
 	if err != nil {
 		return nil, err
 	}
-	res.Status = res.Status.normal()
-	return &res, nil
+	return &RemindResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
+		RemindersSent: answer.remindersSent(), Raw: raw}, nil
 }
 
 // RemindOutcome is the result for one reference given to RemindAll.
@@ -94,8 +96,6 @@ func failsTheRest(ctx context.Context, err error) bool {
 	return errors.Is(err, errPastDeadline) || errors.Is(err, ErrForbidden) || errors.Is(err, errStoreAway) ||
 		ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
-
-func (r *RemindResult) setMessage(m string) { r.Message = m }
 
 // Budget is how much of the reminder budget is left.
 type Budget struct {
