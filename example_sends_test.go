@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 
 	"github.com/signforms/signforms-go"
@@ -20,7 +21,7 @@ import (
 func Example_eventsOfASend() {
 	srv, client := startExample()
 	defer srv.Close()
-	offers := &offers{client: client, intents: map[string]string{}, documents: map[string]string{}, signed: map[string]bool{}}
+	offers := &offers{client: client, intents: map[string]string{}, documents: map[string][]string{}, signed: map[string]bool{}}
 	receiver := httptest.NewServer(offers.receiver(srv.WebhookSecret))
 	defer receiver.Close()
 	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
@@ -60,9 +61,9 @@ func Example_eventsOfASend() {
 type offers struct {
 	client    *signforms.Client
 	mu        sync.Mutex
-	intents   map[string]string // the program's number of each send that is not recorded: its template's id
-	documents map[string]string // by signer id
-	signed    map[string]bool   // by document id: what had to be done was done
+	intents   map[string]string   // the program's number of each send that is not recorded: its template's id
+	documents map[string][]string // by signer id: whether two documents may share one is not documented by the service
+	signed    map[string]bool     // by document id: what had to be done was done
 }
 
 func (o *offers) intend(number, templateID string) {
@@ -75,27 +76,29 @@ func (o *offers) record(number, documentID string, signerIDs []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, id := range signerIDs {
-		o.documents[id] = documentID
+		o.documents[id] = append(o.documents[id], documentID)
 	}
 	delete(o.intents, number)
 }
 
-// find returns the document of an event, or an empty id for one that this program has not sent. An error says that it may be
+// find returns the documents that an event may be about: none when this program has not sent it. An error says that it may be
 // of a send that is not recorded yet.
-func (o *offers) find(templateID string, signerIDs []string) (documentID string, err error) {
+func (o *offers) find(templateID string, signerIDs []string) (documentIDs []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, id := range signerIDs {
-		if documentID, found := o.documents[id]; found {
-			return documentID, nil
-		}
+		documentIDs = append(documentIDs, o.documents[id]...)
+	}
+	if len(documentIDs) > 0 {
+		slices.Sort(documentIDs)
+		return slices.Compact(documentIDs), nil
 	}
 	for number, template := range o.intents {
 		if template == templateID {
-			return "", fmt.Errorf("the event may be of send %s, which is not recorded yet", number)
+			return nil, fmt.Errorf("the event may be of send %s, which is not recorded yet", number)
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // read reads a document and acts on what it says. It is called when a send was recorded and for each event.
@@ -119,10 +122,10 @@ func (o *offers) receiver(secret string) http.Handler {
 		log.Fatal(err)
 	}
 	return webhook.NewHandler(verifier, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
-		documentID, err := o.find(e.SubjectID(), e.SignerIDs())
-		if err != nil || documentID == "" {
-			return err
+		documentIDs, err := o.find(e.SubjectID(), e.SignerIDs())
+		for _, id := range documentIDs {
+			err = errors.Join(err, o.read(ctx, id))
 		}
-		return o.read(ctx, documentID)
+		return err
 	}}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})
 }
