@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -105,7 +106,7 @@ func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSen
 		if err != nil {
 			return "", err
 		}
-		hasReceiver := func(s signforms.Signer) bool { return s.Email == p.Receivers[0].Email }
+		hasReceiver := func(s signforms.Signer) bool { return strings.EqualFold(s.Email, p.Receivers[0].Email) }
 		if !before[r.RespondentDocumentID] && slices.ContainsFunc(r.Signers, hasReceiver) {
 			return r.RespondentDocumentID, nil
 		}
