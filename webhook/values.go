@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/signforms/signforms-go/internal/jsonfill"
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
@@ -121,26 +122,16 @@ func short(text string) string {
 	return text
 }
 
-// parseInstant reads RFC 3339, 10-digit Unix seconds and 13-digit Unix milliseconds, and in UTC a time without a zone and a
-// date.
+// parseInstant reads RFC 3339, first in its strict form, which takes no memory; then the other forms of [jsonfill.Time].
 func parseInstant(text string) (at time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	if n, ok := digits(short(text)); ok && len(text) == 10 {
-		return time.Unix(n, 0).UTC(), true
-	} else if ok && len(text) == 13 {
-		return time.UnixMilli(n).UTC(), true
-	}
 	if at.UnmarshalText(bytesOf(text)) == nil {
 		return at.UTC(), true
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", time.DateOnly} {
-		if at, err := time.Parse(layout, short(text)); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
+	at, ok = jsonfill.Time(short(text))
+	return at.UTC(), ok
 }
 
 // misfit notes that a value could not be read. Which members matter depends on the event's type, which may still be

@@ -80,6 +80,17 @@ func TestObject(t *testing.T) {
 		{doc: `{"at":"1794996930125"}`, want: record{At: at}},
 		{doc: `{"at":17949969301}`},
 		{doc: `{"at":-179499693}`},
+		{doc: `{"at":"2026-11-18T10:15:30,125Z"}`, want: record{At: at}},
+		{doc: `{"at":"2026-11-18t10:15:30.125z"}`, want: record{At: at}},
+		{doc: `{"at":" 2026-11-18T10:15:30.125Z\n"}`, want: record{At: at}},
+		{doc: `{"at":"2026-11-18 10:15:30.125Z"}`, want: record{At: at}},
+		{doc: `{"at":"2026-11-18T10:15Z"}`, want: record{At: at.Truncate(time.Minute)}},
+		{doc: `{"at":"2026-11-18T10:15"}`, want: record{At: at.Truncate(time.Minute)}},
+		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 GMT"}`, want: record{At: at.Truncate(time.Second)}},
+		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 EST"}`},
+		{doc: `{"at":"2026-11-18T10:15:30+1"}`},
+		{doc: `{"at":"2026-11-18T25:15:30Z"}`},
+		{doc: `{"at":"2026-11-18T"}`},
 		{doc: `{"at":"tomorrow"}`},
 		{doc: `{"maybe":7}`, want: record{Maybe: &seven}},
 		{doc: `{"maybe":"7"}`, want: record{Maybe: &seven}},
@@ -103,6 +114,18 @@ func TestObject(t *testing.T) {
 		var got record
 		require.NoError(t, jsonfill.Object([]byte(c.doc), ample, &got), c.doc)
 		require.Equal(t, c.want, got, c.doc)
+	}
+}
+
+// TestTimesWithAnOffset compares instants: the zone of a parsed time depends on that of the machine.
+func TestTimesWithAnOffset(t *testing.T) {
+	want := time.Date(2026, 11, 18, 10, 15, 30, 0, time.UTC)
+	for _, text := range []string{"2026-11-18T11:15:30+01:00", "2026-11-18T11:15:30+0100", "2026-11-18T11:15:30.000+01", "2026-11-18 05:15:30-05",
+		"2026-11-18T15:45:30+0530",
+		"2026-11-18t10:15:30.000+0000", "Wed, 18 Nov 2026 11:15:30 +0100"} {
+		var got record
+		require.NoError(t, jsonfill.Object([]byte(`{"at":"`+text+`"}`), ample, &got))
+		require.True(t, want.Equal(got.At), "%s is read as %s", text, got.At)
 	}
 }
 

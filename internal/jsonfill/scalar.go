@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,12 +48,12 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 	}
 }
 
-// setTime reads RFC 3339, first in its strict form, which takes no memory; then the other forms of timeOf.
+// setTime reads RFC 3339, first in its strict form, which takes no memory; then the other forms of Time.
 func setTime(v *time.Time, text []byte) bool {
 	var at time.Time
 	ok := at.UnmarshalText(text) == nil
 	if !ok {
-		at, ok = timeOf(short(text))
+		at, ok = Time(short(text))
 	}
 	if ok && !at.IsZero() {
 		*v = at
@@ -60,8 +61,10 @@ func setTime(v *time.Time, text []byte) bool {
 	return ok
 }
 
-// timeOf reads Unix seconds of 10 digits, Unix milliseconds of 13, and times without a zone, which count as UTC.
-func timeOf(s string) (at time.Time, ok bool) {
+// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, the dates of HTTP, and dates and times of ISO 8601 in their
+// extended form: lower case, a blank for the T, no seconds, and offsets without a colon or minutes count too. A time without a
+// zone is taken as UTC.
+func Time(s string) (at time.Time, ok bool) {
 	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
 		switch len(s) {
 		case 10:
@@ -71,12 +74,43 @@ func timeOf(s string) (at time.Time, ok bool) {
 		}
 		return time.Time{}, false
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, time.DateOnly} {
-		if at, err := time.Parse(layout, s); err == nil {
-			return at, true
-		}
+	s = strings.ToUpper(strings.TrimSpace(s))
+	layout := time.DateOnly
+	switch {
+	case len(s) > 10 && (s[10] == 'T' || s[10] == ' '):
+		layout = isoLayout(s)
+	case strings.HasSuffix(s, " GMT"):
+		layout = http1123
+	case strings.Contains(s, ", "):
+		layout = time.RFC1123Z
 	}
-	return time.Time{}, false
+	at, err := time.Parse(layout, s)
+	return at, err == nil
+}
+
+// http1123 is RFC 1123 without its other zones, whose abbreviations name no offset.
+const http1123 = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// isoLayout returns the layout of s, a date that is followed by a time, so that one attempt is enough: each failed one
+// allocates an error.
+func isoLayout(s string) string {
+	clock, zone := s[11:], ""
+	if i := strings.LastIndexAny(clock, "Z+-"); i >= 0 {
+		clock, zone = clock[:i], clock[i:]
+	}
+	layout := time.DateOnly + s[10:11] + "15:04"
+	if strings.Count(clock, ":") > 1 {
+		layout += ":05" // and a fraction
+	}
+	switch len(zone) {
+	case 0:
+		return layout
+	case len("+01"):
+		return layout + "Z07"
+	case len("+0100"):
+		return layout + "Z0700"
+	}
+	return layout + "Z07:00"
 }
 
 // short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
