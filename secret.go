@@ -46,8 +46,9 @@ func (l SigningLink) redact() string {
 	return redacted
 }
 
-// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal. It may contain
-// personal data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert
+// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which
+// refuses the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
+// data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert
 // it to json.RawMessage.
 type RawAnswer []byte
 
