@@ -260,6 +260,7 @@ func TestOddFieldsOfResults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, clienttest.CreatedID, sent.CreatedDocumentID)
 	require.Equal(t, []signforms.Signer{{SignerID: "17", SentURL: "https://sign.example.com/1"}}, sent.Signers)
+	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), sent.Ref(), "with the template's id that was sent")
 
 	reminded, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":"ok","remindersSent":"2","status":"voided"}`)).
 		Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))

@@ -66,7 +66,7 @@ type Role struct {
 // service; [TemplatesService.Respondent] has the whole record.
 type TemplateRespondent struct {
 	RespondentDocumentID string `json:"respondentDocumentId"`
-	// TemplateID is the id of the template. It is set even when the answer lacks it.
+	// TemplateID is the id of the template. It is set even when the answer lacks it or has no UUID there.
 	TemplateID string         `json:"templateId"`
 	Status     DocumentStatus `json:"status"`
 	CreatedAt  time.Time      `json:"createdAt"`
@@ -95,7 +95,7 @@ func (d *Document) normalise() {
 	d.Status = d.Status.normal()
 	for i := range d.Respondents {
 		r := &d.Respondents[i]
-		r.Status, r.TemplateID = r.Status.normal(), cmp.Or(r.TemplateID, d.DocumentID)
+		r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, d.DocumentID)
 	}
 }
 
@@ -161,7 +161,7 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 
 // List returns page p.Page of the PDF documents. To read every page, range over All. An answer, shortened:
 //
-//	{"documents": [{"documentId": "602c2631-…", "documentName": "Lease", "status": "PENDING", "signingType": "PDF",
+//	{"documents": [{"documentId": "602c2631-2d49-4647-a609-75331ebb0338", "documentName": "Lease", "status": "PENDING", "signingType": "PDF",
 //	  "createdAt": "2026-11-18T10:15:30.125Z", "signers": [{"name": "Ann", "email": "ann@example.com", "status": "SIGNED"}]}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
@@ -199,7 +199,7 @@ type VoidResult struct {
 // has none and its message denies it: "cannot be voided", or "already" without "void". These words are an assumption. An answer,
 // of which only the HTTP status is documented:
 //
-//	{"message": "Document voided successfully", "documentId": "602c2631-…", "status": "VOID"}
+//	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
 	in, err := ref.inputs(voidDocument)
 	if err != nil {

@@ -105,8 +105,8 @@ func (w *wireResponses) missing(r *run) string {
 
 // Responses returns page p.Page of a form's responses. An answer, shortened:
 //
-//	{"responses": [{"responseId": "6afdd62ad605997389b3a3dd", "formResponseId": "c8c597f6-…", "formId": "897c8dd4-…",
-//	  "submittedAt": "2026-11-18T16:45:30.250Z", "respondentEmail": "ann@example.com",
+//	{"responses": [{"responseId": "6afdd62ad605997389b3a3dd", "formResponseId": "c8c597f6-f2df-4656-b01d-090c847b0a17",
+//	  "formId": "897c8dd4-830a-4a3b-b3e2-6747747385ba", "submittedAt": "2026-11-18T16:45:30.250Z", "respondentEmail": "ann@example.com",
 //	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {

@@ -106,11 +106,11 @@ func TestHandMadeRecordsHaveARef(t *testing.T) {
 	require.Equal(t, signforms.PDFDocument(clienttest.PDFID), (&signforms.Document{DocumentID: clienttest.PDFID}).Ref())
 
 	page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentId":"`+clienttest.TemplateID+`","signingType":"PDF_TEMPLATE","templateRespondents":[
-		{"respondentDocumentId":"`+clienttest.CreatedID+`"},{"respondentDocumentId":"x","templateId":"other"}]}]}`)).
+		{"respondentDocumentId":"`+clienttest.CreatedID+`"},{"respondentDocumentId":"x","templateId":"`+clienttest.PDFID+`"}]}]}`)).
 		Templates.List(t.Context(), signforms.TemplateListParams{})
 	require.NoError(t, err)
 	require.Equal(t, want, page.Items[0].Respondents[0].Ref())
-	require.Equal(t, "other", page.Items[0].Respondents[1].TemplateID)
+	require.Equal(t, clienttest.PDFID, page.Items[0].Respondents[1].TemplateID)
 }
 
 // TestSendResultSurvivesStorage: everything but the signing links and Raw comes back from JSON.

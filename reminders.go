@@ -32,7 +32,7 @@ type RemindResult struct {
 // "remind". These words are an assumption. ErrOutcomeUnknown: the signers may have been reminded. An answer, of which only the
 // HTTP status is documented:
 //
-//	{"message": "Reminder sent successfully", "documentId": "602c2631-…", "status": "PENDING", "remindersSent": 1}
+//	{"message": "Reminder sent successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
 	return s.remind(ctx, ref, s.c.options.ReminderMaxWait)
 }

@@ -32,7 +32,7 @@ func (p TemplateListParams) documents() DocumentListParams {
 
 // List returns page p.Page of the templates. To read every page, range over All. An answer, shortened:
 //
-//	{"documents": [{"documentId": "65afe90c-…", "documentName": "Engagement letter", "signingType": "PDF_TEMPLATE",
+//	{"documents": [{"documentId": "65afe90c-6eab-4089-8a6f-5b870943305f", "documentName": "Engagement letter", "signingType": "PDF_TEMPLATE",
 //	  "roles": [{"roleTitle": "Client"}], "createdAt": "2026-11-16T09:00:00.125Z"}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
@@ -88,7 +88,7 @@ type TemplateSendParams struct {
 // it and use its Ref later.
 type SendResult struct {
 	Message               string         `json:"message"`
-	TemplateID            string         `json:"templateId"` // the id that was sent when the answer has none
+	TemplateID            string         `json:"templateId"` // the id that was sent when the answer has no UUID
 	CreatedDocumentID     string         `json:"createdDocumentId"`
 	CreatedDocumentStatus DocumentStatus `json:"createdDocumentStatus"`
 	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
@@ -166,8 +166,8 @@ func (b sendBody) check(c *checks) {
 // provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look at the template's respondents before
 // you send again. An answer, shortened:
 //
-//	{"message": "Document sent successfully", "templateId": "65afe90c-…", "createdDocumentId": "6afac610c07043658fde1996",
-//	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-…", "email": "ann@example.com", "name": "Ann",
+//	{"message": "Document sent successfully", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "createdDocumentId": "6afac610c07043658fde1996",
+//	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
 //	  "status": "PENDING", "roleTitle": "Client", "sentUrl": "https://sign.example.com/s/…"}]}
 func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
 	body := sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail,
@@ -186,11 +186,17 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	if res.Raw, err = s.c.do(ctx, body.call(sendTemplate), &res); err != nil {
 		return nil, err
 	}
-	if res.TemplateID == "" {
-		res.TemplateID = p.TemplateID
-	}
+	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
 	res.CreatedDocumentStatus = res.CreatedDocumentStatus.normal()
 	return &res, nil
+}
+
+// templateID keeps the id that was asked for where the answer's is no UUID, and so of no use for a DocumentRef.
+func templateID(answered, asked string) string {
+	if isUUID(answered) || asked == "" {
+		return answered
+	}
+	return asked
 }
 
 // Respondent is a document made from a template, with its signers. Fields that the answer lacks are zero.
@@ -251,8 +257,8 @@ func (w *wireRespondents) missing(r *run) string {
 
 // Respondents returns page p.Page of the documents made from a template. An answer, shortened:
 //
-//	{"respondents": [{"respondentDocumentId": "6afac610c07043658fde1996", "templateId": "65afe90c-…", "status": "PENDING",
-//	  "createdAt": "2026-11-16T09:00:00.125Z", "signers": [{"signerId": "9656bc85-…", "email": "ann@example.com",
+//	{"respondents": [{"respondentDocumentId": "6afac610c07043658fde1996", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "status": "PENDING",
+//	  "createdAt": "2026-11-16T09:00:00.125Z", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com",
 //	   "roleTitle": "Client", "status": "VIEWED"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1}}
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
@@ -272,9 +278,7 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 	for i := range answer.Respondents {
 		r := &answer.Respondents[i]
 		r.Status = r.Status.normal()
-		if r.TemplateID == "" {
-			r.TemplateID = p.TemplateID
-		}
+		r.TemplateID = templateID(r.TemplateID, p.TemplateID)
 	}
 	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
 }
