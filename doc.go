@@ -25,7 +25,8 @@
 // [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown]. Each matches at least one of these,
 // or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong with them is in one
 // error. Texts of errors hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer only a code
-// and at most 200 bytes. So they can be logged.
+// and at most 200 bytes. So they can be logged. These are found as they are and in the escapes of JSON, HTML and URLs, up to three
+// layers deep, the key in hexadecimal and base64 too; other encodings, and a link without // or a path, are not.
 //
 // A fake that stands in for this package returns what the service would have caused: &Error{StatusCode: 404} matches
 // ErrNotFound, &Error{Operation: OpSend, StatusCode: 503} matches ErrOutcomeUnknown, as does one of OpSendReminder, and

@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or the error of its context.
@@ -63,7 +60,7 @@ type Error struct {
 	Code string
 	// Message is the service's message, or the SDK's own where there was no answer or none that it can use. The message of an
 	// answer that is not JSON is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail
-	// addresses and an API key of 8 bytes or more are replaced.
+	// addresses and an API key of 8 bytes or more are replaced. Escapes of printable ASCII are decoded first.
 	Message string
 	// RequestID is the x-request-id of the call, the same for its retries. It is empty when no attempt was made.
 	RequestID string
@@ -249,61 +246,6 @@ func answerKinds(op Operation, status int, code string) []error {
 var classErrors = map[int]error{
 	3: ErrInvalid, // the base URL or an endpoint is wrong
 	4: ErrRefused,
-}
-
-const (
-	maxMessage = 200
-	// minKey is the length of the shortest API key that is redacted. Real keys are longer. A shorter one, in a test, would
-	// also match parts of ordinary words.
-	minKey = 8
-)
-
-var (
-	urlText   = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*(:|%3a)(//|%2f%2f)[^\s"<>]+`)
-	queryText = regexp.MustCompile(`\?[^\s"<>?=]+=[^\s"<>]*`)
-	mailText  = regexp.MustCompile(`[^\s@"<>(),:;]+(@|%40)[^\s@"'<>(),:;]+`)
-)
-
-// cleanText makes foreign text safe for errors and logs. It removes invisible characters first, because they could hide a key
-// or an address from the patterns.
-func cleanText(s, apiKey string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError:
-			return -1
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(apiKey) >= minKey {
-		s = regexp.MustCompile("(?i)"+regexp.QuoteMeta(apiKey)).ReplaceAllLiteralString(s, "[key]")
-	}
-	s = urlText.ReplaceAllString(s, "[url]")
-	s = queryText.ReplaceAllString(s, "?[query]")
-	s = mailText.ReplaceAllString(s, "[email]")
-	if len(s) <= maxMessage {
-		return s
-	}
-	cut := maxMessage - len("…")
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
-
-// tokenText is in no word: a code that has it holds a secret.
-var tokenText = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
-
-// cleanCode drops a code that cleanText would change, or that holds a token.
-func cleanCode(code, apiKey string) string {
-	if cleanText(code, apiKey) != code || tokenText.MatchString(code) {
-		return ""
-	}
-	return code
 }
 
 func isContextError(err error) bool {

@@ -2,6 +2,8 @@ package signforms_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -231,6 +233,41 @@ func TestMessagesAreCleaned(t *testing.T) {
 	long := strings.Repeat(" ", 60_000) + "ann@example.com " + strings.Repeat("https://x/secret ", 200)
 	err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, long)))
 	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", clienttest.AsError(t, err).Message)
+}
+
+// TestEncodedMessagesAreCleaned: a service, or a gateway before it, may quote a request in its own encoding.
+func TestEncodedMessagesAreCleaned(t *testing.T) {
+	void := clienttest.CallOf(t, "Documents.Void")
+	const key = "sk+Live/7x9KEY=="
+	b64 := base64.StdEncoding.EncodeToString
+	for in, want := range map[string]string{
+		"key " + url.QueryEscape(key):                             "key [key]",
+		"key " + url.QueryEscape(url.QueryEscape(key)):            "key [key]",
+		`key sk\u002bLive\/7x9KEY==`:                              "key [key]",
+		`key sk\x2bLive\\/7x9KEY\u003D=`:                          "key [key]",
+		"key sk&#43;Live&#x2F;7x9KEY&equals;=":                    "key [key]",
+		"key %73%6b%2b" + "Live/7x9KEY==":                         "key [key]",
+		"Basic " + b64([]byte(":"+key)) + " refused":              "Basic [key] refused",
+		"Basic " + b64([]byte("me:"+key)) + " refused":            "Basic [key] refused",
+		"Basic " + b64([]byte(key)) + " refused":                  "Basic [key] refused",
+		"raw " + strings.ToUpper(hex.EncodeToString([]byte(key))): "raw [key]",
+		`see https:\/\/sign.example.com\/s\/1, ok`:                "see [url] ok",
+		"see https:&#x2F;&#x2F;sign.example.com/s/1 ok":           "see [url] ok",
+		"see //sign.example.com/s/1 ok":                           "see [url] ok",
+		"see sign.example.com/s/1 ok":                             "see [url] ok",
+		"with token=abc&lang=en ok":                               "with [query] ok",
+		"with token=abc ok":                                       "with [query] ok",
+		"at /sign#token=abc ok":                                   "at /sign#[query] ok",
+		"at https%3A%2F%2Fx%2Fs%3Fq%3D%22Ann%22 ok":               "at [url] ok",
+		"at /x%3Fquery%3DAnn%20Lease ok":                          "at /x?[query] ok",
+		`mail ann\u0040example.com ok`:                            "mail [email] ok",
+		"mail ann&#64;example.com ok":                             "mail [email] ok",
+		"100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;":     "100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;",
+	} {
+		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: clienttest.Answers(404, in)}})
+		require.NoError(t, err)
+		require.Equal(t, want, clienttest.AsError(t, void.Do(t.Context(), c)).Message, "message of %q", in)
+	}
 }
 
 // TestCodesHoldNoSecret: a service may say which key it refuses, or for which link.
