@@ -148,7 +148,7 @@ func value[T any](p *T) (v T) {
 // more returns moreUnknown when the fields contradict each other: reading a page too many costs less than missing one.
 func (f *wirePagination) more(current, items int) more {
 	var promised, denied bool
-	if f.HasNextPage != nil {
+	if unset := items > 0 && f.TotalPages != nil && *f.TotalPages == 0; f.HasNextPage != nil && !unset {
 		promised, denied = *f.HasNextPage, !*f.HasNextPage
 	}
 	if f.TotalPages != nil && (*f.TotalPages > 0 || items == 0) {
@@ -172,6 +172,9 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	}
 	if len(p.Items) > 0 {
 		return nil, p.lacking(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
+	}
+	if value(p.total) > 0 || p.more == morePromised {
+		return nil, p.lacking(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
 	}
 	return nil, p.lacking(ErrNotFound, "the service has none with this id")
 }

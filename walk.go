@@ -26,12 +26,11 @@ type walk struct {
 	fixed bool              // it puts as many on every page, or refuses other limits
 	seen  map[recordID]mark // all records so far
 
-	mark                   // for what is seen now
-	requests    int        // so far
-	first       []recordID // of the first answer
+	mark            // for what is seen now
+	requests    int // so far
 	last        pageAnswer
 	total       *int // of the last answer
-	reported    int  // the same, or the least number of records that its totalPages stands for
+	reported    int  // the least number of records that the last answer stands for
 	found       int  // records seen since the total changed
 	overlapping bool // pages overlap
 	checking    bool // the first page was asked for again
@@ -43,15 +42,17 @@ type walk struct {
 type pass struct {
 	covered  int        // where the chain ends in the list of the last answer, counted from 0
 	furthest int        // where its last new record stood
+	first    []recordID // its first page
 	end      []recordID // its last page
 	ended    time.Time  // the time of its last record
 	overlap  int        // how many of its records the next page should have
 	links    int        // its records
-	least    int        // the lowest number of records reported
+	most     int        // the highest number of records reported
 	moved    int        // the sum of all changes of the total, up and down
 	failed   int        // attempts in a row to continue it
 	idle     int        // pages in a row without a new record
 	short    bool       // the last page had fewer records than asked for
+	guessed  bool       // the same was said of a first page that the service may have cut to a size of its own
 	broken   bool       // it has a gap, or may have one
 	cut      bool       // the service promised more at its end
 	sum      [32]byte   // hash of its ids
@@ -97,12 +98,14 @@ const (
 	maxLost   = 3  // these
 	// A page must overlap with two records: next to a single one, another of the same time may have changed its side.
 	minOverlap = 2
+	// A total that is a multiple of this may be one that the service counts no further than.
+	roundTotal = 1000
 	// That this many records of one time stand in the same places is no accident.
 	maxTied = 4
 )
 
 func newWalk(limit int) *walk {
-	return &walk{limit: limit, seen: map[recordID]mark{}, mark: mark{1, 1}, pass: pass{overlap: minOverlap, least: -1}}
+	return &walk{limit: limit, seen: map[recordID]mark{}, mark: mark{1, 1}, pass: pass{overlap: minOverlap}}
 }
 
 // unseen returns the places of the ids that no page had before, each id once.
@@ -124,7 +127,7 @@ func (w *walk) read(a pageAnswer) (pageRequest, walkState) {
 	a.total = w.believed(a, per)
 	if w.checking {
 		w.checking = false
-		if a.total != nil && *a.total == *w.total && slices.Equal(a.ids, w.first) {
+		if value(a.total) == value(w.total) && slices.Equal(a.ids, w.first) {
 			return pageRequest{}, whole
 		}
 		w.again()
@@ -132,13 +135,14 @@ func (w *walk) read(a pageAnswer) (pageRequest, walkState) {
 	unchanged := w.compare(a.total)
 	known, tied := w.known(a)
 	if !w.overlapping && w.covered > 0 && (!unchanged || known > 0) {
-		w.overlapping, w.covered = true, max(w.covered-w.size, 0) // the last answer may have been between two states already
+		w.again() // a total that is counted now and then may have hidden moves from the beginning
+		return pageRequest{1, w.limit}, reading
 	}
 	linked := w.broken || start == 0 || tied || !w.overlapping && start == w.covered
 	if !linked {
 		w.fail()
 	}
-	fresh := w.note(a, linked, per)
+	fresh := w.note(a, linked, start, per)
 	switch {
 	case w.requests == 1 && (a.total == nil && a.more == noMore || a.total != nil && len(a.ids) == *a.total):
 		return pageRequest{}, whole
@@ -156,7 +160,7 @@ func (w *walk) read(a pageAnswer) (pageRequest, walkState) {
 // learn finds out what the service makes of the limit.
 func (w *walk) learn(a pageAnswer) {
 	if w.requests++; w.requests == 1 {
-		w.first, w.size = a.ids, cmp.Or(len(a.ids), w.limit, 1)
+		w.size = cmp.Or(len(a.ids), w.limit, 1)
 	}
 	w.fixed = w.fixed || len(a.ids) > a.limit
 	if len(a.ids) > 0 && a.page > 1 && a.page*a.limit != w.last.page*w.last.limit && slices.Equal(a.ids, w.last.ids) {
@@ -179,12 +183,16 @@ func (w *walk) believed(a pageAnswer, per int) *int {
 		return nil
 	}
 	known, _ := w.known(a)
+	moved := w.moved
+	if w.total != nil {
+		moved += max(*a.total-*w.total, *w.total-*a.total)
+	}
 	switch {
-	case *a.total < len(a.ids), *a.total+w.moved < w.links+len(a.ids)-known:
+	case *a.total < len(a.ids), *a.total+moved < w.links+len(a.ids)-known:
 		return nil
 	case a.pages != nil && *a.total <= (*a.pages-1)*min(per, a.limit):
 		return nil
-	case w.requests == 1 && *a.total == len(a.ids) && a.more == moreUnknown: // perhaps of this page
+	case w.requests == 1 && *a.total == len(a.ids) && a.more != noMore: // perhaps of this page
 		return nil
 	}
 	return a.total
@@ -240,7 +248,7 @@ func (w *walk) fail() {
 }
 
 // note marks the records of a page, and returns how many are new in the chain.
-func (w *walk) note(a pageAnswer, chained bool, per int) (fresh int) {
+func (w *walk) note(a pageAnswer, chained bool, start, per int) (fresh int) {
 	for _, id := range a.ids {
 		m := w.seen[id]
 		if m.period != w.period {
@@ -256,11 +264,18 @@ func (w *walk) note(a pageAnswer, chained bool, per int) (fresh int) {
 	w.links += fresh
 	w.reported = value(a.total)
 	if a.total == nil && value(a.pages) > 0 {
+		w.most = min(w.most, *a.pages*min(per, a.limit)) // else the list has become shorter
 		w.reported = (*a.pages-1)*min(per, a.limit) + 1
 	}
-	if w.least < 0 || w.reported < w.least {
-		w.least = w.reported
+	if a.total == nil && chained && !w.broken && len(a.ids) > 0 {
+		switch a.more {
+		case noMore:
+			w.most = min(w.most, start+len(a.ids))
+		case morePromised:
+			w.reported = max(w.reported, start+len(a.ids)+1)
+		}
 	}
+	w.most = max(w.most, w.reported)
 	if chained {
 		sum := sha256.New()
 		sum.Write(w.sum[:])
@@ -276,7 +291,14 @@ func (w *walk) note(a pageAnswer, chained bool, per int) (fresh int) {
 func (w *walk) extend(a pageAnswer, start, per, fresh int) {
 	before, n := w.covered, len(a.ids)
 	w.covered = start + per
-	w.short = n < per || w.requests == 1 && n < a.limit
+	w.short = n < per
+	if start == 0 && a.limit == w.limit {
+		w.first = a.ids
+		w.guessed = !w.short && n < a.limit && a.more != morePromised && (a.total == nil || *a.total == n)
+		w.short = w.short || w.guessed
+	} else if fresh > 0 {
+		w.guessed = false
+	}
 	if w.short && n > 0 && a.total == nil && !w.broken {
 		w.covered = start + n
 	}
@@ -300,12 +322,15 @@ func (w *walk) extend(a pageAnswer, start, per, fresh int) {
 // after says what comes after a page of the chain.
 func (w *walk) after(a pageAnswer, fresh int) (pageRequest, walkState) {
 	ends := w.short || w.broken || !w.overlapping || w.moved == 0 && w.counted() // else the page behind the end must be seen
+	if a.total != nil && *a.total%roundTotal == 0 && !w.short && !w.broken {
+		ends = false
+	}
 	stuck := w.idle > maxIdle || w.broken && w.idle > maxLost
 	switch {
 	case stuck, w.broken && w.idle > 0 && a.total == nil && a.more == moreUnknown:
 		w.broken, w.cut = true, a.more == morePromised
 		return w.finish()
-	case a.total != nil && w.covered < *a.total, a.total == nil && a.more == morePromised:
+	case a.total != nil && w.covered < *a.total, a.more == morePromised && (a.total == nil || fresh > 0):
 		return w.next(), reading
 	case (w.broken || !w.overlapping) && a.total != nil && w.links < *a.total && fresh > 0: // pages of several sizes
 		return w.next(), reading
@@ -327,9 +352,12 @@ func (w *walk) finish() (pageRequest, walkState) {
 	case !w.broken && !w.overlapping && w.links == *w.total:
 		w.checking = true
 		return pageRequest{1, w.limit}, reading
-	case !w.broken && w.overlapping && w.links+w.moved >= w.least, w.broken && w.counted():
+	case !w.broken && w.overlapping && w.links+w.moved >= w.most && w.guessed && w.total == nil:
+		w.checking = true // or the second page was empty because the list had become shorter
+		return pageRequest{1, w.limit}, reading
+	case !w.broken && w.overlapping && w.links+w.moved >= w.most, w.broken && w.counted():
 		return pageRequest{}, whole
-	case same && w.links >= w.least && !w.cut:
+	case same && w.links >= w.most && !w.cut:
 		return pageRequest{}, whole
 	case same:
 		return pageRequest{}, missing
@@ -344,7 +372,7 @@ func (w *walk) finish() (pageRequest, walkState) {
 func (w *walk) again() {
 	w.number++
 	w.overlapping, w.lastSum = true, w.sum
-	w.pass = pass{overlap: minOverlap, least: -1}
+	w.pass = pass{overlap: minOverlap}
 }
 
 // withoutLimit returns what to ask for when the service refuses a limit.
