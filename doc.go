@@ -100,7 +100,8 @@
 // moves from one page to another is in one of them. A list of n pages of 100 costs at most n+3 requests up to n = 10, and about
 // n/6 more for longer lists. Where totals are reported and the list is newest first, it costs n+1 requests: pages of a
 // long list follow each other while the total stays the same, and page 1 is read again at the end. If anything has
-// moved, All reads again what may have shifted. A list of one page costs one request if its total is reported, otherwise up to three.
+// moved, All reads again what may have shifted. A list of one page costs one request if the
+// service says that there is no other (totalPages or hasNextPage), otherwise up to three.
 //
 // Totals are compared with what was yielded. If a service's totals count something else, [Endpoint].IgnoreTotals switches that off.
 // A list whose service ignores the limit and reports no total is read twice.
