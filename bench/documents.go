@@ -15,7 +15,7 @@ var documentsJSON []byte
 
 const pageSize = 100
 
-// DocumentServer answers GET /get-documents with 100 documents. The documents of all pages are equal except for their ids. The server
+// DocumentServer answers GET /get-documents with 100 documents, and with none behind the last page. The documents of all pages are equal except for their ids. The server
 // does as little work as possible, so that a measurement shows the cost of the client.
 type DocumentServer struct {
 	documents int
@@ -47,8 +47,12 @@ func (s *DocumentServer) write(w http.ResponseWriter, page int) {
 	defer s.pages.Put(b)
 	const head = `{"message":"Documents fetched successfully","documents":`
 	body := append((*b)[:0], head...)
-	body = append(body, documentsJSON...)
-	renumber(body[len(head):], s.ids, uint64(page-1)*pageSize)
+	if page <= s.documents/pageSize {
+		body = append(body, documentsJSON...)
+		renumber(body[len(head):], s.ids, uint64(page-1)*pageSize)
+	} else {
+		body = append(body, "[]"...)
+	}
 	body = append(body, `,"documentsCount":`...)
 	body = strconv.AppendInt(body, int64(s.documents), 10)
 	body = append(body, `,"formCount":0,"pagination":{"currentPage":`...)
