@@ -24,8 +24,10 @@ type wireAction struct {
 
 func (w *wireAction) setMessage(m string) { w.Message = m }
 
+// message returns the beginning of the service's text, as far as it is searched.
 func (w *wireAction) message() string {
-	return cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error)
+	m := cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error)
+	return m[:min(len(m), maxSearched)]
 }
 
 func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
