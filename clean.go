@@ -6,6 +6,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,13 +62,13 @@ func cleanText(s, apiKey string) string {
 			s = s[:blank] // a word that is cut in two would not be found
 		}
 	}
-	key := keyPattern(apiKey)
+	keys := keyForms(apiKey)
 	for decoded := range 1 + maxDecodings {
 		if decoded > 0 {
 			s = decodeText(s)
 		}
-		if key != nil {
-			s = key.ReplaceAllLiteralString(s, "[key]")
+		if holdsAny(s, keys) {
+			s = keyPattern(keys).ReplaceAllLiteralString(s, "[key]")
 		}
 	}
 	for _, f := range foreignTexts {
@@ -83,19 +84,34 @@ func cleanText(s, apiKey string) string {
 	return s[:cut] + "…"
 }
 
-// keyPattern finds the key in any case, in hexadecimal, and in base64 wherever in the encoded text it begins. It is nil for a
-// key that is too short to look for.
-func keyPattern(key string) *regexp.Regexp {
+// keyForms returns the key, in hexadecimal, and the parts of it that are the same in base64 wherever in a text it begins. There
+// are none for a key that is too short to look for.
+func keyForms(key string) (forms []string) {
 	if len(key) < minKey {
 		return nil
 	}
-	pattern := "(?i)" + regexp.QuoteMeta(key) + "|" + hex.EncodeToString([]byte(key))
+	forms = []string{key, hex.EncodeToString([]byte(key))}
 	for shift := range 3 {
 		whole := []byte(key[shift:])
 		whole = whole[:len(whole)/3*3]
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			pattern += `|[\w+/-]*` + regexp.QuoteMeta(encoding.EncodeToString(whole)) + `[\w+/-]*=*`
+			forms = append(forms, encoding.EncodeToString(whole))
 		}
+	}
+	return forms
+}
+
+// holdsAny spares most texts the pattern, which takes much more to make than they have.
+func holdsAny(s string, forms []string) bool {
+	lower := strings.ToLower(s)
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(lower, strings.ToLower(form)) })
+}
+
+// keyPattern finds the forms in any case, those in base64 with what stands around them.
+func keyPattern(forms []string) *regexp.Regexp {
+	pattern := "(?i)" + regexp.QuoteMeta(forms[0]) + "|" + forms[1]
+	for _, form := range forms[2:] {
+		pattern += `|[\w+/-]*` + regexp.QuoteMeta(form) + `[\w+/-]*=*`
 	}
 	return regexp.MustCompile(pattern)
 }

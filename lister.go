@@ -73,8 +73,12 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 		next := l.start(ctx, pageRequest{1, l.limit})
 		defer func() { cancel(); next.wait() }()
 		w := newWalk(l.limit)
+		var lacking func(error, string) *Error
 		for state := reading; state == reading; {
 			next.wait()
+			if refused(next.err) && w.behind(next.pageRequest) { // some services refuse a page behind the last
+				next.page, next.err = &Page[T]{total: w.total, lacking: lacking}, nil
+			}
 			if refused(next.err) && next.limit != l.limit {
 				next = l.start(ctx, w.withoutLimit())
 				continue
@@ -84,6 +88,7 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 				return
 			}
 			page := next.page
+			lacking = page.lacking
 			a := l.answer(next)
 			fresh := w.unseen(a.ids)
 			var request pageRequest
@@ -108,7 +113,7 @@ func (l lister[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 // refused reports whether the service did not take a request, perhaps for its limit.
 func refused(err error) bool {
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.StatusCode/100 == 4 && (errors.Is(err, ErrInvalid) || errors.Is(err, ErrRefused))
+	return errors.As(err, &e) && e.StatusCode/100 == 4 && (errors.Is(err, ErrInvalid) || errors.Is(err, ErrRefused) || errors.Is(err, ErrNotFound))
 }
 
 // answer returns what a walk needs of a page.

@@ -145,7 +145,8 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// more returns moreUnknown when the fields contradict each other: reading a page too many costs less than missing one.
+// more believes a promise when the fields of a page with records contradict each other: reading a page too many costs less than
+// missing one.
 func (f *wirePagination) more(current, items int) more {
 	var promised, denied bool
 	if unset := items > 0 && f.TotalPages != nil && *f.TotalPages == 0; f.HasNextPage != nil && !unset {
@@ -155,7 +156,7 @@ func (f *wirePagination) more(current, items int) more {
 		promised, denied = promised || current < *f.TotalPages, denied || current >= *f.TotalPages
 	}
 	switch {
-	case promised == denied:
+	case promised == denied && (!promised || items == 0):
 		return moreUnknown
 	case promised:
 		return morePromised

@@ -3,7 +3,9 @@ package signforms_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +93,10 @@ func TestListsThatServicesCutShort(t *testing.T) {
 		"page ignored, hasNextPage on the first": {func(_ int, r listRequest) string {
 			return pageJSON(upTo(100), fmt.Sprintf(`{"hasNextPage":%t}`, r.page == 1))
 		}, 160, 100, 0, 12},
+		"a stale total and totalPages, hasNextPage": {func(_ int, r listRequest) string {
+			return pageJSON(window(upTo(1500), r.page, r.limit), fmt.Sprintf(`{"totalDocuments":1200,"totalPages":%d,"hasNextPage":%t}`,
+				(1200+r.limit-1)/r.limit, r.page*r.limit < 1500))
+		}, 1500, 1500, 1500, 40},
 		"nothing set in pagination": {func(_ int, r listRequest) string {
 			return pageJSON(window(upTo(250), r.page, r.limit), `{"totalPages":0,"totalDocuments":0,"hasNextPage":false}`)
 		}, 250, 250, 250, 7},
@@ -162,6 +168,22 @@ func TestACappedListThatShrinks(t *testing.T) {
 			require.Subset(t, got, wantIDs(upTo(n)[gone:]), "%d records, of which %d leave", n, gone)
 		}
 	}
+}
+
+// TestNothingBehindTheLastPage: a page behind the last is refused, which says as much as an empty one where a total says that the
+// list ends there.
+func TestNothingBehindTheLastPage(t *testing.T) {
+	rt := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		page, _ := strconv.Atoi(req.URL.Query().Get("page"))
+		limit, _ := strconv.Atoi(req.URL.Query().Get("limit"))
+		if (page-1)*limit >= 1000 {
+			return clienttest.Reply(req, 404, `{"message":"no such page"}`), nil
+		}
+		return clienttest.Reply(req, 200, pageJSON(window(upTo(1000), page, limit), total(1000, listRequest{page: page, limit: limit}))), nil
+	})
+	got, err := collect(t, clienttest.Scripted(t, rt), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, wantIDs(upTo(1000)), got)
 }
 
 // TestATotalThatIsCountedNowAndThen: the total of an earlier answer hides that a record left.

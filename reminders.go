@@ -138,8 +138,9 @@ func (c *caller) slotError(err error, method string) error {
 	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
-		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, foreign(storeErr.Err))
-		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+storeErr.Err.Error(), c.key.reveal())
+		why := foreign(storeErr.Err)
+		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, why)
+		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+why.Error(), c.key.reveal())
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:
@@ -152,8 +153,15 @@ func (c *caller) slotError(err error, method string) error {
 	return e
 }
 
-// foreign keeps the text alone of a store's error that matches what this package says of calls: nothing was sent here.
-func foreign(err error) error {
+// foreign keeps the text alone of a store's error that matches what this package says of calls: nothing was sent here. Of an
+// error whose methods panic, such as a nil pointer, it keeps the type.
+func foreign(err error) (kept error) {
+	defer func() {
+		if recover() != nil {
+			kept = fmt.Errorf("an error of type %T that cannot be read", err)
+		}
+	}()
+	_ = err.Error()
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return errors.New(err.Error())
 	}

@@ -204,11 +204,13 @@ func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
 	return !t.gotConn || !stopped
 }
 
-// isFailure reports whether err is or wraps one of t.failed, and nothing beside it. It is called under the lock.
+// isFailure reports whether err is or wraps one of t.failed, and says nothing behind it: that could be of another way that was
+// tried too. It is called under the lock.
 func (t *writeTrace) isFailure(err error) bool {
+	text := err.Error()
 	for ; err != nil; err = errors.Unwrap(err) {
 		if reflect.ValueOf(err).Comparable() && slices.Contains(t.failed, err) {
-			return true
+			return strings.HasSuffix(text, err.Error())
 		}
 	}
 	return false

@@ -347,7 +347,7 @@ func (w *walk) counted() bool { return w.total != nil && w.found == *w.total }
 
 // finish ends a pass.
 func (w *walk) finish() (pageRequest, walkState) {
-	same := w.sum == w.lastSum
+	same, promised := w.sum == w.lastSum, w.last.more == morePromised
 	switch {
 	case !w.broken && !w.overlapping && w.links == *w.total:
 		w.checking = true
@@ -355,9 +355,9 @@ func (w *walk) finish() (pageRequest, walkState) {
 	case !w.broken && w.overlapping && w.links+w.moved >= w.most && w.guessed && w.total == nil:
 		w.checking = true // or the second page was empty because the list had become shorter
 		return pageRequest{1, w.limit}, reading
-	case !w.broken && w.overlapping && w.links+w.moved >= w.most, w.broken && w.counted():
+	case !w.broken && w.overlapping && w.links+w.moved >= w.most, w.broken && w.counted() && !promised:
 		return pageRequest{}, whole
-	case same && w.links >= w.most && !w.cut:
+	case same && w.links >= w.most && !w.cut && !promised:
 		return pageRequest{}, whole
 	case same:
 		return pageRequest{}, missing
@@ -373,6 +373,11 @@ func (w *walk) again() {
 	w.number++
 	w.overlapping, w.lastSum = true, w.sum
 	w.pass = pass{overlap: minOverlap}
+}
+
+// behind reports whether a page would begin where the list ends, if its total is right.
+func (w *walk) behind(r pageRequest) bool {
+	return w.total != nil && (r.page-1)*w.perPage(r.limit) >= *w.total
 }
 
 // withoutLimit returns what to ask for when the service refuses a limit.

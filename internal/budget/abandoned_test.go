@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,7 +171,7 @@ func TestPanicOfAStore(t *testing.T) {
 
 // What a store says of its own calls says nothing of the reminder, of which nothing was sent.
 func TestErrorOfAStoreThatIsOneOfOurs(t *testing.T) {
-	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
+	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), (*unreadable)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
 		store := clienttest.NewOddStore()
 		store.BeforeTake = func(context.Context) error { return own }
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
@@ -179,6 +180,11 @@ func TestErrorOfAStoreThatIsOneOfOurs(t *testing.T) {
 		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
 	}
 }
+
+// unreadable is an error that a nil pointer cannot say.
+type unreadable struct{ code int }
+
+func (e *unreadable) Error() string { return strconv.Itoa(e.code) }
 
 // negativeStore has waits below 0, as one that subtracts times may.
 type negativeStore struct{ *signforms.MemoryLimitStore }
