@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -70,6 +71,18 @@ func EntryFrom(ctx context.Context) (Entry, bool) {
 }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }
+
+// boundMillis is millis for any time: one that UnixMilli cannot represent becomes the first or the last that it can.
+func boundMillis(t time.Time) int64 {
+	const most = math.MaxInt64 / 1000
+	switch s := t.Unix(); {
+	case s >= most:
+		return math.MaxInt64
+	case s <= -most:
+		return math.MinInt64
+	}
+	return millis(t)
+}
 
 // fromMillis returns the zero time for 0.
 func fromMillis(ms int64) time.Time {

@@ -44,10 +44,10 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		all = append(all, "e.type = "+param(storable(string(f.Type))))
 	}
 	if !f.Since.IsZero() {
-		all = append(all, "e.received >= "+param(millis(f.Since)))
+		all = append(all, "e.received >= "+param(boundMillis(f.Since)))
 	}
 	if !f.Before.IsZero() {
-		all = append(all, "e.received < "+param(millis(f.Before)))
+		all = append(all, "e.received < "+param(boundMillis(f.Before)))
 	}
 	if f.IDs != nil {
 		all = append(all, d.in("e.id", param(d.list(f.IDs))))
