@@ -101,3 +101,20 @@ func TestHostileErrorsAndHooks(t *testing.T) {
 		require.Equal(s, []queue.Outcome{queue.Processed}, outcomes["sound"])
 	})
 }
+
+func TestNotePanics(t *testing.T) {
+	eachStore(t, func(s stage) {
+		for name, end := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+			var log logged
+			q := s.queue(&queue.Options{Logger: log.logger(), Note: func(context.Context) string {
+				end()
+				return "text"
+			}})
+			s.accept(q, completed(name, 1))
+			stored := s.list(q, queue.Filter{Document: name})
+			require.Len(s, stored, 1)
+			require.Empty(s, stored[0].Note)
+			require.Equal(s, 1, log.count("hook=Note"))
+		}
+	})
+}

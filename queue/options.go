@@ -67,7 +67,7 @@ type Options struct {
 
 	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most 200
 	// bytes, the rest is cut off. ctx is that of the request, or of [Queue.Store]. [Entry].Note has the text; a repeat does not
-	// change it. It is called concurrently. nil means no text.
+	// change it. It is called concurrently. If it panics, that is logged and the text is empty. nil means no text.
 	Note func(ctx context.Context) string
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return

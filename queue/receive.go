@@ -98,7 +98,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	}
 	note := ""
 	if q.Note != nil {
-		note = q.Note(ctx)
+		q.hook("Note", func() { note = q.Note(ctx) })
 	}
 	rows, err := newRows(events, note)
 	if err != nil {
