@@ -23,7 +23,8 @@ type Stored struct {
 //
 // stored is nil for a webhook.Handler: the span is then below the span of the delivery. For Queue.Run it converts what
 // queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not import package
-// queue, so that programs without a queue do not depend on its database drivers.
+// queue, so that programs without a queue do not depend on its database drivers. If stored panics, the function runs all the same, in a
+// span without a key and a link.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),
@@ -71,7 +72,7 @@ func (t *Telemetry) startProcess(ctx context.Context, e webhook.Event, stored fu
 	}
 	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithSpanKind(trace.SpanKindConsumer))
 	if stored != nil {
-		s := stored(ctx)
+		s := ask(stored, ctx)
 		attributes = append(attributes, keyMessageID.String(s.Key), keyTry.Int(s.Try))
 		from := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": s.TraceParent})
 		if delivery := trace.SpanContextFromContext(from); delivery.IsValid() {
@@ -81,24 +82,39 @@ func (t *Telemetry) startProcess(ctx context.Context, e webhook.Event, stored fu
 	return t.tracer.Start(ctx, "process "+kind, append(options, trace.WithAttributes(attributes...))...)
 }
 
+// ask calls stored. A panic of it must not keep the event's function from running.
+func ask(stored func(context.Context) Stored, ctx context.Context) (s Stored) {
+	defer func() { recover() }()
+	return stored(ctx)
+}
+
 const keyTry = attribute.Key("signforms.queue.try")
 
 func endProcess(span trace.Span, err error) {
-	if span.IsRecording() {
-		outcome := webhook.OutcomeProcessed
-		switch {
-		case webhook.IsPermanent(err):
-			outcome = webhook.OutcomeGivenUp
-		case err != nil:
-			outcome = webhook.OutcomeFailed
-		}
-		span.SetAttributes(keyOutcome.String(outcome.String()))
-		if err != nil {
-			span.SetAttributes(keyErrorType.String(processError(err)))
-			span.SetStatus(codes.Error, outcome.String())
-		}
+	defer span.End() // also when a method of err ends the goroutine
+	if !span.IsRecording() {
+		return
 	}
-	span.End()
+	outcome, kind := judge(err)
+	span.SetAttributes(keyOutcome.String(outcome.String()))
+	if err != nil {
+		span.SetAttributes(keyErrorType.String(kind))
+		span.SetStatus(codes.Error, outcome.String())
+	}
+}
+
+// judge returns the outcome and the error.type for the error of a function. If a method of err panics, the outcome is failed.
+func judge(err error) (outcome webhook.Outcome, kind string) {
+	if err == nil {
+		return webhook.OutcomeProcessed, ""
+	}
+	outcome, kind = webhook.OutcomeFailed, other
+	defer func() { recover() }()
+	kind = processError(err)
+	if webhook.IsPermanent(err) {
+		outcome = webhook.OutcomeGivenUp
+	}
+	return outcome, kind
 }
 
 // processError returns the error.type of a function that failed: "panic" when it panicked or ended its goroutine, else the name of the sentinel that its error matches.

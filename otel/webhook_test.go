@@ -258,3 +258,37 @@ func TestEveryFunctionIsWrapped(t *testing.T) {
 		require.False(t, function.IsNil(), field.Name)
 	}
 }
+
+// oddError is an error of which a method panics or ends the goroutine.
+type oddError struct{ method func() }
+
+func (e oddError) Error() string { return "odd" }
+
+func (e oddError) Is(error) bool {
+	e.method()
+	return false
+}
+
+func TestSpanEndsWhateverTheErrorDoes(t *testing.T) {
+	for name, method := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+		r := newRecorder(t, otel.Options{})
+		funcs := r.Funcs(webhook.Funcs{Other: func(context.Context, webhook.Event) error { return oddError{method} }}, nil)
+		require.Error(t, funcs.Dispatch(t.Context(), &webhook.FormResponse{FormResponseID: "r"}))
+		spans := r.ended("process new_form_response")
+		require.Len(t, spans, 1, name)
+		if name == "panic" {
+			require.Equal(t, "failed", spans[0].Status().Description)
+			require.Equal(t, "_OTHER", attributesOf(spans[0])["error.type"])
+		}
+	}
+}
+
+func TestFunctionRunsAlthoughStoredPanics(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	ran := 0
+	funcs := r.Funcs(webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }},
+		func(context.Context) otel.Stored { panic("no entry") })
+	require.NoError(t, funcs.Dispatch(t.Context(), &webhook.FormResponse{FormResponseID: "r"}))
+	require.Equal(t, 1, ran)
+	require.Len(t, r.ended("process new_form_response"), 1)
+}
