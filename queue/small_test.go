@@ -136,10 +136,13 @@ func TestReceiveWithoutHTTP(t *testing.T) {
 // SQLite goes on writing into a file that was removed. What was stored there would be lost.
 func TestReplacedFile(t *testing.T) {
 	for what, replace := range map[string]func(path string) error{
-		"removed":     os.Remove,
-		"renamed":     func(path string) error { return os.Rename(path, path+".old") },
-		"replaced":    func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
-		"log removed": func(path string) error { return os.Remove(path + "-wal") },
+		"removed":                    os.Remove,
+		"renamed":                    func(path string) error { return os.Rename(path, path+".old") },
+		"replaced":                   func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
+		"log removed":                func(path string) error { return os.Remove(path + "-wal") },
+		"emptied":                    func(path string) error { return os.Truncate(path, 0) },
+		"backup restored in place":   func(path string) error { return copyInto(path, path+".backup") },
+		"other queue copied into it": func(path string) error { return copyInto(path, path+".other") },
 		"folder moved": func(path string) error {
 			return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old")
 		},
@@ -148,6 +151,10 @@ func TestReplacedFile(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "folder")
 			require.NoError(t, os.Mkdir(dir, 0o700))
 			s := stage{T: t, where: where(filepath.Join(dir, "events.db"))}
+			for _, path := range []where{s.where, s.where + ".other"} {
+				stage{T: t, where: path}.fill(1)
+			}
+			require.NoError(t, copyInto(string(s.where)+".backup", string(s.where)))
 			var log logged
 			q := s.queue(&queue.Options{Logger: log.logger()})
 			s.accept(q, completed("a", 1))
@@ -158,6 +165,15 @@ func TestReplacedFile(t *testing.T) {
 			require.Equal(t, 3, log.count("was removed or replaced"))
 		})
 	}
+}
+
+// copyInto overwrites the contents of a file, as cp does.
+func copyInto(path, from string) error {
+	contents, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, contents, 0o600)
 }
 
 // cutConn loses the answer to the commit of a transaction in which a text was sent. The server has done it.

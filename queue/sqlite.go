@@ -22,6 +22,10 @@ import (
 type sqliteStore struct {
 	path    string
 	file    [2]os.FileInfo // the file and its log as they were opened
+	header  *header
+	seen    uint32    // the version in the header when it was read last
+	stamped time.Time // when this process raised the version last
+	lost    bool      // the file was found to be replaced
 	readers *sql.DB
 	writers *sql.DB
 	conn    *sql.Conn // the only connection of writers; only the group's goroutine uses it
@@ -114,34 +118,15 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 	return sql.OpenDB(connector), nil
 }
 
-// errReplaced means that what is written would be lost.
-var errReplaced = errors.New("the file was removed or replaced since it was opened: open it again")
-
-// identify returns the file and its log as they are on the disk.
-func identify(path string) (files [2]os.FileInfo, err error) {
-	for i, suffix := range []string{"", "-wal"} {
-		if files[i], err = os.Stat(path + suffix); err != nil {
-			return files, err
-		}
-	}
-	return files, nil
-}
-
-// intact returns an error if the file or its log is not the one that is open. SQLite does not notice that, and goes on writing.
-func (s *sqliteStore) intact() error {
-	now, err := identify(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !(os.SameFile(now[0], s.file[0]) && os.SameFile(now[1], s.file[1])) {
-		return errReplaced
-	}
-	return err
-}
-
 // prepare checks the file, brings its schema up to date, and checks the settings that durability depends on.
 func (s *sqliteStore) prepare(c *clock) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	before, err := os.Stat(s.path)
 	if err != nil {
+		return err
+	}
+	if s.header, err = openHeader(s.path); err != nil {
 		return err
 	}
 	err = patiently(ctx, func() error {
@@ -167,8 +152,11 @@ func (s *sqliteStore) prepare(c *clock) (err error) {
 		if s.file, err = identify(s.path); err != nil {
 			return err
 		}
-		if !os.SameFile(before, s.file[0]) {
+		if !os.SameFile(before, s.file[0]) || !os.SameFile(before, s.header.info) {
 			return errReplaced
+		}
+		if s.seen, err = s.header.version(); err != nil {
+			return err
 		}
 		if err := s.migrate(t); err != nil {
 			return err
@@ -265,7 +253,7 @@ func (s *sqliteStore) closeFile() error {
 	if s.conn != nil {
 		err = errors.Join(err, s.conn.Close())
 	}
-	return errors.Join(err, s.readers.Close(), s.writers.Close())
+	return errors.Join(err, s.readers.Close(), s.writers.Close(), s.header.close())
 }
 
 func sqliteCode(err error) int {

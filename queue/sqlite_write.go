@@ -67,7 +67,9 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	if err := patiently(ctx, begin); err != nil {
 		return err
 	}
-	err = do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
+	if err = s.stamp(); err == nil {
+		err = do(&tx{ctx: background, on: s, dialect: &sqliteDialect})
+	}
 	if syncs && s.sync != nil {
 		s.sync()
 	}
