@@ -53,11 +53,11 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		all = append(all, d.in("e.id", param(d.list(f.IDs))))
 	}
 	if f.Signers != nil {
-		any := []string{"FALSE"}
-		for _, id := range f.Signers {
-			any = append(any, d.position+"(e.signers, "+param("\n"+storable(id)+"\n")+") > 0")
+		parts := make([]string, len(f.Signers))
+		for i, id := range f.Signers {
+			parts[i] = signerList([]string{id})
 		}
-		all = append(all, "("+strings.Join(any, " OR ")+")")
+		all = append(all, d.holds("e.signers", param(d.list(parts))))
 	}
 	if len(all) == 0 {
 		return "TRUE", args

@@ -24,11 +24,14 @@ type postgresStore struct {
 }
 
 var postgresDialect = dialect{
-	latest: "greatest", position: "strpos",
-	skip: " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE",
+	latest: "greatest",
+	skip:   " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE",
 	shows: "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	in:    func(column, param string) string { return column + " = ANY(" + param + ")" },
-	list:  func(values any) any { return values },
+	holds: func(column, param string) string {
+		return "EXISTS (SELECT 1 FROM unnest(" + param + "::text[]) AS one (part) WHERE strpos(" + column + ", part) > 0)"
+	},
+	list: func(values any) any { return values },
 }
 
 const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"

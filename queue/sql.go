@@ -46,14 +46,14 @@ type store interface {
 
 // dialect holds the differences between the statements of the two databases. Both number their parameters $1, $2, ….
 type dialect struct {
-	latest   string // a function that returns the greater of two values
-	position string // a function that returns the position of a text in another, from 1, or 0
-	skip     string // ends a SELECT that locks its rows and skips rows that others have locked
-	lock     string // ends a SELECT that locks its rows and waits for others that have locked them
-	shows    string // an expression for the database's clock in Unix milliseconds, 0 if it has none
+	latest string // a function that returns the greater of two values
+	skip   string // ends a SELECT that locks its rows and skips rows that others have locked
+	lock   string // ends a SELECT that locks its rows and waits for others that have locked them
+	shows  string // an expression for the database's clock in Unix milliseconds, 0 if it has none
 
-	in   func(column, param string) string // returns the condition that a column is in a list
-	list func(values any) any              // returns the parameter for that list, from an []int64
+	in    func(column, param string) string // returns the condition that a column is in a list
+	holds func(column, param string) string // returns the condition that a column's text holds one of a list
+	list  func(values any) any              // returns the parameter for that list, from an []int64 or []string
 }
 
 // statements runs statements, inside or outside of a transaction.

@@ -41,10 +41,13 @@ type sqliteStore struct {
 const applicationID = 0x73667131
 
 var sqliteDialect = dialect{
-	latest: "max", position: "instr", shows: "0",
+	latest: "max", shows: "0",
 	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
+	holds: func(column, param string) string {
+		return "EXISTS (SELECT 1 FROM json_each(" + param + ") AS one WHERE instr(" + column + ", one.value) > 0)"
+	},
 	list: func(values any) any {
-		text, _ := json.Marshal(values) // cannot fail for numbers
+		text, _ := json.Marshal(values) // cannot fail for numbers and texts
 		return string(text)
 	},
 }
