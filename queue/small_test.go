@@ -167,6 +167,22 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
+func TestSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	require.NoError(t, os.Symlink("real", filepath.Join(dir, "folder")))
+	require.NoError(t, os.Symlink(filepath.Join("real", "events.db"), filepath.Join(dir, "file")))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "dangling")))
+	for n, path := range []string{"folder/events.db", "file", "real/events.db"} {
+		s := stage{T: t, where: where(filepath.Join(dir, path))}
+		q := s.queue(nil)
+		s.accept(q, completed("a", n))
+		require.Len(t, s.list(q, queue.Filter{}), n+1)
+	}
+	_, err := queue.Open(filepath.Join(dir, "dangling"), nil)
+	require.ErrorContains(t, err, "symbolic link to a file that does not exist")
+}
+
 // copyInto overwrites the contents of a file, as cp does.
 func copyInto(path, from string) error {
 	contents, err := os.ReadFile(from)

@@ -86,7 +86,7 @@ func createFile(path string) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return "", errors.New("want the path of a file: events in memory would not outlive the process")
 	}
-	path, err := filepath.Abs(path)
+	path, err := realPath(path)
 	if err != nil {
 		return "", err
 	}
@@ -107,6 +107,22 @@ func createFile(path string) (string, error) {
 	defer dir.Close()
 	dir.Sync() // fails on systems that cannot sync folders; these make names durable by themselves
 	return path, nil
+}
+
+// realPath follows symbolic links, because SQLite keeps the log beside the file itself. The file need not exist yet.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", errors.New("it is a symbolic link to a file that does not exist: give the path of the file itself")
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 // openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache. secure_delete
