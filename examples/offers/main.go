@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -14,6 +15,7 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"net/mail"
 	"os"
 	"os/signal"
 	"strings"
@@ -138,15 +140,24 @@ func (a *app) pass(ctx context.Context) error {
 	return errors.Join(doubts, a.send(ctx), a.look(ctx), a.remind(ctx))
 }
 
-// add adds offers from lines of ref,template,role,name,email, and skips those whose ref is known.
+// add adds offers from lines of ref,template,role,name,email, and skips those whose ref is known. Spreadsheets begin a file with a
+// byte order mark, and leave blanks around cells.
 func (a *app) add(ctx context.Context, in io.Reader) error {
-	lines, err := csv.NewReader(in).ReadAll()
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
 	for _, l := range lines {
-		if len(l) != 5 || l[0] == "" || !strings.Contains(l[4], "@") {
+		for i := range l {
+			l[i] = strings.TrimSpace(l[i])
+		}
+		address, invalid := mail.ParseAddress(l[len(l)-1])
+		if len(l) != 5 || l[0] == "" || invalid != nil {
 			return fmt.Errorf("%q: want ref,template,role,name,email", l)
 		}
 		_, addErr := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (ref) DO NOTHING`,
-			l[0], l[1], l[2], l[3], strings.ToLower(l[4]))
+			l[0], l[1], l[2], l[3], strings.ToLower(address.Address))
 		err = errors.Join(err, addErr)
 	}
 	return err

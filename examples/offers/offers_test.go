@@ -370,9 +370,14 @@ func TestReminders(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	f := newFixture(t, filepath.Join(t.TempDir(), "offers.db"))
-	for _, line := range []string{"1,t,Buyer,Ann\n", ",t,Buyer,Ann,ann@example.com\n", "1,t,Buyer,Ann,ann\n", "\"\n"} {
+	for _, line := range []string{"1,t,Buyer,Ann\n", ",t,Buyer,Ann,ann@example.com\n", "1,t,Buyer,Ann,ann\n", "1,t,Buyer,Ann,ann@example.com ben@example.com\n", "1,t,Buyer,Ann,@\n", "\"\n"} {
 		require.Error(t, f.add(t.Context(), strings.NewReader(line)), line)
 	}
+	sheet := "\ufeffa, " + f.template + " ,Buyer,Ann, ANN@example.com \nb," + f.template + ",Buyer,Ann,Ann <ann@example.com>\n"
+	require.NoError(t, f.add(t.Context(), strings.NewReader(sheet)))
+	added := found(t, f.app, "email = 'ann@example.com' AND template = '"+f.template+"'")
+	require.Len(t, added, 2)
+	require.Equal(t, "a", added[0].Ref)
 	f.want("=1+1", "ann@example.com")
 	var out strings.Builder
 	require.NoError(t, f.export(t.Context(), &out))
