@@ -45,8 +45,7 @@ type app struct {
 	client *signforms.Client
 	db     *sql.DB
 	events *queue.Queue
-	pdfs   http.Client // has no API key
-	hosts  []string    // that PDFs may come from
+	hosts  []string // that PDFs may come from
 	now    func() time.Time
 
 	every, nightly, settle, overdue, again time.Duration // see the flags

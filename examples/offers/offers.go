@@ -121,19 +121,33 @@ func (a *app) resolve(ctx context.Context, o offer, documents map[string]*signfo
 	return a.to(ctx, toDecide, o, ", note = $5", "which document is it: "+strings.Join(candidates, " or "))
 }
 
-// download gets a PDF from one of the hosts. Its errors do not quote the link, because anyone with the link can read the document.
+// listed refuses a request to another host than those that PDFs may come from, and redirects without end.
+func (a *app) listed(r *http.Request, before []*http.Request) error {
+	if len(before) > 5 || !slices.ContainsFunc(a.hosts, func(host string) bool { return strings.HasPrefix(r.URL.String(), host+"/") }) {
+		return errors.New("the link to the PDF, or what it redirects to, does not begin with one of OFFERS_PDF_HOSTS")
+	}
+	return nil
+}
+
+// download gets a PDF from one of the hosts, whole: one that was cut off has no mark at its end. Its errors do not quote the link,
+// because anyone with the link can read the document.
 func (a *app) download(ctx context.Context, link string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
-	if err != nil || !slices.ContainsFunc(a.hosts, func(host string) bool { return strings.HasPrefix(link, host+"/") }) {
-		return nil, errors.New("the link to the PDF does not begin with one of OFFERS_PDF_HOSTS")
+	if err != nil {
+		return nil, errors.New("the link to the PDF is none")
 	}
-	answer, err := a.pdfs.Do(r)
+	if err := a.listed(r, nil); err != nil {
+		return nil, err
+	}
+	pdfs := http.Client{CheckRedirect: a.listed} // has no API key
+	answer, err := pdfs.Do(r)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the link
 	}
 	defer answer.Body.Close()
 	pdf, err := io.ReadAll(io.LimitReader(answer.Body, maxPDF+1))
-	if err == nil && (answer.StatusCode != http.StatusOK || len(pdf) > maxPDF || !bytes.HasPrefix(pdf, []byte("%PDF-"))) {
+	whole := bytes.HasPrefix(pdf, []byte("%PDF-")) && bytes.Contains(pdf[max(0, len(pdf)-1024):], []byte("%%EOF"))
+	if err == nil && (answer.StatusCode != http.StatusOK || len(pdf) > maxPDF || !whole) {
 		err = fmt.Errorf("the download was answered %d, with %d bytes that are not a whole PDF", answer.StatusCode, len(pdf))
 	}
 	return pdf, err

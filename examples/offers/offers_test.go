@@ -328,6 +328,47 @@ func TestPDFOfAnotherHost(t *testing.T) {
 	})
 }
 
+func TestPDFThatIsNotWhole(t *testing.T) {
+	f := newFixture(t, filepath.Join(t.TempDir(), "offers.db"))
+	const pdf = "%PDF-1.7\n1 0 obj\n%%EOF\n"
+	asked := 0
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		io.WriteString(w, pdf)
+	}))
+	defer elsewhere.Close()
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, elsewhere.URL+"/token", http.StatusFound)
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusFound)
+		case "/near":
+			http.Redirect(w, r, "/whole", http.StatusFound)
+		case "/announced":
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, pdf)
+		case "/cut":
+			io.WriteString(w, pdf[:12])
+		case "/whole":
+			io.WriteString(w, pdf)
+		}
+	}))
+	defer files.Close()
+	f.hosts = []string{files.URL}
+	for _, path := range []string{"/away", "/round", "/announced", "/cut", "/empty"} {
+		_, err := f.download(t.Context(), files.URL+path)
+		require.Error(t, err, path)
+		require.NotContains(t, err.Error(), "token")
+	}
+	require.Zero(t, asked)
+	for _, path := range []string{"/near", "/whole"} {
+		got, err := f.download(t.Context(), files.URL+path)
+		require.NoError(t, err)
+		require.Equal(t, pdf, string(got))
+	}
+}
+
 // Twelve offers are late at once. Each is reminded once, and never are there more than five in 15 minutes, though the program starts
 // again and again, and forgets what it did.
 func TestReminders(t *testing.T) {
