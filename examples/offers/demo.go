@@ -34,7 +34,7 @@ func runDemo(ctx context.Context) error {
 	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 1, AfterWork: true, Reset: true})
 	lines := "a-1,T,Buyer,Ann,ann@example.com\na-2,T,Buyer,Ann,ann@example.com\nb-1,T,Buyer,Ben,ben@example.com\n"
 	err = a.add(ctx, strings.NewReader(strings.ReplaceAll(lines, "T", template)))
-	for _, wait := range []time.Duration{0, time.Minute, 80 * time.Hour} { // after a minute the first is found, and the second is sent
+	for _, wait := range []time.Duration{0, 0, time.Minute, 80 * time.Hour} { // after a minute the first is found, and the second is sent
 		srv.Advance(wait)
 		err = errors.Join(err, a.pass(ctx))
 	}

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -47,6 +48,7 @@ type app struct {
 	events *queue.Queue
 	hosts  []string // that PDFs may come from
 	now    func() time.Time
+	doubts sync.Map // when this process first saw a doubt, by doubt
 
 	every, nightly, settle, overdue, again time.Duration // see the flags
 }
@@ -135,7 +137,7 @@ func (a *app) loop(ctx context.Context) {
 
 // pass does what is due. A step that fails does not stop the others.
 func (a *app) pass(ctx context.Context) error {
-	doubts := a.reconcile(ctx, "state = 'sending' AND tried <= $1", a.now().Add(-a.settle).UnixMilli())
+	doubts := a.reconcile(ctx, "state = 'sending'")
 	return errors.Join(doubts, a.send(ctx), a.look(ctx), a.remind(ctx))
 }
 

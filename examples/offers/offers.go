@@ -66,16 +66,30 @@ func (a *app) own(ctx context.Context, o offer, document string) error {
 	return a.to(ctx, open, o, ", note = '', document = $5, sent = $6, hints = hints + 1", document, a.now().UnixMilli())
 }
 
+type doubt struct {
+	ref   string
+	tried int64
+}
+
+// settled reports whether this process has seen an offer's doubt for long enough. It compares no times of the database, because the
+// clock of the machine that wrote them may have been set, or differ. time.Now also counts by a clock that nobody can set.
+func (a *app) settled(o offer) bool {
+	seen, _ := a.doubts.LoadOrStore(doubt{o.Ref, o.Tried}, a.now())
+	return a.now().Sub(seen.(time.Time)) >= a.settle
+}
+
 // reconcile lists the documents of the selected offers' templates. It finds what no event told, and resolves doubts: only by a list
 // that is whole, and if the request had ended long before the list was read.
-func (a *app) reconcile(ctx context.Context, where string, args ...any) error {
-	offers, err := a.find(ctx, where, args...)
+func (a *app) reconcile(ctx context.Context, where string) error {
+	offers, err := a.find(ctx, where)
 	byTemplate := map[string][]offer{}
 	for _, o := range offers {
-		byTemplate[o.Template] = append(byTemplate[o.Template], o)
+		if o.State != sending || a.settled(o) {
+			byTemplate[o.Template] = append(byTemplate[o.Template], o)
+		}
 	}
 	for template, offers := range byTemplate {
-		settled, whole := a.now().Add(-a.settle).UnixMilli(), true
+		whole := true
 		documents := map[string]*signforms.Respondent{}
 		for r, listErr := range a.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: template}) {
 			if listErr != nil {
@@ -87,7 +101,7 @@ func (a *app) reconcile(ctx context.Context, where string, args ...any) error {
 		for _, o := range offers {
 			if r := documents[o.Document]; r != nil && r.Status != signforms.StatusPending {
 				err = errors.Join(err, a.to(ctx, o.State, o, ", hints = hints + 1"))
-			} else if o.State == sending && o.Tried <= settled && whole {
+			} else if o.State == sending && whole {
 				err = errors.Join(err, a.resolve(ctx, o, documents))
 			}
 		}
@@ -121,10 +135,12 @@ func (a *app) resolve(ctx context.Context, o offer, documents map[string]*signfo
 	return a.to(ctx, toDecide, o, ", note = $5", "which document is it: "+strings.Join(candidates, " or "))
 }
 
+var errNotListed = errors.New("the link to the PDF, or what it redirects to, does not begin with one of OFFERS_PDF_HOSTS")
+
 // listed refuses a request to another host than those that PDFs may come from, and redirects without end.
 func (a *app) listed(r *http.Request, before []*http.Request) error {
 	if len(before) > 5 || !slices.ContainsFunc(a.hosts, func(host string) bool { return strings.HasPrefix(r.URL.String(), host+"/") }) {
-		return errors.New("the link to the PDF, or what it redirects to, does not begin with one of OFFERS_PDF_HOSTS")
+		return errNotListed
 	}
 	return nil
 }
@@ -133,11 +149,8 @@ func (a *app) listed(r *http.Request, before []*http.Request) error {
 // because anyone with the link can read the document.
 func (a *app) download(ctx context.Context, link string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
-	if err != nil {
-		return nil, errors.New("the link to the PDF is none")
-	}
-	if err := a.listed(r, nil); err != nil {
-		return nil, err
+	if err != nil || a.listed(r, nil) != nil {
+		return nil, errNotListed
 	}
 	pdfs := http.Client{CheckRedirect: a.listed} // has no API key
 	answer, err := pdfs.Do(r)
