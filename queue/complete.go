@@ -33,8 +33,12 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 	if !ok {
 		return errors.New("queue: Complete: the ctx is not that of a function that Run called")
 	}
-	if _, ok := c.queue.db.(*postgresStore); !ok {
+	db, ok := c.queue.db.(*postgresStore)
+	if !ok {
 		return errors.New("queue: Complete: the queue is in a SQLite file, not in Postgres")
+	}
+	if tx == nil {
+		return errors.New("queue: Complete: tx is nil")
 	}
 	mark := markDone
 	if c.queue.KeepBodies > 0 {
@@ -46,6 +50,10 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("queue: completing an event: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
+		var schema string
+		if err := tx.QueryRow(ctx, ownSchema).Scan(&schema); err == nil && channelName(schema) != db.channel {
+			return fmt.Errorf("queue: Complete: the queue is in another schema than %s, where tx looks for its tables", schema)
+		}
 		return ErrLost
 	}
 	c.called.Store(true)

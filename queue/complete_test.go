@@ -118,3 +118,22 @@ func TestCompleteElsewhere(t *testing.T) {
 	s.settled(q)
 	require.Contains(t, s.list(q, queue.Filter{})[0].Error, "SQLite")
 }
+
+func TestCompleteInAnotherSchema(t *testing.T) {
+	l, other := newLedger(t), newLedger(t)
+	other.s.queue(nil)
+	q := l.s.queue(&queue.Options{Retries: []time.Duration{}})
+	l.s.accept(q, completed("a", 1), completed("b", 1))
+	l.s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+		if e.SubjectID() == "a" {
+			return queue.Complete(ctx, nil)
+		}
+		tx, err := other.enter(ctx, e)
+		return errors.Join(err, tx.Rollback(ctx))
+	}})
+	l.s.settled(q)
+	all := l.s.list(q, queue.Filter{})
+	require.Contains(t, all[0].Error, "tx is nil")
+	require.NotContains(t, all[0].Error, "panic")
+	require.Contains(t, all[1].Error, "in another schema than test")
+}

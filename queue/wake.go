@@ -71,9 +71,16 @@ func (s *sqliteStore) announce() {}
 // channelOf returns the channel on which the processes of a queue notify each other: each schema has its own.
 func channelOf(ctx context.Context, db *sql.DB) (string, error) {
 	var schema string
-	err := db.QueryRowContext(ctx, "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_lines')").Scan(&schema)
+	err := db.QueryRowContext(ctx, ownSchema).Scan(&schema)
+	return channelName(schema), err
+}
+
+// ownSchema selects the schema of the queue's tables.
+const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_lines')"
+
+func channelName(schema string) string {
 	sum := sha256.Sum256([]byte(schema))
-	return "signforms_queue_" + hex.EncodeToString(sum[:8]), err
+	return "signforms_queue_" + hex.EncodeToString(sum[:8])
 }
 
 // announce notifies other processes, after a commit. Notifications of several commits become one. It is no part of the transaction, because
