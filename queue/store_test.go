@@ -231,7 +231,8 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(2 * 365 * 24 * time.Hour)
 				s := stage{t, newFile(t), true}
-				q := s.queue(&queue.Options{Timeout: time.Hour, Grace: 5 * time.Second})
+				var log logged
+				q := s.queue(&queue.Options{Timeout: time.Hour, Grace: 5 * time.Second, Logger: log.logger()})
 				s.accept(q, completed("a", 1))
 				began, goOn := make(chan struct{}), make(chan struct{})
 				ctx, cancel := context.WithCancel(t.Context())
@@ -255,6 +256,7 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 				require.NoError(t, <-ended)
 				require.LessOrEqual(t, time.Since(begun), c.wait)
 				unlock()
+				require.Zero(t, log.count(`the lease had ended"`), "it had not")
 			})
 		})
 	}

@@ -164,7 +164,7 @@ func (r *runner) note(c *claim, s *Settled) {
 	case Released:
 		r.log(slog.LevelWarn, "queue: event interrupted by the end of Run", &c.entry)
 	case Stale:
-		r.log(slog.LevelWarn, "queue: outcome not stored, the lease had ended", &c.entry, attrs...)
+		r.log(slog.LevelWarn, "queue: outcome not stored, the lease had ended or the store did not answer", &c.entry, attrs...)
 	}
 }
 
