@@ -25,6 +25,10 @@ type Stored struct {
 // queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not import package
 // queue, so that programs without a queue do not depend on its database drivers. If stored panics, the function runs all the same, in a
 // span without a key and a link.
+//
+// signforms.outcome of the span says what the function returned: processed, failed, or given_up for an error that is marked by
+// webhook.Permanent. In the metrics that QueueSettled counts it says what the queue then stored, in its own words: its Outcome. So
+// a try that was abandoned can have a span that says processed.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),

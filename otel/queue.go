@@ -36,7 +36,7 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	t.queue.stored.Add(ctx, int64(stored))
 }
 
-// QueueSettled counts one run of a function, with the event's type, the outcome and the time that it took. Call it from
+// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome) and the time that it took. Call it from
 // Options.OnSettled of package queue. For the spans, wrap the functions of Queue.Run in [Telemetry.Funcs].
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
