@@ -40,6 +40,21 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// A call that cannot be meant is refused before a database is made.
+func TestRefusedCalls(t *testing.T) {
+	for _, args := range []string{"what", "show", "show a b", "pdf", "run now", "decide a", "export -settle 0", "run -settle -1s", "run -every 0", "run -remind-every 1m"} {
+		db := filepath.Join(t.TempDir(), "offers.db")
+		cmd := exec.Command(os.Args[0], strings.Fields(args)...)
+		cmd.Env = append(os.Environ(), "OFFERS_PROGRAM=1", "OFFERS_DB="+db, "SIGNFORMS_BASE_URL=http://127.0.0.1:1", "SIGNFORMS_API_KEY=k")
+		_, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, args)
+		require.Contains(t, string(out), "want ", args)
+		require.NoFileExists(t, db)
+	}
+}
+
 // program is a process of the program, beside a service in the process of the test.
 type program struct {
 	*testing.T

@@ -62,9 +62,17 @@ func runCommand(ctx context.Context) error {
 	flag.DurationVar(&a.overdue, "remind-after", 72*time.Hour, "age at which an offer is late")
 	flag.DurationVar(&a.again, "remind-every", 168*time.Hour, "time between two reminders of an offer, 17 minutes or more")
 	flag.CommandLine.Parse(os.Args[2:])
-	a.again = max(a.again, 17*time.Minute)
+	if min(a.every, a.nightly, a.settle, a.overdue) <= 0 || a.again < 17*time.Minute {
+		return errors.New("want times above 0, and 17 minutes or more for -remind-every")
+	}
+	wanted := map[string]int{"add": 0, "run": 0, "export": 0, "show": 1, "pdf": 1, "decide": 2}
+	if n, known := wanted[os.Args[1]]; !known || flag.NArg() != n {
+		return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again; flags before arguments")
+	}
 	base := os.Getenv("SIGNFORMS_BASE_URL")
-	a.hosts = strings.Split(cmp.Or(os.Getenv("OFFERS_PDF_HOSTS"), base), ",")
+	for _, host := range strings.Split(cmp.Or(os.Getenv("OFFERS_PDF_HOSTS"), base), ",") {
+		a.hosts = append(a.hosts, strings.TrimRight(strings.TrimSpace(host), "/"))
+	}
 	client, err := signforms.New(base, os.Getenv("SIGNFORMS_API_KEY"), &signforms.Options{WorkspaceID: os.Getenv("SIGNFORMS_WORKSPACE_ID")})
 	if err == nil {
 		err = a.open(ctx, cmp.Or(os.Getenv("OFFERS_DB"), "offers.db"))
@@ -75,7 +83,7 @@ func runCommand(ctx context.Context) error {
 	defer a.db.Close()
 	defer a.events.Close()
 	a.client = client
-	switch args := append(flag.Args(), "", ""); os.Args[1] {
+	switch os.Args[1] {
 	case "add":
 		return a.add(ctx, os.Stdin)
 	case "run":
@@ -83,13 +91,11 @@ func runCommand(ctx context.Context) error {
 	case "export":
 		return a.export(ctx, os.Stdout)
 	case "show":
-		return a.show(ctx, os.Stdout, args[0])
+		return a.show(ctx, os.Stdout, flag.Arg(0))
 	case "pdf":
-		return a.pdf(ctx, os.Stdout, args[0])
-	case "decide":
-		return a.decide(ctx, args[0], args[1])
+		return a.pdf(ctx, os.Stdout, flag.Arg(0))
 	}
-	return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again")
+	return a.decide(ctx, flag.Arg(0), flag.Arg(1))
 }
 
 // run works until ctx ends: it receives events, does a pass again and again, and reconciles at the start and nightly.

@@ -38,7 +38,7 @@ func newPostgres(t *testing.T) string {
 	name := fmt.Sprint("test", cluster.schemas.Add(1))
 	_, err = db.ExecContext(t.Context(), "CREATE SCHEMA "+name)
 	require.NoError(t, err)
-	return clusterURL(name)
+	return clusterURL(name) + "&pool_max_conn_idle_time=1s&pool_health_check_period=1s" // the program leaves its pool to its end
 }
 
 func clusterURL(schema string) string {
@@ -74,7 +74,7 @@ func startCluster() error {
 	if out, err := command(initdb, "-D", data, "-U", "offers", "-A", "trust", "-E", "UTF8", "--no-sync").CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	cluster.server = command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-k", cluster.dir, "-c", "listen_addresses=", "-c", "fsync=off")
+	cluster.server = command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-k", cluster.dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=500")
 	if err := cluster.server.Start(); err != nil {
 		return err
 	}
