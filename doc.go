@@ -104,9 +104,10 @@
 // service says that there is no other (totalPages or hasNextPage), otherwise up to three.
 //
 // Totals are compared with what was yielded. If a service's totals count something else, [Endpoint].IgnoreTotals switches that off.
-// A list whose service ignores the limit and reports no total is read twice.
+// A list whose service ignores the limit and reports no total is read twice. Behind a total that is a multiple of 1,000, All looks
+// once more, because some services count no further.
 //
-// All cannot notice that, between the same two requests, one record leaves the pages read so far and another enters the rest, in a
+// All cannot notice that, between two counts of the service, one record leaves the pages read so far and another enters the rest, in a
 // list that is read without overlap: newest first, with totals, and longer than about ten pages of 100 or four of 10. Nor
 // can it notice what a DateTo of the caller leaves out, or records that the service neither lists nor counts.
 //

@@ -189,7 +189,8 @@ func (t *writeTrace) readBody() {
 // it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was stopped
 // by a context after it got a connection proves nothing: its write loop may still run.
 //
-// Whether that connection was for the call shows its body: nobody can send what nobody has read. Where somebody may have it, the
+// Whether that connection was for the call shows its body: nobody can send what nobody has read. (A reminder has its inputs in the
+// URL too. That its transport sends it by a way without a trace and reports another is not found out.) Where somebody may have it, the
 // transport must return the very error for which it got no connection, to the call's own address and looking for no other.
 func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
 	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

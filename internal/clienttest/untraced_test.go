@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -34,6 +35,9 @@ func TestUntracedSendBesideAFailedConnection(t *testing.T) {
 	plain, refused := &http.Transport{DisableKeepAlives: true}, &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("refused")
 	}}
+	dead := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(nobody, "http://")) // with its trace
+	}}
 	untraced := func(req *http.Request) error {
 		body, err := io.ReadAll(req.Body)
 		require.NoError(t, err)
@@ -50,6 +54,13 @@ func TestUntracedSendBesideAFailedConnection(t *testing.T) {
 		"both errors": func(r *http.Request) error {
 			err := untraced(r)
 			return errors.Join(err, get(r.Context(), refused, srv.URL))
+		},
+		"the same host, before, and both told": func(r *http.Request) error {
+			body, err := io.ReadAll(r.Body) // before it looks for a connection, as for a log
+			require.NoError(t, err)
+			first := get(r.Context(), dead, srv.URL)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			return fmt.Errorf("first: %w; second: %v", first, untraced(r))
 		},
 		"the same host, before": func(r *http.Request) error { _ = get(r.Context(), refused, srv.URL); return untraced(r) },
 		"the same host, after":  func(r *http.Request) error { err := untraced(r); _ = get(r.Context(), refused, srv.URL); return err },
