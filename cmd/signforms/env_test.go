@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -11,9 +10,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
-	page, err := os.ReadFile("../../docs/sandbox.md")
-	require.NoError(t, err)
+func TestEveryFlagOfServeHasAVariable(t *testing.T) {
 	cmd, _, err := newRoot(hasty).Find([]string{"serve"})
 	require.NoError(t, err)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -21,7 +18,6 @@ func TestEveryFlagOfServeHasAVariableAndALine(t *testing.T) {
 			return
 		}
 		require.Contains(t, f.Usage, "[$SIGNFORMS_SANDBOX_"+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))+"]", f.Name)
-		require.True(t, strings.Contains(string(page), "`--"+f.Name+"`"), "docs/sandbox.md has no line about --%s", f.Name)
 	})
 }
 

@@ -18,8 +18,8 @@ func Seed() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "seed FILE",
 		Short: "Add the records of a seed file to a running sandbox",
-		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. docs/sandbox.md shows the\n" +
-			"format. A file with a mistake adds nothing.",
+		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. docs/sandbox.md has a link\n" +
+			"to an example. A file with a mistake adds nothing.",
 		Args: cli.ExactlyOne("FILE"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
