@@ -89,9 +89,9 @@ func (s *Server) Archive(documentID string) error { return s.act(documentID, sig
 
 // Submission is what a respondent enters into a form.
 type Submission struct {
-	RespondentEmail string            // may be empty
-	Answers         map[string]string // by question; each at most MaxText characters
-	From            Origin            // default IP 192.0.2.1
+	RespondentEmail string            `json:"respondentEmail,omitempty"` // may be empty
+	Answers         map[string]string `json:"answers"`                   // by question; each at most MaxText characters
+	From            Origin            `json:"from,omitzero"`             // default IP 192.0.2.1
 }
 
 // SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,

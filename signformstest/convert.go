@@ -12,10 +12,11 @@ import (
 )
 
 // This file holds the one conversion of each record that the public API shows. Public types are not those of the packages
-// below, whose fields would not show in the documentation.
+// below, whose fields would not show in the documentation. Their JSON names are those of the control API (docs/control.yaml).
 
+// convertAll returns a list that is empty, not nil, when there is nothing in it: as JSON it is [] then.
 func convertAll[From, To any](all []From, convert func(From) To) []To {
-	var out []To
+	out := make([]To, 0, len(all))
 	for _, v := range all {
 		out = append(out, convert(v))
 	}
@@ -166,7 +167,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 	out := DocumentState{
 		ID: d.ID, Type: signforms.SigningType(d.Kind), TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
 		Status: signforms.DocumentStatus(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
-		Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
+		Signers: []SignerState{}, Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
 		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
 		HasPDF: d.PDF.SHA256 != "", Finished: FinishedFile(d.Finishing),
 	}

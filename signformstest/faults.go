@@ -23,23 +23,23 @@ import (
 // would happen to a request, only the one that was set first does. What happens can be combined; with nothing, or Latency alone,
 // the request is answered as usual.
 type Fault struct {
-	Operation   signforms.Operation // as in signforms.OpSend; empty: any
-	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
-	Nth         int                 // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
-	Times       int                 // happens this often at most; 0: no limit
-	Probability float64             // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
+	Operation   signforms.Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
+	DocumentID  string              `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
+	Nth         int                 `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
+	Times       int                 `json:"times,omitempty"`       // happens this often at most; 0: no limit
+	Probability float64             `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
 
-	AfterWork   bool          // do the work first, so that its answer gets lost or is wrong
-	Latency     time.Duration // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
-	Reset       bool          // reset the connection instead of answering
-	Status      int           // answer with this status, 200 to 599, instead of doing the work; 0: that of the work, or 200 with Body
-	Body        string        // answer with this body instead of doing the work; empty: that of the work, or with Status none
-	ContentType string        // of the answer; default application/json
-	RetryAfter  string        // Retry-After header of the answer, unchecked; empty: none, or the service's own
-	Cut         int           // break the connection after this many bytes of the answer's body; 0, or more than it has: not at all
-	Drip        time.Duration // wait this long between any two bytes of the answer's body; 0: not at all
-	Unknown     bool          // put statuses that no client knows into the answer, and a new field into each object
-	WrongTypes  bool          // swap strings with numbers and booleans in the answer
+	AfterWork   bool          `json:"afterWork,omitempty"`   // do the work first, so that its answer gets lost or is wrong
+	Latency     time.Duration `json:"latency,omitempty"`     // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
+	Reset       bool          `json:"reset,omitempty"`       // reset the connection instead of answering
+	Status      int           `json:"status,omitempty"`      // answer with this status, 200 to 599, instead of doing the work; 0: that of the work, or 200 with Body
+	Body        string        `json:"body,omitempty"`        // answer with this body instead of doing the work; empty: that of the work, or with Status none
+	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
+	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, unchecked; empty: none, or the service's own
+	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or more than it has: not at all
+	Drip        time.Duration `json:"drip,omitempty"`        // wait this long between any two bytes of the answer's body; 0: not at all
+	Unknown     bool          `json:"unknown,omitempty"`     // put statuses that no client knows into the answer, and a new field into each object
+	WrongTypes  bool          `json:"wrongTypes,omitempty"`  // swap strings with numbers and booleans in the answer
 }
 
 // WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
@@ -53,23 +53,23 @@ type Fault struct {
 // does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode.
 // Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
-	WebhookID   string  // as AddWebhook returned it, of a webhook that there is; empty: any
-	DocumentID  string  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
-	EventType   string  // a webhookEvent, as in "new_template_response"; empty: any
-	Nth         int     // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
-	Times       int     // happens this often at most; 0: no limit
-	Probability float64 // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
+	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
+	DocumentID  string  `json:"documentId,omitempty"`  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
+	EventType   string  `json:"eventType,omitempty"`   // a webhookEvent, as in "new_template_response"; empty: any
+	Nth         int     `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
+	Times       int     `json:"times,omitempty"`       // happens this often at most; 0: no limit
+	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
 
-	Drop       bool          // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
-	Duplicate  bool          // send the same request twice
-	Secret     string        // sign with this instead of the webhook's secret; empty: with that
-	Shift      time.Duration // add this to x-timestamp: negative for a stale one
-	OmitHeader string        // leave out this header, as in "x-signature"
-	OmitType   bool          // leave out webhookEvent
-	Type       string        // write this as webhookEvent; empty: the event's own
-	Pad        int           // add a field of this many bytes to each event, at most 16 MiB; 0: none
-	Reencode   bool          // indent the body and escape it for HTML after it was signed, as proxies do
+	Drop       bool          `json:"drop,omitempty"`       // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
+	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
+	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
+	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp: negative for a stale one
+	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header, as in "x-signature"
+	OmitType   bool          `json:"omitType,omitempty"`   // leave out webhookEvent
+	Type       string        `json:"type,omitempty"`       // write this as webhookEvent; empty: the event's own
+	Pad        int           `json:"pad,omitempty"`        // add a field of this many bytes to each event, at most 16 MiB; 0: none
+	Reencode   bool          `json:"reencode,omitempty"`   // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
 var operations = []signforms.Operation{
@@ -169,11 +169,11 @@ func (s *Server) tellFault(id string) string {
 
 // ActiveFault is a fault that was set and not taken back. One of Fault and WebhookFault is nil.
 type ActiveFault struct {
-	ID           string
-	Fault        *Fault
-	WebhookFault *WebhookFault
-	Matched      int // requests or attempts so far
-	Happened     int // to how many of them
+	ID           string        `json:"id"`
+	Fault        *Fault        `json:"request,omitempty"`
+	WebhookFault *WebhookFault `json:"delivery,omitempty"`
+	Matched      int           `json:"matched"`  // requests or attempts so far
+	Happened     int           `json:"happened"` // to how many of them
 }
 
 // Faults returns the faults that were set and not taken back: those of requests, then those of webhooks, each in their order.

@@ -3,16 +3,19 @@ package signformstest
 // TemplateField is a place in the PDF of a [Template] or [Document] that a signer fills in when signing. The service's own
 // fields are not documented.
 type TemplateField struct {
-	Name     string    // not empty, and not that of another field; in completed events it is the label of the field's key
-	Role     string    // title of the role that fills it in; in a Document the signer's e-mail address
-	Kind     FieldKind // what goes into it
-	Required bool      // nobody of the role can sign without it
+	Name     string    `json:"name"`               // not empty, and not that of another field; in completed events it is the label of the field's key
+	Role     string    `json:"role"`               // title of the role that fills it in; in a Document the signer's e-mail address
+	Kind     FieldKind `json:"kind"`               // what goes into it
+	Required bool      `json:"required,omitempty"` // nobody of the role can sign without it
 
-	Page int // from 1
+	Page int `json:"page"` // from 1
 
 	// X and Y are the field's top left corner and Width and Height its size, as fractions of the visible page (cropped and
 	// rotated, as a reader shows it), from the page's top left.
-	X, Y, Width, Height float64
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
 }
 
 // FieldKind says what goes into a [TemplateField].
@@ -31,12 +34,12 @@ const (
 // and Label are the field's. Where it has none, Name is empty and the rest is free. Completed events carry the value under a
 // key such as contact_field(page1)[Buyer].
 type FieldValue struct {
-	Name  string
-	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
-	Page  int    // from 1
-	Label string // usually the role's title
-	Value string // at most MaxText characters
-	Image []byte // a PNG of at most 1 MiB, for a signature or initials
+	Name  string `json:"name,omitempty"`
+	Kind  string `json:"kind,omitempty"`  // "contact_field" is documented by the service; "text", "date" and "name" were seen
+	Page  int    `json:"page,omitempty"`  // from 1
+	Label string `json:"label,omitempty"` // usually the role's title
+	Value string `json:"value,omitempty"` // at most MaxText characters
+	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB, for a signature or initials
 }
 
 // QuestionKind says how a [Field] of a form is answered.
@@ -53,6 +56,6 @@ const (
 
 // Origin is where an act came from, for the audit trail.
 type Origin struct {
-	IP        string // at most MaxName characters
-	UserAgent string // at most 512 bytes are kept
+	IP        string `json:"ip,omitempty"`        // at most MaxName characters
+	UserAgent string `json:"userAgent,omitempty"` // at most 512 bytes are kept
 }

@@ -14,24 +14,24 @@ import (
 
 // Request is one API request that was answered, or that the service tried to answer.
 type Request struct {
-	At          time.Time           // when it arrived, by the service's clock
-	Operation   signforms.Operation // empty: the path is not one of the service's
-	Method      string
-	Path        string      // at most 1,000 bytes of it, as of RequestID
-	WorkspaceID string      // that the API key acts for; empty: not authenticated
-	RequestID   string      // x-request-id as sent
-	Header      http.Header // without the API key
-	Query       url.Values
-	Body        []byte   // the first 64 KiB; nil when no body was read
-	Cut         bool     // Header, Query and Body were dropped since, to bound the log
-	Missing     []string // required inputs that were not there
-	Notes       []string // what was ignored and why, what was taken in another spelling than the published one, and other hints
-	Rule        string   // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
-	StatusCode  int      // of the answer; 0: none was written
-	Code        string   // of an error answer
-	Message     string   // of an error answer
-	Counted     bool     // a reminder that counts towards the limit
-	AnswerLost  bool     // the work may be done, but the client did not get the answer
+	At          time.Time           `json:"at"`                  // when it arrived, by the service's clock
+	Operation   signforms.Operation `json:"operation,omitempty"` // empty: the path is not one of the service's
+	Method      string              `json:"method"`
+	Path        string              `json:"path"`                  // at most 1,000 bytes of it, as of RequestID
+	WorkspaceID string              `json:"workspaceId,omitempty"` // that the API key acts for; empty: not authenticated
+	RequestID   string              `json:"requestId,omitempty"`   // x-request-id as sent
+	Header      http.Header         `json:"header"`                // without the API key
+	Query       url.Values          `json:"query"`
+	Body        []byte              `json:"body,omitempty"`       // the first 64 KiB; nil when no body was read
+	Cut         bool                `json:"cut,omitempty"`        // Header, Query and Body were dropped since, to bound the log
+	Missing     []string            `json:"missing,omitempty"`    // required inputs that were not there
+	Notes       []string            `json:"notes,omitempty"`      // what was ignored and why, what was taken in another spelling than the published one, and other hints
+	Rule        string              `json:"rule,omitempty"`       // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
+	StatusCode  int                 `json:"status"`               // of the answer; 0: none was written
+	Code        string              `json:"code,omitempty"`       // of an error answer
+	Message     string              `json:"message,omitempty"`    // of an error answer
+	Counted     bool                `json:"counted,omitempty"`    // a reminder that counts towards the limit
+	AnswerLost  bool                `json:"answerLost,omitempty"` // the work may be done, but the client did not get the answer
 
 	line string
 }
@@ -48,14 +48,14 @@ func (s *Server) Requests() []Request {
 
 // Message is mail that the service would have sent.
 type Message struct {
-	ID         int64  // from 1, ascending over all messages
-	Kind       string // "invitation", "reminder" or "notice"
-	DocumentID string // the document, or the form
-	To         string
-	Subject    string
-	Body       string
-	Link       signforms.SigningLink // string(Link) opens the document or form, and signs the document with POST; empty in notices
-	At         time.Time             // by the service's clock
+	ID         int64                 `json:"id"`         // from 1, ascending over all messages
+	Kind       string                `json:"kind"`       // "invitation", "reminder" or "notice"
+	DocumentID string                `json:"documentId"` // the document, or the form
+	To         string                `json:"to"`
+	Subject    string                `json:"subject"`
+	Body       string                `json:"body"`
+	Link       signforms.SigningLink `json:"link,omitempty"` // string(Link) opens the document or form, and signs the document with POST; empty in notices
+	At         time.Time             `json:"at"`             // by the service's clock
 }
 
 // String describes the message in one line without its link, which is a secret, and without personal data.
@@ -103,15 +103,15 @@ const (
 // Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8 attempts,
 // with waits of 5 s, 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
 type Delivery struct {
-	ID            string
-	WebhookID     string
-	EventTypes    []string // the webhookEvent of each element of the body
-	Test          bool     // from [Server.TestWebhook]
-	Status        DeliveryStatus
-	Body          []byte // the same for every attempt; nil before the first
-	Attempts      []Attempt
-	NextAttemptAt time.Time // while pending; else zero
-	CreatedAt     time.Time // when the event happened, by the service's clock
+	ID            string         `json:"id"`
+	WebhookID     string         `json:"webhookId"`
+	EventTypes    []string       `json:"eventTypes"`     // the webhookEvent of each element of the body
+	Test          bool           `json:"test,omitempty"` // from [Server.TestWebhook]
+	Status        DeliveryStatus `json:"status"`
+	Body          []byte         `json:"body,omitempty"` // the same for every attempt; nil before the first
+	Attempts      []Attempt      `json:"attempts"`
+	NextAttemptAt time.Time      `json:"nextAttemptAt,omitzero"` // while pending; else zero
+	CreatedAt     time.Time      `json:"createdAt"`              // when the event happened, by the service's clock
 }
 
 // String describes the delivery in one line without personal data.
@@ -132,15 +132,15 @@ func (d Delivery) String() string {
 
 // Attempt is one request of a [Delivery] and what came back.
 type Attempt struct {
-	At           time.Time     // by the service's clock
-	Took         time.Duration // by the service's clock; 0 with Options.Start
-	Header       http.Header   // as sent, with x-timestamp and x-signature
-	Body         []byte        // as sent: that of the delivery, unless a [WebhookFault] changed it
-	StatusCode   int           // 0: no answer
-	AnswerHeader http.Header
-	Answer       []byte // the first 4 KiB of the answer's body
-	Error        string // why there was no answer, or not all of it; may be empty
-	Duplicate    bool   // a [WebhookFault] sent the request before it once more; does not count as one of the 8
+	At           time.Time     `json:"at"`             // by the service's clock
+	Took         time.Duration `json:"took"`           // by the service's clock; 0 with Options.Start
+	Header       http.Header   `json:"header"`         // as sent, with x-timestamp and x-signature
+	Body         []byte        `json:"body,omitempty"` // as sent: that of the delivery, unless a [WebhookFault] changed it
+	StatusCode   int           `json:"status"`         // 0: no answer
+	AnswerHeader http.Header   `json:"answerHeader,omitempty"`
+	Answer       []byte        `json:"answer,omitempty"`    // the first 4 KiB of the answer's body
+	Error        string        `json:"error,omitempty"`     // why there was no answer, or not all of it; may be empty
+	Duplicate    bool          `json:"duplicate,omitempty"` // a [WebhookFault] sent the request before it once more; does not count as one of the 8
 }
 
 // Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order of the

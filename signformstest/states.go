@@ -10,41 +10,41 @@ import (
 
 // TemplateState is a template as the service has it.
 type TemplateState struct {
-	ID           string
-	Name         string
-	Roles        []Role
-	SigningOrder bool
-	Fields       []TemplateField
-	Variables    []string
-	AuthorEmail  string
-	Archived     bool
-	ExpiresFor   time.Duration // how long after sending its documents expire; 0: never
-	CreatedAt    time.Time
-	HasPDF       bool // of its own; [Server.TemplatePDF] returns it
-	Documents    int  // made from it
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Roles        []Role          `json:"roles"`
+	SigningOrder bool            `json:"signingOrder,omitempty"`
+	Fields       []TemplateField `json:"fields,omitempty"`
+	Variables    []string        `json:"variables,omitempty"`
+	AuthorEmail  string          `json:"authorEmail"`
+	Archived     bool            `json:"archived,omitempty"`
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"` // how long after sending its documents expire; 0: never
+	CreatedAt    time.Time       `json:"createdAt"`
+	HasPDF       bool            `json:"hasPdf,omitempty"` // of its own; [Server.TemplatePDF] returns it
+	Documents    int             `json:"documents"`        // made from it
 }
 
 // DocumentState is a document as the service has it: a PDF document, or one that was made from a template.
 type DocumentState struct {
-	ID           string
-	Type         signforms.SigningType
-	TemplateID   string // of a document made from a template
-	Name         string
-	AuthorEmail  string
-	Status       signforms.DocumentStatus
-	SigningOrder bool
-	Archived     bool
-	Signers      []SignerState
-	Fields       []TemplateField // in a document made from a template, Role is the title of a role
-	Values       []SignedValue   // in the order in which they were entered
-	CreatedAt    time.Time
-	SentAt       time.Time // zero: never sent
-	CompletedAt  time.Time // zero: not completed
-	ExpiresAt    time.Time // zero: never
+	ID           string                   `json:"id"`
+	Type         signforms.SigningType    `json:"type"`
+	TemplateID   string                   `json:"templateId,omitempty"` // of a document made from a template
+	Name         string                   `json:"name"`
+	AuthorEmail  string                   `json:"authorEmail"`
+	Status       signforms.DocumentStatus `json:"status"`
+	SigningOrder bool                     `json:"signingOrder,omitempty"`
+	Archived     bool                     `json:"archived,omitempty"`
+	Signers      []SignerState            `json:"signers"`
+	Fields       []TemplateField          `json:"fields,omitempty"` // in a document made from a template, Role is the title of a role
+	Values       []SignedValue            `json:"values,omitempty"` // in the order in which they were entered
+	CreatedAt    time.Time                `json:"createdAt"`
+	SentAt       time.Time                `json:"sentAt,omitzero"`      // zero: never sent
+	CompletedAt  time.Time                `json:"completedAt,omitzero"` // zero: not completed
+	ExpiresAt    time.Time                `json:"expiresAt,omitzero"`   // zero: never
 
-	HasPDF   bool         // of its own, or its template's; else its PDF is an empty page
-	Finished FinishedFile // how far the finished file is
-	PDF      []byte       // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
+	HasPDF   bool         `json:"hasPdf,omitempty"`   // of its own, or its template's; else its PDF is an empty page
+	Finished FinishedFile `json:"finished,omitempty"` // how far the finished file is
+	PDF      []byte       `json:"pdf,omitempty"`      // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
 }
 
 // FinishedFile tells how far the finished file of a document is, which [Options].Finish makes.
@@ -60,60 +60,60 @@ const (
 
 // SignerState is one signer of a document as the service has it.
 type SignerState struct {
-	ID         string
-	Name       string
-	Email      string
-	Role       string // title of the role; empty in a PDF document
-	Order      int    // from 1; signers with the same act in any order
-	Status     signforms.SignerStatus
-	InTurn     bool                  // may act now as far as the signing order goes
-	Link       signforms.SigningLink // string(Link) is the URL
-	InvitedAt  time.Time             // zero: not invited yet; as the others
-	ViewedAt   time.Time
-	SignedAt   time.Time
-	DeclinedAt time.Time
-	Reason     string // for which the signer declined
-	IP         string // of the last act; empty before
+	ID         string                 `json:"id"`
+	Name       string                 `json:"name,omitempty"`
+	Email      string                 `json:"email"`
+	Role       string                 `json:"role,omitempty"` // title of the role; empty in a PDF document
+	Order      int                    `json:"order"`          // from 1; signers with the same act in any order
+	Status     signforms.SignerStatus `json:"status"`
+	InTurn     bool                   `json:"inTurn,omitempty"`   // may act now as far as the signing order goes
+	Link       signforms.SigningLink  `json:"link,omitempty"`     // string(Link) is the URL
+	InvitedAt  time.Time              `json:"invitedAt,omitzero"` // zero: not invited yet; as the others
+	ViewedAt   time.Time              `json:"viewedAt,omitzero"`
+	SignedAt   time.Time              `json:"signedAt,omitzero"`
+	DeclinedAt time.Time              `json:"declinedAt,omitzero"`
+	Reason     string                 `json:"reason,omitempty"` // for which the signer declined
+	IP         string                 `json:"ip,omitempty"`     // of the last act; empty before
 }
 
 // SignedValue is a value that a signer entered. Lists leave out its Image.
 type SignedValue struct {
-	SignerID string
+	SignerID string `json:"signerId"`
 	FieldValue
 }
 
 // FormState is a form as the service has it.
 type FormState struct {
-	ID        string
-	Title     string
-	Fields    []Field
-	CreatedAt time.Time
-	Responses int
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Fields    []Field   `json:"fields"`
+	CreatedAt time.Time `json:"createdAt"`
+	Responses int       `json:"responses"`
 }
 
 // ResponseState is a submitted form as the service has it.
 type ResponseState struct {
-	ID              string // formResponseId, a UUID
-	ObjectID        string // responseId, 24 hexadecimal digits
-	FormID          string
-	RespondentEmail string // empty: unknown
-	Answers         []Answer
-	SubmittedAt     time.Time
+	ID              string    `json:"formResponseId"` // formResponseId, a UUID
+	ObjectID        string    `json:"responseId"`     // responseId, 24 hexadecimal digits
+	FormID          string    `json:"formId"`
+	RespondentEmail string    `json:"respondentEmail,omitempty"` // empty: unknown
+	Answers         []Answer  `json:"answers"`
+	SubmittedAt     time.Time `json:"submittedAt"`
 }
 
 // Answer is what was answered to one question.
 type Answer struct {
-	Question string
-	Answer   string
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
 }
 
 // WebhookState is a webhook as the service has it.
 type WebhookState struct {
-	ID string
+	ID string `json:"id"`
 	Webhook
-	Secret    string // signs its deliveries
-	Disabled  bool
-	CreatedAt time.Time
+	Secret    string    `json:"secret"` // signs its deliveries
+	Disabled  bool      `json:"disabled"`
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // DocumentFilter selects documents. The zero value selects the newest 100 PDF documents.

@@ -29,10 +29,10 @@ const (
 // Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the record:
 // look that up.
 type Happening struct {
-	Kind   HappeningKind
-	ID     string    // of the record or fault; for messages and audit entries that of their document or form; else empty
-	At     time.Time // by the service's clock
-	Missed int       // how many happenings before this one were dropped because they were not received in time
+	Kind   HappeningKind `json:"kind"`
+	ID     string        `json:"id,omitempty"`     // of the record or fault; for messages and audit entries that of their document or form; else empty
+	At     time.Time     `json:"at"`               // by the service's clock
+	Missed int           `json:"missed,omitempty"` // how many happenings before this one were dropped because they were not received in time
 }
 
 // Watch returns a channel that gets what happens from now on, in order, once it is durable. It holds at most buffer happenings,

@@ -20,10 +20,10 @@ const (
 
 // Webhook is an endpoint that gets one family of events of some documents.
 type Webhook struct {
-	URL       string      // absolute, http or https, at most MaxURL characters; where deliveries are posted to
-	Event     EventFamily // one of the three families; its deliveries about a template's document have the template's id as documentId
-	Documents []string    // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
-	Object    bool        // deliver one JSON object instead of an array of one
+	URL       string      `json:"url"`                 // absolute, http or https, at most MaxURL characters; where deliveries are posted to
+	Event     EventFamily `json:"event"`               // one of the three families; its deliveries about a template's document have the template's id as documentId
+	Documents []string    `json:"documents,omitempty"` // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
+	Object    bool        `json:"object,omitempty"`    // deliver one JSON object instead of an array of one
 }
 
 // tracked checks that the id is of what the webhook's family covers.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -165,8 +166,8 @@ func sandboxWith(t *testing.T) (s *served, c *control.Client, secret string) {
 func lease(t *testing.T, c *control.Client) string {
 	t.Helper()
 	var made control.ID
-	require.NoError(t, c.Post(t.Context(), "/documents", control.Document{Name: "Lease", Signers: []control.Signer{
-		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}}}, &made))
+	require.NoError(t, c.Post(t.Context(), "/documents", control.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
+		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}}}}, &made))
 	return made.ID
 }
 
@@ -182,9 +183,9 @@ func deliveriesOf(t *testing.T, c *control.Client) []control.Delivery {
 	return page.Items
 }
 
-func webhooksOf(t *testing.T, c *control.Client) []control.WebhookRecord {
+func webhooksOf(t *testing.T, c *control.Client) []signformstest.WebhookState {
 	t.Helper()
-	var page control.Page[control.WebhookRecord]
+	var page control.Page[signformstest.WebhookState]
 	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &page))
 	return page.Items
 }
@@ -200,9 +201,9 @@ func TestListenForwards(t *testing.T) {
 	require.Len(t, h.got(), 1)
 	require.Empty(t, h.errs, "exact bytes and headers: the signature holds")
 	d := deliveriesOf(t, c)[0]
-	require.Equal(t, "delivered", d.Status)
+	require.Equal(t, signformstest.DeliveryDelivered, d.Status)
 	require.Equal(t, d.Body, h.got()[0])
-	require.Equal(t, 200, d.Attempts[0].Status)
+	require.Equal(t, 200, d.Attempts[0].StatusCode)
 	require.Equal(t, `{"status":"seen"}`, string(d.Attempts[0].Answer))
 	require.Equal(t, "the hook", d.Attempts[0].AnswerHeader.Get("X-From"))
 
@@ -269,7 +270,7 @@ func TestListenSaysThatNobodyAnswers(t *testing.T) {
 	require.Contains(t, l.stdout.String(), "try host.docker.internal")
 	until(t, func() bool { return len(deliveriesOf(t, c)[0].Attempts) == 1 })
 	attempt := deliveriesOf(t, c)[0].Attempts[0]
-	require.Equal(t, http.StatusBadGateway, attempt.Status)
+	require.Equal(t, http.StatusBadGateway, attempt.StatusCode)
 	require.Contains(t, string(attempt.Answer), "does not answer")
 }
 
@@ -393,7 +394,7 @@ func TestTrigger(t *testing.T) {
 	s, c, secret := sandboxWith(t)
 	h := newHook(t, secret)
 	for _, family := range control.EventFamilies() {
-		require.NoError(t, c.Post(t.Context(), "/webhooks", control.Webhook{URL: h.URL, Event: family}, nil))
+		require.NoError(t, c.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: h.URL, Event: signformstest.EventFamily(family)}, nil))
 	}
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	_, stderr, code := execute(t, "trigger", "new_signature_pdf_individual_viewed")
@@ -428,9 +429,9 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	s, c, _ := sandboxWith(t)
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	var template, form control.ID
-	require.NoError(t, c.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
-	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{
-		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}, &form))
+	require.NoError(t, c.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{
+		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}}, &form))
 	_, stderr, code := execute(t, "trigger", "new_template_response")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "send one, as with signforms templates send")
@@ -450,10 +451,10 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	var out any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
-	var responses control.Page[control.ResponseRecord]
+	var responses control.Page[signformstest.ResponseState]
 	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))
 	require.Equal(t, "cy@example.com", responses.Items[0].RespondentEmail)
-	require.Equal(t, []control.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
+	require.Equal(t, []signformstest.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
 	for _, set := range []string{"answer.Why?=x", "colour=red", "email", "answer.=x"} {
 		_, stderr, code := execute(t, "trigger", "new_form_response", "--set", set)
 		require.NotEqual(t, cli.ExitOK, code, set)
@@ -483,7 +484,7 @@ func TestOperatesASandbox(t *testing.T) {
 	_, stderr, code = execute(t, "documents", "list")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox")
-	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Title: "Survey", Fields: []control.Field{{Question: "How?"}}}, nil))
+	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // smallDisk mounts a small file system.
@@ -35,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
 	big := lease("Lease")
 	for i := range 20 {
-		big.Signers = append(big.Signers, control.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
+		big.Signers = append(big.Signers, signformstest.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
 	}
 	acknowledged := 0
 	var refused *control.Error

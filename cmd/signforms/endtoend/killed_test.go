@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -140,8 +141,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	s := life()
 	var template control.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", control.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 
 	done := newLedger()
 	began, lives := time.Now(), 0
@@ -263,7 +264,7 @@ type trails struct {
 
 // check checks a document's audit trail: it was sent once, and completed once if its status says so.
 func (all *trails) check(t *testing.T, s *sandbox, d control.DocumentRecord) {
-	var trail control.Page[control.AuditEntry]
+	var trail control.Page[signformstest.AuditEntry]
 	if err := s.client.Get(t.Context(), "/audit", url.Values{"documentId": {d.ID}}, &trail); err != nil {
 		t.Errorf("%s: %v", d.ID, err)
 		return
@@ -286,7 +287,7 @@ func (all *trails) check(t *testing.T, s *sandbox, d control.DocumentRecord) {
 	if d.Status == "SIGNED" {
 		completed = 1
 	}
-	if actions["send"] != 1 || actions["complete"] != completed || last != d.Status {
+	if actions["send"] != 1 || actions["complete"] != completed || last != string(d.Status) {
 		t.Errorf("%s is %s with the trail %v", d.ID, d.Status, trail.Items)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 var many = flag.Int("many", 200, "how many documents the sandbox is measured with")
@@ -67,8 +68,8 @@ func manyDocuments(t *testing.T, s *sandbox) {
 	}))
 	defer receiver.Close()
 	var template control.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Name: "Offer", Roles: []control.Role{{Title: "Buyer"}}}, &template))
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", control.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 	ids := make([]string, *many)
 	began := time.Now()
 	parallel(t, s, func(c *apiClient, i int) int {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // SIGTERM lets an attempt under way end. After the next start the delivery counts as delivered and is not repeated.
@@ -23,7 +24,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := start(t, "--data", data)
 	var hook, delivery control.ID
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", control.Webhook{URL: receiver.URL, Event: "new_signature_completed"}, &hook))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_signature_completed"}, &hook))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks/"+hook.ID+"/test", nil, &delivery))
 	<-arrived
 	require.NoError(t, s.process.Signal(syscall.SIGTERM))
@@ -35,7 +36,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", nil, nil))
 	var found control.Delivery
 	require.NoError(t, s.client.Get(t.Context(), "/deliveries/"+delivery.ID, nil, &found))
-	require.Equal(t, "delivered", found.Status)
+	require.Equal(t, signformstest.DeliveryDelivered, found.Status)
 	require.Len(t, found.Attempts, 1)
 	require.Empty(t, arrived, "it was made again")
 }

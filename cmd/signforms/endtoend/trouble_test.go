@@ -20,10 +20,11 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 func lease(name string) control.Document {
-	return control.Document{Name: name, Signers: []control.Signer{{Name: "Ann", Email: "ann@example.com"}}}
+	return control.Document{Document: signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}}}
 }
 
 func TestTwoProgramsOnOneFile(t *testing.T) {

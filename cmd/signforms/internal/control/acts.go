@@ -24,11 +24,7 @@ func (a *API) sign(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	var fields []signformstest.FieldValue
-	for _, f := range in.Fields {
-		fields = append(fields, f.public())
-	}
-	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Sign(fields...) })
+	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Sign(in.Fields...) })
 }
 
 func (a *API) decline(r *http.Request) (any, error) {
@@ -39,13 +35,13 @@ func (a *API) decline(r *http.Request) (any, error) {
 	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Decline(in.Reason) })
 }
 
-func (a *API) act(r *http.Request, signer string, from Origin, do func(signformstest.Actor) error) (any, error) {
+func (a *API) act(r *http.Request, signer string, from signformstest.Origin, do func(signformstest.Actor) error) (any, error) {
 	if signer == "" {
 		return nil, inputError(`signer is missing: write the e-mail address or the signerId of who acts, as in {"signer":"ann@example.com"}`)
 	}
 	actor := a.server.Signer(r.PathValue("id"), signer)
-	if from != (Origin{}) {
-		actor = actor.From(signformstest.Origin(from))
+	if from != (signformstest.Origin{}) {
+		actor = actor.From(from)
 	}
 	return a.acted(r, do(actor))
 }
@@ -79,13 +75,11 @@ type Submitted struct {
 }
 
 func (a *API) submitForm(r *http.Request) (any, error) {
-	var in Submission
+	var in signformstest.Submission
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	id, err := a.server.SubmitForm(r.PathValue("id"), signformstest.Submission{
-		RespondentEmail: in.RespondentEmail, Answers: in.Answers, From: signformstest.Origin(in.From),
-	})
+	id, err := a.server.SubmitForm(r.PathValue("id"), in)
 	if err != nil {
 		return nil, err
 	}

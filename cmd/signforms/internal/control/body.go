@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // maxBody bounds a request body, in bytes. It has room for a PDF of 20 MB in base64.
@@ -89,12 +91,19 @@ func decodeText(body []byte, v any) error {
 // bodyProblem says what is wrong with a body, with the names of JSON types instead of Go types.
 func bodyProblem(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%s must be %s, not %s", e.Field, jsonWord(e.Type), strings.Replace(e.Value, "string", "text", 1))
+		return fmt.Sprintf("%s must be %s, not %s", jsonPath(e.Field), jsonWord(e.Type), strings.Replace(e.Value, "string", "text", 1))
 	}
 	if e, ok := errors.AsType[*time.ParseError](err); ok {
 		return fmt.Sprintf("%s must be a time as in 2026-11-21T09:30:00Z", e.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// jsonPath leaves out the embedded structs, which package json names although JSON does not have them. Every JSON name begins with a
+// small letter.
+func jsonPath(field string) string {
+	steps := slices.DeleteFunc(strings.Split(field, "."), func(step string) bool { return step != "" && unicode.IsUpper(rune(step[0])) })
+	return strings.Join(steps, ".")
 }
 
 func jsonWord(t reflect.Type) string {

@@ -2,72 +2,27 @@ package control
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// DocumentRecord is the current state of a document.
+// DocumentRecord is the current state of a document. Lists leave out the images of its values.
 type DocumentRecord struct {
-	ID           string         `json:"id"`
-	Type         string         `json:"type"`                 // PDF or PDF_TEMPLATE
-	TemplateID   string         `json:"templateId,omitempty"` // the template that it was made from
-	Name         string         `json:"name"`
-	Status       string         `json:"status"`
-	Archived     bool           `json:"archived,omitempty"`
-	SigningOrder bool           `json:"signingOrder,omitempty"`
-	AuthorEmail  string         `json:"authorEmail"`
-	Signers      []SignerRecord `json:"signers"`
-	Fields       []PDFField     `json:"fields,omitempty"`
-	Values       []SignedValue  `json:"values,omitempty"` // lists leave out images
-	HasPDF       bool           `json:"hasPdf,omitempty"`
-	Finished     string         `json:"finished,omitempty"` // due, made or failed
-	CreatedAt    time.Time      `json:"createdAt"`
-	SentAt       time.Time      `json:"sentAt,omitzero"`
-	ExpiresAt    time.Time      `json:"expiresAt,omitzero"`
-	CompletedAt  time.Time      `json:"completedAt,omitzero"`
-}
-
-// SignedValue is a value that a signer entered.
-type SignedValue struct {
-	SignerID string `json:"signerId"`
-	FieldValue
+	signformstest.DocumentState
+	Signers []SignerRecord `json:"signers"`
 }
 
 // SignerRecord is the current state of a signer.
 type SignerRecord struct {
-	ID         string    `json:"id"`
-	Name       string    `json:"name,omitempty"`
-	Email      string    `json:"email"`
-	Role       string    `json:"role,omitempty"`
-	Order      int       `json:"order"`
-	Status     string    `json:"status"`
-	InTurn     bool      `json:"inTurn,omitempty"`
-	Link       string    `json:"link,omitempty"` // a secret: whoever has it can sign
-	InvitedAt  time.Time `json:"invitedAt,omitzero"`
-	ViewedAt   time.Time `json:"viewedAt,omitzero"`
-	SignedAt   time.Time `json:"signedAt,omitzero"`
-	DeclinedAt time.Time `json:"declinedAt,omitzero"`
-	Reason     string    `json:"reason,omitempty"`
+	signformstest.SignerState
+	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
 }
 
 func documentRecord(d signformstest.DocumentState) DocumentRecord {
-	out := DocumentRecord{
-		ID: d.ID, Type: string(d.Type), TemplateID: d.TemplateID, Name: d.Name, Status: string(d.Status), Archived: d.Archived,
-		SigningOrder: d.SigningOrder, AuthorEmail: d.AuthorEmail, Signers: []SignerRecord{}, Fields: ownFields(d.Fields), HasPDF: d.HasPDF,
-		Finished: string(d.Finished), CreatedAt: d.CreatedAt, SentAt: d.SentAt, ExpiresAt: d.ExpiresAt, CompletedAt: d.CompletedAt,
-	}
+	out := DocumentRecord{DocumentState: d, Signers: []SignerRecord{}}
 	for _, s := range d.Signers {
-		out.Signers = append(out.Signers, SignerRecord{
-			ID: s.ID, Name: s.Name, Email: s.Email, Role: s.Role, Order: s.Order, Status: string(s.Status), InTurn: s.InTurn, Link: reveal(s.Link),
-			InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt, Reason: s.Reason,
-		})
-	}
-	for _, v := range d.Values {
-		out.Values = append(out.Values, SignedValue{SignerID: v.SignerID, FieldValue: FieldValue{
-			Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: v.Image,
-		}})
+		out.Signers = append(out.Signers, SignerRecord{s, reveal(s.Link)})
 	}
 	return out
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Event is one event of the stream.
-type Event struct {
-	Kind   string    `json:"kind"`         // template, form, document, response, webhook, delivery, message, audit, request, fault, clock or workspace
-	ID     string    `json:"id,omitempty"` // of the record
-	At     time.Time `json:"at"`
-	Missed int       `json:"missed,omitempty"` // how many events were left out before it
-}
-
 const (
 	maxWaitingEvents = 1024
 	keepAlive        = 20 * time.Second // proxies close streams that are silent for a minute
@@ -67,9 +59,10 @@ func eventText(h signformstest.Happening, kind string) string {
 	if kind != "" && string(h.Kind) != kind && h.Missed == 0 {
 		return ""
 	}
-	data, err := json.Marshal(Event{Kind: string(h.Kind), ID: h.ID, At: h.At.UTC(), Missed: h.Missed})
+	h.At = h.At.UTC()
+	data, err := json.Marshal(h)
 	if err != nil {
-		panic(err) // cannot happen for an Event
+		panic(err) // cannot happen for a Happening
 	}
 	return fmt.Sprintf("event: %s\ndata: %s\n\n", h.Kind, data)
 }

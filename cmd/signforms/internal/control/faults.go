@@ -4,106 +4,43 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// RequestFault is something that goes wrong with API requests; see signformstest.Fault.
+// RequestFault is something that goes wrong with API requests.
 type RequestFault struct {
-	Operation   string  `json:"operation,omitempty"`
-	DocumentID  string  `json:"documentId,omitempty"`
-	Nth         int     `json:"nth,omitempty"`
-	Times       int     `json:"times,omitempty"`
-	Probability float64 `json:"probability,omitempty"`
-
-	AfterWork   bool     `json:"afterWork,omitempty"`
-	Latency     Duration `json:"latency,omitempty"`
-	Reset       bool     `json:"reset,omitempty"`
-	Status      int      `json:"status,omitempty"`
-	Body        string   `json:"body,omitempty"`
-	ContentType string   `json:"contentType,omitempty"`
-	RetryAfter  string   `json:"retryAfter,omitempty"`
-	Cut         int      `json:"cut,omitempty"`
-	Drip        Duration `json:"drip,omitempty"`
-	Unknown     bool     `json:"unknown,omitempty"`
-	WrongTypes  bool     `json:"wrongTypes,omitempty"`
+	signformstest.Fault
+	Latency Duration `json:"latency,omitempty"`
+	Drip    Duration `json:"drip,omitempty"`
 }
 
-func (f RequestFault) public() signformstest.Fault {
-	return signformstest.Fault{
-		Operation: signforms.Operation(f.Operation), DocumentID: f.DocumentID, Nth: f.Nth, Times: f.Times, Probability: f.Probability,
-		AfterWork: f.AfterWork, Latency: time.Duration(f.Latency), Reset: f.Reset, Status: f.Status, Body: f.Body,
-		ContentType: f.ContentType, RetryAfter: f.RetryAfter, Cut: f.Cut, Drip: time.Duration(f.Drip), Unknown: f.Unknown, WrongTypes: f.WrongTypes,
-	}
-}
-
-// DeliveryFault is something that goes wrong with webhook attempts; see signformstest.WebhookFault.
+// DeliveryFault is something that goes wrong with webhook attempts.
 type DeliveryFault struct {
-	WebhookID   string  `json:"webhookId,omitempty"`
-	DocumentID  string  `json:"documentId,omitempty"`
-	EventType   string  `json:"eventType,omitempty"`
-	Nth         int     `json:"nth,omitempty"`
-	Times       int     `json:"times,omitempty"`
-	Probability float64 `json:"probability,omitempty"`
-
-	Drop       bool     `json:"drop,omitempty"`
-	Delay      Duration `json:"delay,omitempty"`
-	Duplicate  bool     `json:"duplicate,omitempty"`
-	Secret     string   `json:"secret,omitempty"`
-	Shift      Duration `json:"shift,omitempty"`
-	OmitHeader string   `json:"omitHeader,omitempty"`
-	OmitType   bool     `json:"omitType,omitempty"`
-	Type       string   `json:"type,omitempty"`
-	Pad        int      `json:"pad,omitempty"`
-	Reencode   bool     `json:"reencode,omitempty"`
+	signformstest.WebhookFault
+	Delay Duration `json:"delay,omitempty"`
+	Shift Duration `json:"shift,omitempty"`
 }
 
-func (f DeliveryFault) public() signformstest.WebhookFault {
-	return signformstest.WebhookFault{
-		WebhookID: f.WebhookID, DocumentID: f.DocumentID, EventType: f.EventType, Nth: f.Nth, Times: f.Times, Probability: f.Probability,
-		Drop: f.Drop, Delay: time.Duration(f.Delay), Duplicate: f.Duplicate, Secret: f.Secret, Shift: time.Duration(f.Shift),
-		OmitHeader: f.OmitHeader, OmitType: f.OmitType, Type: f.Type, Pad: f.Pad, Reencode: f.Reencode,
-	}
-}
-
-func requestFault(f signformstest.Fault) *RequestFault {
-	return &RequestFault{
-		Operation: string(f.Operation), DocumentID: f.DocumentID, Nth: f.Nth, Times: f.Times, Probability: f.Probability,
-		AfterWork: f.AfterWork, Latency: Duration(f.Latency), Reset: f.Reset, Status: f.Status, Body: f.Body,
-		ContentType: f.ContentType, RetryAfter: f.RetryAfter, Cut: f.Cut, Drip: Duration(f.Drip), Unknown: f.Unknown, WrongTypes: f.WrongTypes,
-	}
-}
-
-func deliveryFault(f signformstest.WebhookFault) *DeliveryFault {
-	return &DeliveryFault{
-		WebhookID: f.WebhookID, DocumentID: f.DocumentID, EventType: f.EventType, Nth: f.Nth, Times: f.Times, Probability: f.Probability,
-		Drop: f.Drop, Delay: Duration(f.Delay), Duplicate: f.Duplicate, Secret: f.Secret, Shift: Duration(f.Shift),
-		OmitHeader: f.OmitHeader, OmitType: f.OmitType, Type: f.Type, Pad: f.Pad, Reencode: f.Reencode,
-	}
-}
-
-// ActiveFault is a fault that is in force. One of Request and Delivery is set.
+// ActiveFault is a fault that is in force. One of Fault and WebhookFault is set.
 type ActiveFault struct {
-	ID       string         `json:"id"`
-	Request  *RequestFault  `json:"request,omitempty"`
-	Delivery *DeliveryFault `json:"delivery,omitempty"`
-	Matched  int            `json:"matched"`  // how many requests or attempts it matched so far
-	Happened int            `json:"happened"` // how many of them it changed
+	signformstest.ActiveFault
+	Fault        *RequestFault  `json:"request,omitempty"`
+	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
 }
 
 func activeFault(f signformstest.ActiveFault) ActiveFault {
-	out := ActiveFault{ID: f.ID, Matched: f.Matched, Happened: f.Happened}
-	if f.Fault != nil {
-		out.Request = requestFault(*f.Fault)
+	out := ActiveFault{ActiveFault: f}
+	if f := f.Fault; f != nil {
+		out.Fault = &RequestFault{*f, Duration(f.Latency), Duration(f.Drip)}
 	}
-	if f.WebhookFault != nil {
-		out.Delivery = deliveryFault(*f.WebhookFault)
+	if f := f.WebhookFault; f != nil {
+		out.WebhookFault = &DeliveryFault{*f, Duration(f.Delay), Duration(f.Shift)}
 	}
 	return out
 }
 
 func (a *API) listFaults(r *http.Request) (any, error) {
-	return page(readQuery(r), newest(a.server.Faults()), func(signformstest.ActiveFault) bool { return true }, activeFault)
+	return page(readQuery(r), newest(a.server.Faults()), every, activeFault)
 }
 
 func (a *API) addRequestFault(r *http.Request) (any, error) {
@@ -116,7 +53,8 @@ func (a *API) addRequestFault(r *http.Request) (any, error) {
 	if what == (RequestFault{}) {
 		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"status":503}`)
 	}
-	return madeID(a.server.CreateFault(in.public()))
+	in.Fault.Latency, in.Fault.Drip = time.Duration(in.Latency), time.Duration(in.Drip)
+	return madeID(a.server.CreateFault(in.Fault))
 }
 
 func (a *API) addDeliveryFault(r *http.Request) (any, error) {
@@ -129,7 +67,8 @@ func (a *API) addDeliveryFault(r *http.Request) (any, error) {
 	if what == (DeliveryFault{}) {
 		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"drop":true}`)
 	}
-	return madeID(a.server.CreateWebhookFault(in.public()))
+	in.WebhookFault.Delay, in.WebhookFault.Shift = time.Duration(in.Delay), time.Duration(in.Shift)
+	return madeID(a.server.CreateWebhookFault(in.WebhookFault))
 }
 
 func (a *API) clearFaults(*http.Request) (any, error) {

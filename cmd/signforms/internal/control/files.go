@@ -2,6 +2,7 @@ package control
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
@@ -12,7 +13,8 @@ func (t Template) create(server *signformstest.Server) (id string, err error) {
 	if err := checkFile(t.PDF, t.Fields); err != nil {
 		return "", err
 	}
-	return server.CreateTemplate(t.public())
+	t.Template.ExpiresFor = time.Duration(t.ExpiresFor)
+	return server.CreateTemplate(t.Template)
 }
 
 // create makes the document. It refuses a PDF that signers could not read.
@@ -20,12 +22,13 @@ func (d Document) create(server *signformstest.Server) (id string, err error) {
 	if err := checkFile(d.PDF, d.Fields); err != nil {
 		return "", err
 	}
-	return server.CreateDocument(d.public())
+	d.Document.ExpiresFor = time.Duration(d.ExpiresFor)
+	return server.CreateDocument(d.Document)
 }
 
 // checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. An empty file means one
 // empty page.
-func checkFile(data []byte, fields []PDFField) error {
+func checkFile(data []byte, fields []signformstest.TemplateField) error {
 	pages := 1
 	if len(data) > 0 {
 		found, err := pdf.Inspect(data)

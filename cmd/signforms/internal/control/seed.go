@@ -12,10 +12,10 @@ import (
 // Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid only in the
 // seed.
 type Seed struct {
-	Templates []Template `json:"templates,omitempty" yaml:"templates"`
-	Forms     []Form     `json:"forms,omitempty" yaml:"forms"`
-	Documents []Document `json:"documents,omitempty" yaml:"documents"`
-	Webhooks  []Webhook  `json:"webhooks,omitempty" yaml:"webhooks"`
+	Templates []Template              `json:"templates,omitempty"`
+	Forms     []Form                  `json:"forms,omitempty"`
+	Documents []Document              `json:"documents,omitempty"`
+	Webhooks  []signformstest.Webhook `json:"webhooks,omitempty"`
 }
 
 // Seeded holds the ids of the records of a seed, in the order of the seed and by key.
@@ -49,7 +49,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 		}
 	}
 	for i, f := range s.Forms {
-		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.CreateForm(f.public()) }); err != nil {
+		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.CreateForm(f.Form) }); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 		}
 	}
 	for i, w := range s.Webhooks {
-		resolved := w.public()
+		resolved := w
 		resolved.Documents = slices.Clone(w.Documents)
 		for n, name := range w.Documents {
 			if id, isKey := out.Keys[name]; isKey {

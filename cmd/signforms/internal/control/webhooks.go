@@ -8,11 +8,11 @@ import (
 )
 
 func (a *API) addWebhook(r *http.Request) (any, error) {
-	var in Webhook
+	var in signformstest.Webhook
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateWebhook(in.public()))
+	return madeID(a.server.CreateWebhook(in))
 }
 
 // madeID answers with the id of a new record.
@@ -86,7 +86,7 @@ func (a *API) addForm(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateForm(in.public()))
+	return madeID(a.server.CreateForm(in.Form))
 }
 
 func (a *API) addDocument(r *http.Request) (any, error) {

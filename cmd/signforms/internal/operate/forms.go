@@ -9,6 +9,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // FormsList returns the command forms list.
@@ -19,15 +20,15 @@ func FormsList() *cobra.Command {
 		Long:  "List the forms of a running sandbox. The service itself has no operation that lists forms: their ids are shown where they are made.",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var all control.Page[control.FormRecord]
+		var all control.Page[signformstest.FormState]
 		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
 		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, formColumns, all.Items) }, err
 	})
 }
 
-var formColumns = []cli.Column[control.FormRecord]{
-	{Name: "formId", Value: func(f control.FormRecord) string { return f.ID }},
-	{Name: "title", Value: func(f control.FormRecord) string { return f.Title }, Long: true},
-	{Name: "responses", Value: func(f control.FormRecord) string { return fmt.Sprint(f.Responses) }},
-	{Name: "createdAt", Value: func(f control.FormRecord) string { return cli.Time(f.CreatedAt) }, Time: true},
+var formColumns = []cli.Column[signformstest.FormState]{
+	{Name: "formId", Value: func(f signformstest.FormState) string { return f.ID }},
+	{Name: "title", Value: func(f signformstest.FormState) string { return f.Title }, Long: true},
+	{Name: "responses", Value: func(f signformstest.FormState) string { return fmt.Sprint(f.Responses) }},
+	{Name: "createdAt", Value: func(f signformstest.FormState) string { return cli.Time(f.CreatedAt) }, Time: true},
 }

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -171,9 +173,9 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 // find returns the document of --document, or the newest that is in progress.
 func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRecord, error) {
 	var d control.DocumentRecord
-	kind := "PDF"
+	kind := signforms.TypePDF
 	if template {
-		kind = "PDF_TEMPLATE"
+		kind = signforms.TypePDFTemplate
 	}
 	if t.document != "" {
 		if err := t.client.Get(ctx, "/documents/"+url.PathEscape(t.document), nil, &d); err != nil {
@@ -185,7 +187,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 		return &d, nil
 	}
 	var page control.Page[control.DocumentRecord]
-	if err := t.client.Get(ctx, "/documents", url.Values{"type": {kind}, "status": {"PENDING"}, "limit": {"1"}}, &page); err != nil {
+	if err := t.client.Get(ctx, "/documents", url.Values{"type": {string(kind)}, "status": {string(signforms.StatusPending)}, "limit": {"1"}}, &page); err != nil {
 		return nil, err
 	}
 	if len(page.Items) == 0 && template {
@@ -232,26 +234,26 @@ func (t *trigger) name(d *control.DocumentRecord, signer string) string {
 }
 
 // values returns the fields of --set, and a suitable value for each other required field of the signer.
-func (t *trigger) values(d *control.DocumentRecord, signer control.SignerRecord) (values []control.FieldValue) {
+func (t *trigger) values(d *control.DocumentRecord, signer control.SignerRecord) (values []signformstest.FieldValue) {
 	set := t.with("field.")
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		values = append(values, control.FieldValue{Name: name, Value: set[name]})
+		values = append(values, signformstest.FieldValue{Name: name, Value: set[name]})
 	}
 	for _, f := range d.Fields {
 		mine := f.Role == signer.Role || f.Role == signer.Email
 		if _, given := set[f.Name]; !mine || !f.Required || given {
 			continue
 		}
-		values = append(values, control.FieldValue{Name: f.Name, Value: fitting(f.Kind, signer)})
+		values = append(values, signformstest.FieldValue{Name: f.Name, Value: fitting(f.Kind, signer)})
 	}
 	return values
 }
 
-func fitting(kind string, signer control.SignerRecord) string {
+func fitting(kind signformstest.FieldKind, signer control.SignerRecord) string {
 	switch kind {
-	case "date":
+	case signformstest.DateField:
 		return "2026-01-01"
-	case "checkbox":
+	case signformstest.CheckboxField:
 		return "true"
 	}
 	return cmp.Or(signer.Name, signer.Email)
@@ -307,13 +309,13 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 	if err := t.overridden("answer.", "email"); err != nil {
 		return "", err
 	}
-	var form control.FormRecord
+	var form signformstest.FormState
 	if t.document != "" {
 		if err := t.client.Get(ctx, "/forms/"+url.PathEscape(t.document), nil, &form); err != nil {
 			return "", err
 		}
 	} else {
-		var page control.Page[control.FormRecord]
+		var page control.Page[signformstest.FormState]
 		if err := t.client.Get(ctx, "/forms", url.Values{"limit": {"1"}}, &page); err != nil {
 			return "", err
 		}
@@ -322,7 +324,7 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 		}
 		form = page.Items[0]
 	}
-	in := control.Submission{RespondentEmail: "respondent@example.com", Answers: t.with("answer.")}
+	in := signformstest.Submission{RespondentEmail: "respondent@example.com", Answers: t.with("answer.")}
 	if email := t.overrides["email"]; email != "" {
 		in.RespondentEmail = email
 	}
@@ -336,13 +338,13 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s answered %s: response %s", in.RespondentEmail, form.ID, out.FormResponseID), err
 }
 
-func answerTo(f control.Field) string {
+func answerTo(f signformstest.Field) string {
 	switch {
 	case len(f.Choices) > 0:
 		return f.Choices[0]
-	case f.Kind == "date":
+	case f.Kind == signformstest.DateQuestion:
 		return "2026-01-01"
-	case f.Kind == "checkbox":
+	case f.Kind == signformstest.CheckboxQuestion:
 		return "true"
 	}
 	return "an answer"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // Webhooks returns the command webhooks.
@@ -21,7 +22,7 @@ func Webhooks() *cobra.Command {
 }
 
 func newWebhooksAdd() *cobra.Command {
-	var w control.Webhook
+	var w signformstest.Webhook
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:     "add URL --event FAMILY",
 		Short:   "Add a webhook to a running sandbox",
@@ -44,7 +45,7 @@ func newWebhooksAdd() *cobra.Command {
 }
 
 // familyFlag is the one family of events that a webhook gets.
-type familyFlag struct{ family *string }
+type familyFlag struct{ family *signformstest.EventFamily }
 
 func (f familyFlag) Type() string   { return "family" }
 func (f familyFlag) String() string { return "" }
@@ -56,7 +57,7 @@ func (f familyFlag) Set(text string) error {
 	case !slices.Contains(control.EventFamilies(), text):
 		return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
 	}
-	*f.family = text
+	*f.family = signformstest.EventFamily(text)
 	return nil
 }
 
@@ -66,22 +67,22 @@ func newWebhooksList() *cobra.Command {
 		Short: "List the webhooks of a running sandbox",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var all control.Page[control.WebhookRecord]
+		var all control.Page[signformstest.WebhookState]
 		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
 		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, webhookColumns, all.Items) }, err
 	})
 }
 
-var webhookColumns = []cli.Column[control.WebhookRecord]{
-	{Name: "id", Value: func(w control.WebhookRecord) string { return w.ID }},
-	{Name: "event", Value: func(w control.WebhookRecord) string { return w.Event }, Long: true},
-	{Name: "state", Value: func(w control.WebhookRecord) string {
+var webhookColumns = []cli.Column[signformstest.WebhookState]{
+	{Name: "id", Value: func(w signformstest.WebhookState) string { return w.ID }},
+	{Name: "event", Value: func(w signformstest.WebhookState) string { return string(w.Event) }, Long: true},
+	{Name: "state", Value: func(w signformstest.WebhookState) string {
 		if w.Disabled {
 			return "off"
 		}
 		return "on"
 	}},
-	{Name: "url", Value: func(w control.WebhookRecord) string { return w.URL }, Long: true},
+	{Name: "url", Value: func(w signformstest.WebhookState) string { return w.URL }, Long: true},
 }
 
 func newWebhooksTest() *cobra.Command {

@@ -3,6 +3,7 @@ package seedfile
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -54,18 +55,18 @@ func (d *decoder) mapping(node *yaml.Node, out reflect.Value, path string) error
 		}
 		return d.failf(node, path, "expected a mapping, as in name: value")
 	}
-	seen := map[string]bool{}
+	seen, fields := map[string]bool{}, fieldsOf(out.Type())
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
-		field, known := fieldNamed(out, key.Value)
+		place, known := fields[key.Value]
 		switch {
 		case !known:
-			return d.failf(key, path, "there is no %q here; there are %s", key.Value, strings.Join(names(out.Type()), ", "))
+			return d.failf(key, path, "there is no %q here; there are %s", key.Value, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		case seen[key.Value]:
 			return d.failf(key, path, "%q is given twice", key.Value)
 		}
 		seen[key.Value] = true
-		if err := d.value(value, field, join(path, key.Value)); err != nil {
+		if err := d.value(value, out.FieldByIndex(place), join(path, key.Value)); err != nil {
 			return err
 		}
 	}
@@ -79,21 +80,16 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func fieldNamed(out reflect.Value, name string) (reflect.Value, bool) {
-	for field := range out.Type().Fields() {
-		if field.Tag.Get("yaml") == name {
-			return out.FieldByIndex(field.Index), true
+// fieldsOf returns the places of a struct's fields by their names, which are those in JSON.
+func fieldsOf(t reflect.Type) map[string][]int {
+	places := map[string][]int{}
+	for _, field := range reflect.VisibleFields(t) {
+		if !field.Anonymous {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			places[name] = field.Index
 		}
 	}
-	return reflect.Value{}, false
-}
-
-func names(t reflect.Type) (all []string) {
-	for field := range t.Fields() {
-		all = append(all, field.Tag.Get("yaml"))
-	}
-	slices.Sort(all)
-	return all
+	return places
 }
 
 func (d *decoder) sequence(node *yaml.Node, out reflect.Value, path string) error {

@@ -47,18 +47,19 @@ webhooks:
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(name), "offer.pdf"), []byte("%PDF-1.4"), 0o600))
 	f, err := seedfile.Read(name)
 	require.NoError(t, err)
-	ann := []control.Signer{{Name: "Ann", Email: "ann@example.com"}}
+	ann := []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
 	require.Equal(t, &control.Seed{
 		Templates: []control.Template{{
-			Key: "offer", Name: "2026", Roles: []control.Role{{Title: "Buyer"}, {Title: "Seller", Colour: "#1F6FEB"}}, SigningOrder: true,
-			Variables: []string{"[fee]"}, ExpiresFor: control.Duration(7 * 24 * time.Hour), PDF: []byte("%PDF-1.4"),
-			Fields: []control.PDFField{{Name: "Signature", Role: "Buyer", Kind: "signature", Required: true, Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}},
+			Key: "offer", Template: signformstest.Template{Name: "2026", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller", Colour: "#1F6FEB"}}, SigningOrder: true,
+				Variables: []string{"[fee]"}, PDF: []byte("%PDF-1.4"),
+				Fields: []signformstest.TemplateField{{Name: "Signature", Role: "Buyer", Kind: "signature", Required: true, Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}},
+			}, ExpiresFor: control.Duration(7 * 24 * time.Hour),
 		}},
-		Forms: []control.Form{{Key: "intake", Title: "Intake", Fields: []control.Field{
+		Forms: []control.Form{{Key: "intake", Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{
 			{Question: "Name", Required: true}, {Question: "Colour", Kind: "choice", Choices: []string{"red", "blue"}},
-		}}},
-		Documents: []control.Document{{Name: "Lease", Signers: ann}, {Name: "Rent", Signers: ann, Draft: true}},
-		Webhooks:  []control.Webhook{{URL: "http://localhost:3000/hook", Event: "new_template_response", Documents: []string{"offer"}}},
+		}}}},
+		Documents: []control.Document{{Document: signformstest.Document{Name: "Lease", Signers: ann}}, {Document: signformstest.Document{Name: "Rent", Signers: ann, Draft: true}}},
+		Webhooks:  []signformstest.Webhook{{URL: "http://localhost:3000/hook", Event: "new_template_response", Documents: []string{"offer"}}},
 	}, f.Seed)
 }
 
