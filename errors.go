@@ -46,8 +46,9 @@ var (
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
 // Its text has the method, the status, Code, Message and the first Fields, and never more of the answer.
 //
-// An Error that you build yourself, in a fake, matches the same sentinels as that answer of the service: see the package
-// documentation.
+// An Error that you build yourself, in a fake, matches the same sentinels as that answer of the service:
+// &Error{StatusCode: 404} matches ErrNotFound; &Error{Operation: OpSend, StatusCode: 503} and one of OpSendReminder match
+// ErrOutcomeUnknown; &Error{Local: true, RetryAfter: d} matches ErrRateLimited; &Error{Reported: n} matches ErrIncomplete.
 type Error struct {
 	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
 	Method string

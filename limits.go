@@ -16,9 +16,16 @@ import (
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
 // use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
 //
-// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic.
-// Each must return when its ctx ends: the SDK waits for it no longer, and a method that stays on keeps its goroutine.
-// limitstoretest.Run checks an implementation. The package documentation says how a store is called.
+// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic, and return when
+// its ctx ends. limitstoretest.Run checks an implementation.
+//
+// Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not end with
+// the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than the 3 seconds, or
+// than the call's context. A method that does not return keeps its goroutine, and one that panics has failed. When 64 of a
+// store have not returned, it is asked no more until one does, and reminders fail with ErrUnavailable.
+//
+// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is
+// closed when the clock is moved; then calls that wait for a slot ask again.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked, and returns its id.
 	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot tell;
