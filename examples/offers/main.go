@@ -22,6 +22,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -65,8 +66,19 @@ func runCommand(ctx context.Context) error {
 	if min(a.every, a.nightly, a.settle, a.overdue) <= 0 || a.again < 17*time.Minute {
 		return errors.New("want times above 0, and 17 minutes or more for -remind-every")
 	}
-	wanted := map[string]int{"add": 0, "run": 0, "export": 0, "show": 1, "pdf": 1, "decide": 2}
-	if n, known := wanted[os.Args[1]]; !known || flag.NArg() != n {
+	commands := map[string]struct {
+		args int
+		run  func() error
+	}{
+		"add":    {0, func() error { return a.add(ctx, os.Stdin) }},
+		"run":    {0, func() error { return a.run(ctx, *addr, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ",")) }},
+		"export": {0, func() error { return a.export(ctx, os.Stdout) }},
+		"show":   {1, func() error { return a.show(ctx, os.Stdout, flag.Arg(0)) }},
+		"pdf":    {1, func() error { return a.pdf(ctx, os.Stdout, flag.Arg(0)) }},
+		"decide": {2, func() error { return a.decide(ctx, flag.Arg(0), flag.Arg(1)) }},
+	}
+	command, known := commands[os.Args[1]]
+	if !known || flag.NArg() != command.args {
 		return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again; flags before arguments")
 	}
 	base := os.Getenv("SIGNFORMS_BASE_URL")
@@ -83,19 +95,7 @@ func runCommand(ctx context.Context) error {
 	defer a.db.Close()
 	defer a.events.Close()
 	a.client = client
-	switch os.Args[1] {
-	case "add":
-		return a.add(ctx, os.Stdin)
-	case "run":
-		return a.run(ctx, *addr, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ","))
-	case "export":
-		return a.export(ctx, os.Stdout)
-	case "show":
-		return a.show(ctx, os.Stdout, flag.Arg(0))
-	case "pdf":
-		return a.pdf(ctx, os.Stdout, flag.Arg(0))
-	}
-	return a.decide(ctx, flag.Arg(0), flag.Arg(1))
+	return command.run()
 }
 
 // run works until ctx ends: it receives events, does a pass again and again, and reconciles at the start and nightly.
@@ -155,18 +155,27 @@ func (a *app) add(ctx context.Context, in io.Reader) error {
 		return err
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	added := 0
 	for _, l := range lines {
 		for i := range l {
 			l[i] = strings.TrimSpace(l[i])
 		}
 		address, invalid := mail.ParseAddress(l[len(l)-1])
 		if len(l) != 5 || l[0] == "" || invalid != nil {
-			return fmt.Errorf("%q: want ref,template,role,name,email", l)
+			return fmt.Errorf("%q: want ref,template,role,name,email; %d lines before it were added", l, added)
 		}
-		_, addErr := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (ref) DO NOTHING`,
-			l[0], l[1], l[2], l[3], strings.ToLower(address.Address))
-		err = errors.Join(err, addErr)
+		values := []any{l[0], l[1], l[2], l[3], strings.ToLower(address.Address)}
+		isNew, addErr := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (ref) DO NOTHING`, values...)
+		others, findErr := a.find(ctx, "ref = $1 AND (template <> $2 OR role <> $3 OR name <> $4 OR email <> $5)", values...)
+		if len(others) > 0 {
+			slog.Warn("this ref is known with other cells, and stays as it is", "offer", l[0])
+		}
+		if isNew {
+			added++
+		}
+		err = errors.Join(err, addErr, findErr)
 	}
+	slog.Info("offers added", "added", added, "known", len(lines)-added)
 	return err
 }
 
@@ -194,8 +203,11 @@ func (a *app) export(ctx context.Context, out io.Writer) error {
 // show prints the offers with a ref or address, and what the service says of their signers now.
 func (a *app) show(ctx context.Context, out io.Writer, text string) error {
 	offers, err := a.find(ctx, "ref = $1 OR email = $2", text, strings.ToLower(text))
+	if err == nil && len(offers) == 0 {
+		return fmt.Errorf("no offer has the ref or address %q", text)
+	}
 	for _, o := range offers {
-		fmt.Fprintf(out, "%s to %s <%s>: %s %s\n", o.Ref, o.Name, o.Email, o.State, o.Note)
+		fmt.Fprintln(out, printable(fmt.Sprintf("%s to %s <%s>: %s %s", o.Ref, o.Name, o.Email, o.State, o.Note)))
 		if o.Document == "" {
 			continue
 		}
@@ -204,15 +216,28 @@ func (a *app) show(ctx context.Context, out io.Writer, text string) error {
 			return err
 		}
 		for _, s := range r.Signers {
-			fmt.Fprintf(out, "  document %s, %s: %s <%s> %s\n", o.Document, r.Status, s.Name, s.Email, s.Status)
+			fmt.Fprintln(out, printable(fmt.Sprintf("  document %s, %s: %s <%s> %s", o.Document, r.Status, s.Name, s.Email, s.Status)))
 		}
 	}
 	return err
 }
 
+// printable replaces what a terminal would obey: names are what people entered.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, line)
+}
+
 func (a *app) pdf(ctx context.Context, out io.Writer, ref string) error {
 	var pdf []byte
 	err := a.db.QueryRowContext(ctx, "SELECT pdf FROM offers WHERE ref = $1 AND state = 'archived'", ref).Scan(&pdf)
+	if err == sql.ErrNoRows {
+		return fmt.Errorf("no PDF of %q is archived: see offers show", ref)
+	}
 	if err == nil {
 		_, err = out.Write(pdf)
 	}

@@ -218,11 +218,12 @@ func (a *app) remind(ctx context.Context) error {
 			return err
 		}
 		_, err = a.client.Documents.Remind(ctx, signforms.TemplateDocument(o.Template, o.Document))
-		if errors.Is(err, signforms.ErrRateLimited) { // others use the key, and nothing was sent
-			return errors.Join(err, a.to(ctx, open, o, ", reminded = $5", o.Reminded))
-		}
-		if err != nil && !errors.Is(err, signforms.ErrRefused) { // refused: signed or gone meanwhile, which reconciliation finds
-			return fmt.Errorf("reminding %s: %w", o.Ref, err)
+		switch {
+		case err == nil, errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrNotFound): // signed or gone: reconciliation finds it
+		case errors.Is(err, signforms.ErrOutcomeUnknown):
+			slog.Warn("reminding, outcome unknown: counts as a reminder", "offer", o.Ref, "error", err)
+		default: // nothing was sent, and the next would fare no better
+			return errors.Join(fmt.Errorf("reminding %s: %w", o.Ref, err), a.to(ctx, open, o, ", reminded = $5", o.Reminded))
 		}
 	}
 	return err

@@ -106,7 +106,8 @@ func TestLifeOfAnOffer(t *testing.T) {
 		require.Contains(f, out.String(), "SIGNED: Ann <ann@example.com> SIGNED")
 		require.NoError(f, f.pdf(f.Context(), &out, "1"))
 		require.Contains(f, out.String(), "%PDF-")
-		require.Error(f, f.pdf(f.Context(), io.Discard, "2"))
+		require.EqualError(f, f.pdf(f.Context(), io.Discard, "2"), `no PDF of "2" is archived: see offers show`)
+		require.EqualError(f, f.show(f.Context(), io.Discard, "2"), `no offer has the ref or address "2"`)
 	})
 }
 
@@ -390,9 +391,7 @@ func TestReminders(t *testing.T) {
 			var err error
 			f.client, err = signforms.New(f.srv.URL, f.srv.APIKey, options)
 			require.NoError(f, err)
-			if err := f.pass(f.Context()); err != nil {
-				require.ErrorIs(f, err, signforms.ErrOutcomeUnknown)
-			}
+			f.passes()
 		}
 		to := map[string]int{}
 		for _, mail := range f.srv.Messages() {
@@ -409,6 +408,23 @@ func TestReminders(t *testing.T) {
 		for _, r := range f.srv.Requests() {
 			require.NotEqual(f, http.StatusTooManyRequests, r.StatusCode)
 		}
+	})
+}
+
+// A reminder that was not sent is tried again, and one to a document that is gone does not keep the others from theirs.
+func TestRemindersThatWereNotSent(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.want("1", "ann@example.com")
+		f.want("2", "ben@example.com")
+		f.passes()
+		f.srv.Advance(f.overdue)
+		f.srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Times: 1, Status: http.StatusForbidden})
+		require.ErrorIs(f, f.pass(f.Context()), signforms.ErrForbidden)
+		f.srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Times: 1, Status: http.StatusNotFound})
+		f.passes()
+		mails := f.srv.Messages()
+		require.Equal(f, []string{"reminder", "ben@example.com"}, []string{mails[len(mails)-1].Kind, mails[len(mails)-1].To})
+		require.Len(f, found(f.T, f.app, "reminded > 0"), 2)
 	})
 }
 
