@@ -22,7 +22,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -54,7 +53,7 @@ type app struct {
 	every, nightly, settle, overdue, again time.Duration // see the flags
 }
 
-func runCommand(ctx context.Context) error {
+func runCommand(ctx context.Context) (err error) {
 	a := &app{now: time.Now}
 	addr := flag.String("addr", "127.0.0.1:8080", "address for webhooks, at /webhook; put TLS in front of it")
 	flag.DurationVar(&a.every, "every", 10*time.Second, "time between two passes")
@@ -82,10 +81,8 @@ func runCommand(ctx context.Context) error {
 		return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again; flags before arguments")
 	}
 	base := os.Getenv("SIGNFORMS_BASE_URL")
-	for _, host := range strings.Split(cmp.Or(os.Getenv("OFFERS_PDF_HOSTS"), base), ",") {
-		a.hosts = append(a.hosts, strings.TrimRight(strings.TrimSpace(host), "/"))
-	}
-	client, err := signforms.New(base, os.Getenv("SIGNFORMS_API_KEY"), &signforms.Options{WorkspaceID: os.Getenv("SIGNFORMS_WORKSPACE_ID")})
+	a.hosts = strings.Fields(strings.ReplaceAll(cmp.Or(os.Getenv("OFFERS_PDF_HOSTS"), base), ",", " "))
+	a.client, err = signforms.New(base, os.Getenv("SIGNFORMS_API_KEY"), &signforms.Options{WorkspaceID: os.Getenv("SIGNFORMS_WORKSPACE_ID")})
 	if err == nil {
 		err = a.open(ctx, cmp.Or(os.Getenv("OFFERS_DB"), "offers.db"))
 	}
@@ -94,7 +91,6 @@ func runCommand(ctx context.Context) error {
 	}
 	defer a.db.Close()
 	defer a.events.Close()
-	a.client = client
 	return command.run()
 }
 
@@ -143,8 +139,7 @@ func (a *app) loop(ctx context.Context) {
 
 // pass does what is due. A step that fails does not stop the others.
 func (a *app) pass(ctx context.Context) error {
-	doubts := a.reconcile(ctx, "state = 'sending'")
-	return errors.Join(doubts, a.send(ctx), a.look(ctx), a.remind(ctx))
+	return errors.Join(a.reconcile(ctx, "state = 'sending'"), a.send(ctx), a.look(ctx), a.remind(ctx))
 }
 
 // add adds offers from lines of ref,template,role,name,email, and skips those whose ref is known. Spreadsheets begin a file with a
@@ -207,7 +202,7 @@ func (a *app) show(ctx context.Context, out io.Writer, text string) error {
 		return fmt.Errorf("no offer has the ref or address %q", text)
 	}
 	for _, o := range offers {
-		fmt.Fprintln(out, printable(fmt.Sprintf("%s to %s <%s>: %s %s", o.Ref, o.Name, o.Email, o.State, o.Note)))
+		fmt.Fprintf(out, "%q to %q <%s>: %s %q\n", o.Ref, o.Name, o.Email, o.State, o.Note) // quoted: a terminal obeys control characters
 		if o.Document == "" {
 			continue
 		}
@@ -216,20 +211,10 @@ func (a *app) show(ctx context.Context, out io.Writer, text string) error {
 			return err
 		}
 		for _, s := range r.Signers {
-			fmt.Fprintln(out, printable(fmt.Sprintf("  document %s, %s: %s <%s> %s", o.Document, r.Status, s.Name, s.Email, s.Status)))
+			fmt.Fprintf(out, "  document %q, %q: %q <%q> %q\n", o.Document, r.Status, s.Name, s.Email, s.Status)
 		}
 	}
 	return err
-}
-
-// printable replaces what a terminal would obey: names are what people entered.
-func printable(line string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, line)
 }
 
 func (a *app) pdf(ctx context.Context, out io.Writer, ref string) error {

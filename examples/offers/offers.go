@@ -66,15 +66,10 @@ func (a *app) own(ctx context.Context, o offer, document string) error {
 	return a.to(ctx, open, o, ", note = '', document = $5, sent = $6, hints = hints + 1", document, a.now().UnixMilli())
 }
 
-type doubt struct {
-	ref   string
-	tried int64
-}
-
 // settled reports whether this process has seen an offer's doubt for long enough. It compares no times of the database, because the
 // clock of the machine that wrote them may have been set, or differ. time.Now also counts by a clock that nobody can set.
 func (a *app) settled(o offer) bool {
-	seen, _ := a.doubts.LoadOrStore(doubt{o.Ref, o.Tried}, a.now())
+	seen, _ := a.doubts.LoadOrStore(fmt.Sprint(o.Tried, o.Ref), a.now())
 	return a.now().Sub(seen.(time.Time)) >= a.settle
 }
 
@@ -139,7 +134,7 @@ var errNotListed = errors.New("the link to the PDF, or what it redirects to, doe
 
 // listed refuses a request to another host than those that PDFs may come from, and redirects without end.
 func (a *app) listed(r *http.Request, before []*http.Request) error {
-	if len(before) > 5 || !slices.ContainsFunc(a.hosts, func(host string) bool { return strings.HasPrefix(r.URL.String(), host+"/") }) {
+	if len(before) > 5 || !slices.ContainsFunc(a.hosts, func(host string) bool { return strings.HasPrefix(r.URL.String(), strings.TrimRight(host, "/")+"/") }) {
 		return errNotListed
 	}
 	return nil

@@ -103,7 +103,7 @@ func TestLifeOfAnOffer(t *testing.T) {
 		require.Equal(f, []string{"1 archived"}, f.states())
 		var out strings.Builder
 		require.NoError(f, f.show(f.Context(), &out, "ann@EXAMPLE.com"))
-		require.Contains(f, out.String(), "SIGNED: Ann <ann@example.com> SIGNED")
+		require.Contains(f, out.String(), `"SIGNED": "Ann" <"ann@example.com"> "SIGNED"`)
 		require.NoError(f, f.pdf(f.Context(), &out, "1"))
 		require.Contains(f, out.String(), "%PDF-")
 		require.EqualError(f, f.pdf(f.Context(), io.Discard, "2"), `no PDF of "2" is archived: see offers show`)
