@@ -134,7 +134,7 @@ func (l lister[T]) answer(f *fetched[T]) pageAnswer {
 	return a
 }
 
-// nameless reports whether no record of a page has an id: then one page cannot be told from the same again.
+// nameless reports whether no record of a page has an id: then nobody can tell a page from the same page again.
 func (l lister[T]) nameless(p *Page[T]) bool {
 	return len(p.Items) > 0 && !slices.ContainsFunc(p.Items, func(item T) bool { return l.id(&item) != "" })
 }

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/parser"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -109,6 +111,32 @@ func TestLinksAndCommandsOfPages(t *testing.T) {
 	}
 }
 
+// Prose is read in a terminal and in diffs too. Tables, code and URLs may be as wide as they must.
+func TestLinesOfProseAreShort(t *testing.T) {
+	url := regexp.MustCompile(`\]\([^)]*\)|https?://\S+`)
+	var long []string
+	pages := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		pages++
+		text, err := os.ReadFile(path)
+		code := false
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				code = !code
+			}
+			if !code && !strings.HasPrefix(line, "|") && utf8.RuneCountInString(url.ReplaceAllString(line, "")) > 120 {
+				long = append(long, fmt.Sprintf("%s:%d", path, i+1))
+			}
+		}
+		return err
+	}))
+	require.Empty(t, long)
+	require.Greater(t, pages, 10)
+}
+
 // publicPackages are the folders of the packages that users import, by the name under which they do.
 var publicPackages = map[string]string{
 	"signforms": ".", "webhook": "webhook", "webhooktest": "webhook/webhooktest", "signformstest": "signformstest",
@@ -150,7 +178,7 @@ func TestNamesInDocumentationExist(t *testing.T) {
 	require.Empty(t, slices.Compact(missing), "named in documentation, but not exported")
 }
 
-// The package comment of signformstest lists what a test server can be told: each method of a Server.
+// The package comment of signformstest lists what you can tell a test server: each method of a Server.
 func TestTheListOfServerMethodsIsWhole(t *testing.T) {
 	list, err := os.ReadFile("signformstest/doc.go")
 	require.NoError(t, err)

@@ -162,7 +162,7 @@ func lockLines(t *tx, lines []int64) error {
 }
 
 // inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns, and
-// how many events were read that are no JSON.
+// how many events were read that are not JSON.
 func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, odd bool, do func(*tx, chosen) (int64, error)) (total, notJSON int, err error) {
 	for after := int64(0); ; {
 		var c chosen
@@ -239,7 +239,7 @@ func wrap(what string, err error) error {
 // Erasure is the result of [Queue.Erase].
 type Erasure struct {
 	Events  int // that were erased
-	NotJSON int // that were left because they are no JSON, so that it is not known whether they hold an id of the Filter
+	NotJSON int // that were left because they are not JSON, so that it is not known whether they hold an id of the Filter
 }
 
 // Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more, and

@@ -60,7 +60,7 @@ type Options struct {
 	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
-	// KeepKeys is how long the key of an event is kept after it was processed or erased. So long its repeats are recognised.
+	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are recognised.
 	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service repeats a delivery, which it does not
 	// document. Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration

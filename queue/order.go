@@ -41,7 +41,7 @@ func templateKey(template string, signers []string, key webhook.ReplayKey) strin
 	return keyOf("template", template, key) + ":" + hex.EncodeToString(sum[:16])
 }
 
-// unknownKey goes by the ids alone. Only events of a template name signer ids, so signers and a document id are those of a template.
+// unknownKey uses the ids alone. Only events of a template name signer ids, so signers and a document id are those of a template.
 func unknownKey(ids looseIDs, key webhook.ReplayKey) string {
 	switch {
 	case len(ids.signers) > 0 && ids.document != "":

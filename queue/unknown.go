@@ -58,7 +58,7 @@ func understood(e webhook.Event) bool {
 func (f *Filter) names() bool { return f.Document != "" || f.Response != "" || f.Signers != nil }
 
 // foundIn reports whether an event that is not understood holds the ids that f names, each as a whole JSON string. It returns false for
-// an event that is understood, because its ids are in columns. ok is false if body is no JSON.
+// an event that is understood, because its ids are in columns. ok is false if body is not JSON.
 func (f *Filter) foundIn(body []byte) (found, ok bool) {
 	if !json.Valid(body) {
 		return false, false

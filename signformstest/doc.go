@@ -36,7 +36,7 @@
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
 // of your own with Options.Middleware.
 //
-// # What a server can be told
+// # What you can tell a server
 //
 // Where a line has two methods with "or", the first fails the test and the second returns an error.
 //

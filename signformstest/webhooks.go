@@ -96,7 +96,7 @@ func resend(tx *store.Tx, d store.Delivery) error {
 }
 
 // DisableWebhook turns a webhook off. It gets no new deliveries, and its pending ones are cancelled before DisableWebhook
-// returns. An attempt that is under way is broken off. It is an error when there is no such webhook.
+// returns. An attempt that is under way is cut short. It is an error when there is no such webhook.
 func (s *Server) DisableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, true)
 }
@@ -108,7 +108,7 @@ func (s *Server) EnableWebhook(webhookID string) error {
 }
 
 // DeleteWebhook deletes a webhook. It gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
-// returns. An attempt that is under way is broken off. Its deliveries stay in the log, but cannot be sent again. It is an
+// returns. An attempt that is under way is cut short. Its deliveries stay in the log, but cannot be sent again. It is an
 // error when there is no such webhook.
 func (s *Server) DeleteWebhook(webhookID string) error {
 	err := s.store.Update(func(tx *store.Tx) error { return tx.DeleteWebhook(webhookID) })

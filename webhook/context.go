@@ -99,7 +99,7 @@ func (c *deliveryContext) Value(key any) any {
 }
 
 // VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a function
-// that a [Handler] calls, of a hook that is told of an event, or of a request that passed [Verifier.Middleware]. In functions
+// that a [Handler] calls, of a hook that is called for an event, or of a request that passed [Verifier.Middleware]. In functions
 // and hooks Payload is nil; the event's Raw returns its part.
 func VerifiedFrom(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)

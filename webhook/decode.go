@@ -27,7 +27,7 @@ func (e *FieldError) Error() string {
 // Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
 // The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be read is
-// not an error: it is zero, and in the event's FieldErrors. Nor is an element that is no event: it becomes an [UnknownEvent]
+// not an error: it is zero, and in the event's FieldErrors. Nor is an element that is not an event: it becomes an [UnknownEvent]
 // among the others.
 func Parse(payload []byte) ([]Event, error) {
 	text := string(payload)

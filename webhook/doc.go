@@ -38,7 +38,7 @@
 //	408 body_incomplete          the body did not arrive whole
 //	413 too_large                the body is larger than the Verifier's MaxBody
 //	415 unsupported_media_type   not application/json, or with a Content-Encoding
-//	500 failed                   a function failed, an element is no event, or the Handler is a zero value
+//	500 failed                   a function failed, an element is not an event, or the Handler is a zero value
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After
 //
@@ -57,7 +57,7 @@
 //     [HandlerOptions.OnError] and the log.
 //   - Every event that is received and not run is reported once, to [HandlerOptions.OnError] or
 //     [HandlerOptions.OnEvent] and to the log. An event that fails is answered with 500, which asks for another delivery.
-//     The service does not document whether it makes one. So is an [UnknownEvent] that is no object, that is nested more than
+//     The service does not document whether it makes one. So is an [UnknownEvent] that is not an object, is nested more than
 //     512 levels deep or not in UTF-8, or whose type can be neither read nor inferred, unless Funcs.Unknown takes it.
 //   - An event that was processed does not run again as long as the [ReplayStore] remembers it. When several deliveries
 //     of one event arrive at the same time, one of them runs it.

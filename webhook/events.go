@@ -43,7 +43,7 @@ type Event interface {
 
 	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a template
 	// they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are assumed to return
-	// the same (not documented by the service). It is nil where there are none, as in a FormResponse and an UnknownEvent.
+	// the same (not documented by the service). It is nil where there are no signers, as in a FormResponse and an UnknownEvent.
 	SignerIDs() []string
 
 	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a

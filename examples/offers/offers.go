@@ -73,7 +73,7 @@ func (a *app) settled(o offer) bool {
 	return a.now().Sub(seen.(time.Time)) >= a.settle
 }
 
-// reconcile lists the documents of the selected offers' templates. It finds what no event told, and resolves doubts: only by a list
+// reconcile lists the documents of the selected offers' templates. It finds what no event reported, and resolves doubts: only by a list
 // that is whole, and if the request had ended long before the list was read.
 func (a *app) reconcile(ctx context.Context, where string) error {
 	offers, err := a.find(ctx, where)

@@ -24,7 +24,7 @@ const (
 	closed   = "closed"   // declined, void, expired or deleted; the note says which
 )
 
-// The indexes rule out two doubts about one address, which could not be told apart, and a document that belongs to two offers. Times
+// The indexes rule out two doubts about one address, which nobody could tell apart, and a document that belongs to two offers. Times
 // are Unix milliseconds, 0 for never. hints counts events that were not looked into. All statements run on SQLite and Postgres.
 const schema = `
 CREATE TABLE IF NOT EXISTS offers (

@@ -1,4 +1,4 @@
-// Webhook-receiver receives the service's webhooks until it is told to stop. Then it finishes the deliveries that it has begun.
+// Webhook-receiver receives the service's webhooks until a signal stops it. Then it finishes the deliveries that it has begun.
 //
 //	go run ./examples/webhook-receiver
 //	SIGNFORMS_WEBHOOK_SECRETS=new,old go run ./examples/webhook-receiver -addr :8080

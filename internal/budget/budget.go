@@ -175,7 +175,7 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 	if err != nil {
 		return 0, unlessEnded(ctx, err)
 	}
-	// The order matters. A caller that took a slot since Peek has left the line and is not counted twice. If the first was told to
+	// The order matters. A caller that took a slot since Peek has left the line and is not counted twice. If the first has had to
 	// wait since then, firstMustWait wakes w.
 	ahead, known := b.lines.ahead(w)
 	switch {
@@ -191,7 +191,7 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 	return slotIn(frees, ahead), nil
 }
 
-// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store is told in the
+// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store gets it in the
 // background. If the store misses this, the hold expires by itself, so the error is dropped.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
@@ -316,8 +316,8 @@ func (a asker) changed() <-chan struct{} {
 
 // tell runs fn to its end, and waits for it until endGrace after ctx has ended.
 func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
-	told, err := ask(a, ctx, context.WithoutCancel(ctx), fn, func(error) {}, func() {})
-	return cmp.Or(err, told)
+	failed, err := ask(a, ctx, context.WithoutCancel(ctx), fn, func(error) {}, func() {})
+	return cmp.Or(err, failed)
 }
 
 // unlessEnded returns ctx's error if it has ended, which then explains err.

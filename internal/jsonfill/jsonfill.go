@@ -8,7 +8,7 @@
 // with options separated by commas:
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
-//	any        for a string: a value that is no string is kept as its JSON
+//	any        for a string: a value that is not a string is kept as its JSON
 //	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail
 package jsonfill
 

@@ -97,7 +97,7 @@ func (a *API) foundNone(err error) error {
 }
 
 // respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at
-// the kind: the id of a PDF is no ObjectId.
+// the kind: the id of a PDF is not an ObjectId.
 func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
 	if templateID != "" {
 		if t, err := tx.Template(templateID); err != nil || t.WorkspaceID != workspaceID {

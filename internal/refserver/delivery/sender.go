@@ -249,7 +249,7 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 		s.deliver(ctx, attempt, id)
 		cancel()
 		if ctx.Err() != nil {
-			return // whoever waits for this attempt is told by Run that it was broken off
+			return // Run tells whoever waits for this attempt that it was cut short
 		}
 		s.done(id)
 	}

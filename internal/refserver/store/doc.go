@@ -28,7 +28,7 @@
 //
 // # The outbox
 //
-// The sender is not told of events. It reads what is due and reports the outcome:
+// The sender gets no events. It reads what is due and reports the outcome:
 //
 //	claim       Update: Tx.Claim(n), which takes them out of Due until they are put again, and is not saved
 //	deliver     outside any transaction

@@ -84,7 +84,7 @@ var ErrClosed = errors.New("the server is closed")
 // keeping is the part of a Store that makes it durable.
 type keeping struct {
 	keeper  Keeper        // nil: nothing is kept
-	changed func([]Write) // is told of what was committed; nil: nobody is
+	changed func([]Write) // called with what was committed, unless nil
 	unsaved []Write       // what follows from time alone: the next save carries it
 	doubt   doubt         // a save may have been carried out; nothing changes until all was loaded again
 	loading chan struct{} // holds a value while that is done

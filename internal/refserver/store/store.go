@@ -25,7 +25,7 @@ type Store struct {
 type settings struct {
 	bounds   Bounds
 	finishes bool                                // completed documents wait for a finished file
-	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: there are none
+	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: without deliveries
 }
 
 // Bounds is how many of each the store keeps: about, at most an eighth more. Zeros mean all.

@@ -106,7 +106,7 @@ func filled(set func(string)) func(string) error {
 	}
 }
 
-// instant reads a time in RFC 3339, or a duration that means so long ago.
+// instant reads a time in RFC 3339, or a duration before now.
 func instant(t *time.Time) func(string) error {
 	return func(text string) (err error) {
 		if ago, err := time.ParseDuration(text); err == nil {
@@ -221,7 +221,7 @@ func (c *command) erase(ctx context.Context, q *queue.Queue) error {
 	}
 	_, printed := fmt.Fprintf(c.out, "%d erased\n", done.Events)
 	if done.NotJSON > 0 {
-		fmt.Fprintf(c.out, "%d left that are no JSON: look at them, and erase them with -id\n", done.NotJSON)
+		fmt.Fprintf(c.out, "%d left that are not JSON: look at them, and erase them with -id\n", done.NotJSON)
 	}
 	return errors.Join(printed, err)
 }

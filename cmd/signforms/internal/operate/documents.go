@@ -78,9 +78,10 @@ func newDocumentsSign() *cobra.Command {
 	var in control.Signature
 	var fields []string
 	cmd := newSandboxCommand(&cobra.Command{
-		Use:     "sign ID --as EMAIL",
-		Short:   "Sign a document of a running sandbox as one of its signers",
-		Long:    "Sign a document of a running sandbox: by its documentId, or one that was made from a template by its createdDocumentId.",
+		Use:   "sign ID --as EMAIL",
+		Short: "Sign a document of a running sandbox as one of its signers",
+		Long: "Sign a document of a running sandbox, given by its documentId, or by its createdDocumentId if it was made from\n" +
+			"a template.",
 		Example: "  signforms documents sign 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --as ann@example.com --field Fee=100",
 		Args:    cli.ExactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {

@@ -17,8 +17,9 @@ func FormsList() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
-		Long:  "List the forms of a running sandbox. The service itself has no operation that lists forms: their ids are shown where they are made.",
-		Args:  cli.NoArgs,
+		Long: "List the forms of a running sandbox. The service itself has no operation that lists forms: it shows their ids\n" +
+			"where they are made.",
+		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var all control.Page[signformstest.FormState]
 		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)

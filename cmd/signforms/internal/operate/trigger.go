@@ -56,14 +56,16 @@ func Trigger() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "trigger EVENT",
 		Short: "Make an event happen in a running sandbox",
-		Long: `Trigger causes an event by acting on a record of the sandbox: a signer views or signs a document, or a form is answered. So the event
-agrees with the sandbox's state, and may cause further events: the last signature completes a document. Trigger uses the newest
-record that fits, or that of --document. It prints what it did, and the deliveries that follow from it.
+		Long: `Trigger causes an event by acting on a record of the sandbox: a signer views or signs a document, or a form is
+answered. So the event agrees with the sandbox's state, and may cause further events: the last signature
+completes a document. Trigger uses the newest record that fits, or that of --document. It prints what it did,
+and the deliveries that follow from it.
 
-Events: ` + strings.Join(triggers(), ", ") + `
+Events:
+  ` + strings.Join(triggers(), "\n  ") + `
 
-With --set: signer=ADDRESS says who acts, field.NAME=VALUE fills in a field of the document, answer.QUESTION=TEXT answers a question of the
-form, and email=ADDRESS is the respondent's address.`,
+With --set: signer=ADDRESS says who acts, field.NAME=VALUE fills in a field of the document,
+answer.QUESTION=TEXT answers a question of the form, and email=ADDRESS is the respondent's address.`,
 		Example: "  signforms trigger new_signature_pdf_completed --document 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --set field.Fee=100",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(triggers(), args[0]) {

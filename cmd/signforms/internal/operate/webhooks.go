@@ -26,7 +26,7 @@ func newWebhooksAdd() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:     "add URL --event FAMILY",
 		Short:   "Add a webhook to a running sandbox",
-		Long:    "Add a webhook to a running sandbox and print its id. It receives what happens from now on.",
+		Long:    "Add a webhook to a running sandbox and print its id. It gets the events that happen from now on.",
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
 		Args:    cli.ExactlyOne("URL that gets the deliveries"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
@@ -89,8 +89,9 @@ func newWebhooksTest() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "test ID",
 		Short: "Send a sample to a webhook of a running sandbox",
-		Long:  "Do what the service's Test Webhook button does: send one array with a sample event per tracked record, and print the delivery's id.",
-		Args:  cli.ExactlyOne("ID of a webhook"),
+		Long: "Do what the service's Test Webhook button does: send one array with a sample event per tracked record,\n" +
+			"and print the delivery's id.",
+		Args: cli.ExactlyOne("ID of a webhook"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		return newID(cmd, c, "/webhooks/"+url.PathEscape(args[0])+"/test", nil)
 	})
@@ -99,9 +100,10 @@ func newWebhooksTest() *cobra.Command {
 func newWebhooksResend() *cobra.Command {
 	var since control.Duration
 	cmd := newSandboxCommand(&cobra.Command{
-		Use:     "resend WEBHOOK|DELIVERY",
-		Short:   "Send deliveries of a running sandbox again",
-		Long:    "Send one delivery again, or with a webhook's id all of its deliveries that failed. The body stays, timestamp and signature are new.",
+		Use:   "resend WEBHOOK|DELIVERY",
+		Short: "Send deliveries of a running sandbox again",
+		Long: "Send one delivery again, or with a webhook's id all of its deliveries that failed. The body is the same;\n" +
+			"timestamp and signature are new.",
 		Example: "  signforms webhooks resend 8d8ac610-566d-4ef0-9c22-186b2a5ed793 --since 2h",
 		Args:    cli.ExactlyOne("ID of a webhook or a delivery"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {

@@ -185,7 +185,7 @@ func (r *run) remindOtherwise(ctx context.Context) error {
 		r.say("send reminder", Differs, "POST is not allowed, and %s is answered %d", method, second.StatusCode)
 		return nil
 	}
-	r.say("send reminder", Differs, "%s; where inputs are read cannot be told", method)
+	r.say("send reminder", Differs, "%s; cannot tell where it reads inputs", method)
 	e := r.report.Endpoints[signforms.OpSendReminder]
 	e.Method = method
 	r.report.Endpoints[signforms.OpSendReminder] = e

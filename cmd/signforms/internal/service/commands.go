@@ -13,7 +13,7 @@ import (
 
 // Commands makes the commands on the service. The zero value is what the program uses.
 type Commands struct {
-	// OpenLimitFile opens the file of the reminder limit. The default goes by the machine's clock.
+	// OpenLimitFile opens the file of the reminder limit. The default uses the machine's clock.
 	OpenLimitFile func(path string) signforms.LimitStore
 	// Sleep waits between the requests of probe. The default is a real wait.
 	Sleep func(context.Context, time.Duration) error

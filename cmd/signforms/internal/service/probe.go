@@ -34,20 +34,22 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 	cmd := &cobra.Command{
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
-		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each fact it prints whether
-the fact holds, differs or cannot be told, and what was seen. It also prints the Go literals of Options.Endpoints and
-signformstest.Profile that fit the service.
+		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each
+fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. It also prints
+the Go literals of Options.Endpoints and signformstest.Profile that fit the service.
 
-By default it makes only GET requests, to the three lists and to one path that does not exist: at most %d, and less than one a
-second. They change nothing, but one of them has an unknown key, and some have inputs that the service should refuse.
+By default it makes only GET requests, to the three lists and to one path that does not exist: at most %d, and
+less than one a second. They change nothing, but one of them has an unknown key, and some have inputs that the
+service should refuse.
 
-With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d requests with random ids. The
-reminders count in the limit store. A service that reads its inputs in another place sees no id in a request, and may act on the
-first record that it has. Then one document may be voided, or the signers of one reminded, and probe stops at once. So use
---mutating only with a disposable workspace; its id must be typed to confirm it. Nothing is ever sent from a template or form.
+With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
+requests with random ids. The reminders count in the limit store. A service that reads its inputs in another
+place sees no id in a request, and may act on the first record that it has. Then one document may be voided,
+or the signers of one reminded, and probe stops at once. So use --mutating only with a disposable workspace;
+its id must be typed to confirm it. Nothing is ever sent from a template or form.
 
-With --report it writes a page with all requests and answers, which you can attach to an issue. Names, ids, addresses, links and keys
-in it are replaced. Read it before you show it to others.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
+With --report it writes a page with all requests and answers, which you can attach to an issue. Names, ids,
+addresses, links and keys in it are replaced. Read it before you show it to others.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
 		Example: "  signforms probe --report probe.md",
 		Args:    cli.NoArgs,
 		RunE:    c.run,

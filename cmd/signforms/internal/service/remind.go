@@ -31,15 +31,16 @@ func newDocumentsRemind(openLimitFile func(path string) signforms.LimitStore) *c
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending",
 		Short: "Remind the signers of documents",
-		Long: `Remind sends a reminder to the pending signers of documents, within the service's limit of 5 requests in any 15 minutes for each
-API key. What was sent is counted in a file that all runs of this user share, or in Redis (--limit-store), so that the limit holds
-over several runs, interrupts, crashes and restarts of the machine. When it is used up, remind waits.
+		Long: `Remind sends a reminder to the pending signers of documents, within the service's limit of reminders. All runs
+of this user share one count (--limit-store), which outlasts crashes and restarts of the machine. When the
+limit is reached, remind waits.
 
 With --template the ids are those of documents made from that template (createdDocumentId).
 
-With --all-pending it reminds the signers of every PDF document and every document made from a template that is pending. It says
-beforehand how long that takes. A journal (--journal) remembers which were reminded: after an interrupt, a crash or a restart the
-same command goes on with the rest. The run has ended when each document was tried; the next one starts over.`,
+With --all-pending it reminds the signers of every PDF document and every document made from a template that
+is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
+an interrupt, a crash or a restart the same command goes on with the rest. The run has ended when each
+document was tried; the next one starts over.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if c.allPending == (len(args) > 0) {

@@ -42,9 +42,9 @@ With --csv it sends ` + what + ` to each line of a CSV file. The header names th
 ` + roles + `The values of ` + flags + ` apply to every line without its own.
 All lines are checked before the first is sent.
 
-A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command sends only the rest. A line
-whose outcome is unknown is not sent again unless --resolve says so. The run has ended when every line was sent; the next one
-starts over.`
+A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command
+sends only the rest. A line whose outcome is unknown is not sent again unless --resolve says so. The run has
+ended when every line was sent; the next one starts over.`
 }
 
 func newTemplatesSend() *cobra.Command {
