@@ -17,14 +17,14 @@ import (
 func TestMethodsBoundTexts(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{AnyID: true}})
 	fault := func(f signformstest.Fault) error {
-		id, err := srv.CreateFault(f)
+		id, err := srv.TryFail(f)
 		if err == nil {
 			require.NoError(t, srv.RemoveFault(id))
 		}
 		return err
 	}
 	webhookFault := func(f signformstest.WebhookFault) error {
-		_, err := srv.CreateWebhookFault(f)
+		_, err := srv.TryFailWebhooks(f)
 		return err
 	}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestMethodsBoundTexts(t *testing.T) {
 		try   func(s string) error
 	}{
 		{"URL", 4096, func(s string) error {
-			_, err := srv.CreateWebhook(signformstest.Webhook{URL: "http://h/" + s[9:], Event: signformstest.FormResponse})
+			_, err := srv.TryAddWebhook(signformstest.Webhook{URL: "http://h/" + s[9:], Event: signformstest.FormResponse})
 			return err
 		}},
 		{"DocumentID", 1000, func(s string) error { return fault(signformstest.Fault{DocumentID: s}) }},
@@ -78,7 +78,7 @@ func TestErrorsRepeatNoLongText(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	form := srv.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "Why?"}}})
 	webhook := func(w signformstest.Webhook) error {
-		_, err := srv.CreateWebhook(w)
+		_, err := srv.TryAddWebhook(w)
 		return err
 	}
 	for name, err := range map[string]error{

@@ -110,13 +110,16 @@ func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
 func TestWorkspacesAndKeys(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	otherWorkspace, otherKey := srv.AddWorkspace()
+	otherWorkspace, otherKey, err := srv.AddWorkspace()
+	require.NoError(t, err)
+	secondKey, err := srv.AddAPIKey()
+	require.NoError(t, err)
 	for _, c := range []struct {
 		key, workspace string
 		want           error
 	}{
 		{key: srv.APIKey, workspace: srv.WorkspaceID, want: nil},
-		{key: srv.AddAPIKey(), workspace: srv.WorkspaceID, want: nil},
+		{key: secondKey, workspace: srv.WorkspaceID, want: nil},
 		{key: otherKey, workspace: otherWorkspace, want: signforms.ErrNotFound},
 		{key: otherKey, workspace: srv.WorkspaceID, want: signforms.ErrForbidden},
 		{key: "wrong", workspace: "", want: signforms.ErrForbidden},

@@ -54,24 +54,24 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 		now, saves, messages, audit := srv.Now(), storage.saves, srv.Messages(), srv.Audit(doc)
 		signer := srv.Signer(doc, "ann@example.com")
 		for name, change := range map[string]func() error{
-			"CreateTemplate": func() error {
-				return second(srv.CreateTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}))
+			"TryAddTemplate": func() error {
+				return second(srv.TryAddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}))
 			},
-			"CreateForm": func() error {
-				return second(srv.CreateForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}))
+			"TryAddForm": func() error {
+				return second(srv.TryAddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}))
 			},
-			"CreateDocument": func() error { return second(srv.CreateDocument(signformstest.Document{Name: "Lease", Signers: ann})) },
-			"CreateWebhook": func() error {
-				return second(srv.CreateWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse}))
+			"TryAddDocument": func() error { return second(srv.TryAddDocument(signformstest.Document{Name: "Lease", Signers: ann})) },
+			"TryAddWebhook": func() error {
+				return second(srv.TryAddWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse}))
 			},
-			"CreateAPIKey":       func() error { return second(srv.CreateAPIKey()) },
-			"CreateWorkspace":    func() error { _, _, err := srv.CreateWorkspace(); return err },
-			"CreateFault":        func() error { return second(srv.CreateFault(signformstest.Fault{Status: 500})) },
-			"CreateWebhookFault": func() error { return second(srv.CreateWebhookFault(signformstest.WebhookFault{Drop: true})) },
-			"RemoveFault":        func() error { return srv.RemoveFault(faults[0].ID) },
-			"View":               signer.View,
-			"Sign":               func() error { return signer.Sign() },
-			"Decline":            func() error { return signer.Decline("") },
+			"AddAPIKey":       func() error { return second(srv.AddAPIKey()) },
+			"AddWorkspace":    func() error { _, _, err := srv.AddWorkspace(); return err },
+			"TryFail":         func() error { return second(srv.TryFail(signformstest.Fault{Status: 500})) },
+			"TryFailWebhooks": func() error { return second(srv.TryFailWebhooks(signformstest.WebhookFault{Drop: true})) },
+			"RemoveFault":     func() error { return srv.RemoveFault(faults[0].ID) },
+			"View":            signer.View,
+			"Sign":            func() error { return signer.Sign() },
+			"Decline":         func() error { return signer.Decline("") },
 			"SubmitForm": func() error {
 				return second(srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann"}}))
 			},
@@ -81,14 +81,14 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 			"Expire":              func() error { return srv.Expire(doc) },
 			"Delete":              func() error { return srv.Delete(doc) },
 			"Archive":             func() error { return srv.Archive(doc) },
-			"SendSample":          func() error { return second(srv.SendSample(hook)) },
+			"TryTestWebhook":      func() error { return second(srv.TryTestWebhook(hook)) },
 			"Resend":              func() error { return srv.Resend(delivery) },
 			"ResendFailed":        func() error { return second(srv.ResendFailed(hook, time.Time{})) },
 			"DisableWebhook":      func() error { return srv.DisableWebhook(hook) },
 			"EnableWebhook":       func() error { return srv.EnableWebhook(hook) },
 			"RotateWebhookSecret": func() error { return second(srv.RotateWebhookSecret(hook)) },
 			"DeleteWebhook":       func() error { return srv.DeleteWebhook(hook) },
-			"AdvanceClock":        func() error { return srv.AdvanceClock(time.Hour) },
+			"TryAdvance":          func() error { return srv.TryAdvance(time.Hour) },
 			"Reset":               srv.Reset,
 		} {
 			require.ErrorIs(t, change(), signformstest.ErrClosed, name)

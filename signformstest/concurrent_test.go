@@ -32,12 +32,12 @@ func TestCloseDuringEverything(t *testing.T) {
 		client := srv.Client()
 		var users sync.WaitGroup
 		for _, act := range []func(){
-			func() { srv.SendSample(hook) },
+			func() { srv.TryTestWebhook(hook) },
 			func() { srv.Advance(time.Hour) },
 			func() { srv.Settle(context.Background()) },
 			func() { client.Documents.List(context.Background(), signforms.DocumentListParams{}) },
-			func() { srv.CreateFault(signformstest.Fault{Status: 500}); srv.ClearFaults() },
-			func() { srv.CreateWebhookFault(signformstest.WebhookFault{Drop: true, Probability: 0.5}) },
+			func() { srv.TryFail(signformstest.Fault{Status: 500}); srv.ClearFaults() },
+			func() { srv.TryFailWebhooks(signformstest.WebhookFault{Drop: true, Probability: 0.5}) },
 			func() { srv.DisableWebhook(hook); srv.EnableWebhook(hook) },
 			func() { srv.ResendFailed(hook, time.Time{}) },
 			func() { _, _, _, _ = srv.Deliveries(), srv.Requests(), srv.Messages(), srv.Audit(form) },

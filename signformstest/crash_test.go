@@ -135,7 +135,7 @@ func show(s state) string {
 func (m *model) change() error {
 	documents, _ := m.srv.FindDocuments(signformstest.DocumentFilter{})
 	if len(documents) == 0 || m.rng.IntN(4) == 0 {
-		_, err := m.srv.CreateDocument(signformstest.Document{
+		_, err := m.srv.TryAddDocument(signformstest.Document{
 			Name: "Lease", SigningOrder: m.rng.IntN(2) == 0, ExpiresFor: time.Duration(m.rng.IntN(3)) * 24 * time.Hour, PDF: fmt.Append(nil, m.rng.IntN(3)),
 			Signers: []signformstest.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
 		})
@@ -156,12 +156,12 @@ func (m *model) change() error {
 	case 6:
 		return m.srv.Void(doc)
 	case 7:
-		return m.srv.AdvanceClock(time.Duration(m.rng.IntN(30)) * time.Hour)
+		return m.srv.TryAdvance(time.Duration(m.rng.IntN(30)) * time.Hour)
 	case 8:
 		_, err := m.srv.ResendFailed(m.srv.Webhooks()[0].ID, start)
 		return err
 	}
-	_, err := m.srv.SendSample(m.srv.Webhooks()[0].ID)
+	_, err := m.srv.TryTestWebhook(m.srv.Webhooks()[0].ID)
 	return err
 }
 
@@ -230,7 +230,7 @@ func (c *crash) run() {
 func (c *crash) use(srv *signformstest.Server, i int) {
 	client := srv.Client()
 	for {
-		doc, err := srv.CreateDocument(signformstest.Document{Name: "Lease", Signers: ann})
+		doc, err := srv.TryAddDocument(signformstest.Document{Name: "Lease", Signers: ann})
 		if err != nil {
 			return
 		}

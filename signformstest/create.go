@@ -12,11 +12,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The Create methods are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
+// The TryAdd methods are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
 // [ErrStorage].
 
-// CreateTemplate adds a template and returns its id.
-func (s *Server) CreateTemplate(t Template) (id string, err error) {
+// TryAddTemplate adds a template and returns its id.
+func (s *Server) TryAddTemplate(t Template) (id string, err error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
@@ -72,8 +72,8 @@ func (t Template) check() error {
 	return nil
 }
 
-// CreateForm adds a form and returns its id.
-func (s *Server) CreateForm(f Form) (id string, err error) {
+// TryAddForm adds a form and returns its id.
+func (s *Server) TryAddForm(f Form) (id string, err error) {
 	switch {
 	case strings.TrimSpace(f.Title) == "":
 		return "", invalid("Title", "is empty")
@@ -93,8 +93,8 @@ func (s *Server) CreateForm(f Form) (id string, err error) {
 	return s.created(record.ID, err)
 }
 
-// CreateDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
-func (s *Server) CreateDocument(d Document) (id string, err error) {
+// TryAddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
+func (s *Server) TryAddDocument(d Document) (id string, err error) {
 	switch {
 	case strings.TrimSpace(d.Name) == "":
 		return "", invalid("Name", "is empty")
@@ -139,9 +139,9 @@ var sources = map[signing.EventFamily]string{
 	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
 }
 
-// CreateWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
+// TryAddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
 // Event covers.
-func (s *Server) CreateWebhook(w Webhook) (id string, err error) {
+func (s *Server) TryAddWebhook(w Webhook) (id string, err error) {
 	if err := signing.CheckLength("URL", w.URL, MaxURL); err != nil {
 		return "", s.publicError(err)
 	}
@@ -176,8 +176,8 @@ func deliverable(text string) bool {
 	return err == nil
 }
 
-// CreateAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
-func (s *Server) CreateAPIKey() (string, error) {
+// AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
+func (s *Server) AddAPIKey() (string, error) {
 	key := s.ids.Token()
 	err := s.store.Update(func(tx *store.Tx) error {
 		tx.PutKey(key, s.WorkspaceID)
@@ -186,8 +186,8 @@ func (s *Server) CreateAPIKey() (string, error) {
 	return s.created(key, err)
 }
 
-// CreateWorkspace adds another, empty workspace and returns its id and an API key of it.
-func (s *Server) CreateWorkspace() (workspaceID, apiKey string, err error) {
+// AddWorkspace adds another, empty workspace and returns its id and an API key of it.
+func (s *Server) AddWorkspace() (workspaceID, apiKey string, err error) {
 	w := store.Workspace{ID: s.ids.UUID(), OwnerID: s.ids.UUID()}
 	key := s.ids.Token()
 	err = s.store.Update(func(tx *store.Tx) error {

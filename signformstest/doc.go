@@ -38,19 +38,19 @@
 //
 // # What you can tell a server
 //
-// Where a line has two methods with "or", the first fails the test and the second returns an error.
+// A method that returns no error fails the test, or panics without one. With Try before its name it returns the error:
+// [Server.TryAddTemplate], [Server.TryAddForm], [Server.TryAddDocument], [Server.TryAddWebhook], [Server.TryTestWebhook],
+// [Server.TryAdvance], [Server.TryFail], [Server.TryFailWebhooks].
 //
-//   - Set up: [Server.AddTemplate] or [Server.CreateTemplate], [Server.AddForm] or [Server.CreateForm], [Server.AddDocument] or
-//     [Server.CreateDocument], [Server.AddWebhook] or [Server.CreateWebhook], [Server.AddWorkspace] or [Server.CreateWorkspace],
-//     [Server.AddAPIKey] or [Server.CreateAPIKey].
+//   - Set up: [Server.AddTemplate], [Server.AddForm], [Server.AddDocument], [Server.AddWebhook], [Server.AddWorkspace],
+//     [Server.AddAPIKey].
 //   - Act as a signer: [Server.Signer], which views, signs and declines.
 //   - Act as a respondent: [Server.SubmitForm].
 //   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive].
-//   - Act on a webhook: [Server.TestWebhook] or [Server.SendSample], [Server.Resend], [Server.ResendFailed],
+//   - Act on a webhook: [Server.TestWebhook], [Server.Resend], [Server.ResendFailed],
 //     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret].
-//   - Move the clock: [Server.Advance] or [Server.AdvanceClock], [Server.Now], [Server.Settle].
-//   - Make things go wrong: [Server.Fail] or [Server.CreateFault], [Server.FailWebhooks] or [Server.CreateWebhookFault],
-//     [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
+//   - Move the clock: [Server.Advance], [Server.Now], [Server.Settle].
+//   - Make things go wrong: [Server.Fail], [Server.FailWebhooks], [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
 //   - Ask what happened: [Server.Requests], [Server.Deliveries], [Server.Delivery], [Server.Messages], [Server.Audit],
 //     [Server.Watch].
 //   - Ask what there is: [Server.FindDocuments], [Server.FindDocument], [Server.Templates], [Server.FindTemplate],

@@ -16,14 +16,14 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	document := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
 	for _, id := range []string{"lease", document[1:], document + "0", "0123456789abcdef0123456g"} {
-		_, err := srv.CreateFault(signformstest.Fault{DocumentID: id, Status: 503})
+		_, err := srv.TryFail(signformstest.Fault{DocumentID: id, Status: 503})
 		require.ErrorIs(t, err, signformstest.ErrInvalid, id)
 		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
-		_, err = srv.CreateWebhookFault(signformstest.WebhookFault{DocumentID: id, Drop: true})
+		_, err = srv.TryFailWebhooks(signformstest.WebhookFault{DocumentID: id, Drop: true})
 		require.ErrorIs(t, err, signformstest.ErrInvalid, id)
 		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
 	}
-	_, err := srv.CreateWebhookFault(signformstest.WebhookFault{WebhookID: document, Drop: true})
+	_, err := srv.TryFailWebhooks(signformstest.WebhookFault{WebhookID: document, Drop: true})
 	require.ErrorIs(t, err, signformstest.ErrInvalid)
 	require.ErrorContains(t, err, "add the webhook first")
 	require.Empty(t, srv.Faults())

@@ -81,8 +81,7 @@ var operations = []signforms.Operation{
 // is closed. An invalid fault fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
-	id, err := s.CreateFault(f)
-	s.require(err == nil, "Fail: %v", err)
+	id := s.must("Fail")(s.TryFail(f))
 	return func() { s.RemoveFault(id) }
 }
 
@@ -90,13 +89,12 @@ func (s *Server) Fail(f Fault) (remove func()) {
 // the server is closed. An invalid fault fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
-	id, err := s.CreateWebhookFault(f)
-	s.require(err == nil, "FailWebhooks: %v", err)
+	id := s.must("FailWebhooks")(s.TryFailWebhooks(f))
 	return func() { s.RemoveFault(id) }
 }
 
-// CreateFault is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
-func (s *Server) CreateFault(f Fault) (id string, err error) {
+// TryFail is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
+func (s *Server) TryFail(f Fault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
 		return "", s.publicError(err)
 	}
@@ -121,8 +119,8 @@ func (s *Server) CreateFault(f Fault) (id string, err error) {
 // maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
 const maxPad = 16 << 20
 
-// CreateWebhookFault is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
-func (s *Server) CreateWebhookFault(f WebhookFault) (id string, err error) {
+// TryFailWebhooks is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
+func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
 		return "", s.publicError(err)
 	}

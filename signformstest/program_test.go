@@ -26,17 +26,17 @@ func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 		want error
 		text string
 	}{
-		{"template", id(srv.CreateTemplate(signformstest.Template{Name: "Offer"})), signformstest.ErrInvalid, "Roles: is empty: a template needs one"},
-		{"form", id(srv.CreateForm(signformstest.Form{Title: "F"})), signformstest.ErrInvalid, "Fields: is empty: a form needs one"},
-		{"document", id(srv.CreateDocument(signformstest.Document{Name: "D"})), signformstest.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
-		{"webhook's URL", id(srv.CreateWebhook(signformstest.Webhook{URL: "app"})), signformstest.ErrInvalid,
+		{"template", id(srv.TryAddTemplate(signformstest.Template{Name: "Offer"})), signformstest.ErrInvalid, "Roles: is empty: a template needs one"},
+		{"form", id(srv.TryAddForm(signformstest.Form{Title: "F"})), signformstest.ErrInvalid, "Fields: is empty: a form needs one"},
+		{"document", id(srv.TryAddDocument(signformstest.Document{Name: "D"})), signformstest.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
+		{"webhook's URL", id(srv.TryAddWebhook(signformstest.Webhook{URL: "app"})), signformstest.ErrInvalid,
 			`URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not "app"`},
-		{"webhook's documents", id(srv.CreateWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse, Documents: []string{"x"}})),
+		{"webhook's documents", id(srv.TryAddWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse, Documents: []string{"x"}})),
 			signformstest.ErrInvalid, `Documents[0]: no form with id "x"`},
-		{"fault", id(srv.CreateFault(signformstest.Fault{Status: 99})), signformstest.ErrInvalid, "Status: 99 is not 200 to 599"},
-		{"webhook fault", id(srv.CreateWebhookFault(signformstest.WebhookFault{Nth: -1})), signformstest.ErrInvalid, "Nth: must not be negative"},
-		{"clock", srv.AdvanceClock(-1), signformstest.ErrInvalid, "-1ns would move the clock back"},
-		{"sample", id(srv.SendSample("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
+		{"fault", id(srv.TryFail(signformstest.Fault{Status: 99})), signformstest.ErrInvalid, "Status: 99 is not 200 to 599"},
+		{"webhook fault", id(srv.TryFailWebhooks(signformstest.WebhookFault{Nth: -1})), signformstest.ErrInvalid, "Nth: must not be negative"},
+		{"clock", srv.TryAdvance(-1), signformstest.ErrInvalid, "-1ns would move the clock back"},
+		{"sample", id(srv.TryTestWebhook("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
 		{"rotate", id(srv.RotateWebhookSecret("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
 		{"remove", srv.RemoveFault("x"), signformstest.ErrNotFound, `no fault with id "x"`},
 		{"resend", srv.Resend("x"), signformstest.ErrNotFound, `no delivery with id "x"`},
@@ -63,9 +63,9 @@ func TestDraftsAreSentAndVoided(t *testing.T) {
 
 func TestFaultsAreListedAndCleared(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
-	first, err := srv.CreateFault(signformstest.Fault{Status: 503, Body: "{}", Times: 2})
+	first, err := srv.TryFail(signformstest.Fault{Status: 503, Body: "{}", Times: 2})
 	require.NoError(t, err)
-	second, err := srv.CreateWebhookFault(signformstest.WebhookFault{Drop: true})
+	second, err := srv.TryFailWebhooks(signformstest.WebhookFault{Drop: true})
 	require.NoError(t, err)
 	call(t, srv, "GET", "/get-documents", "{}")
 	require.Equal(t, []signformstest.ActiveFault{
@@ -77,7 +77,7 @@ func TestFaultsAreListedAndCleared(t *testing.T) {
 	require.Len(t, srv.Faults(), 1)
 	srv.ClearFaults()
 	require.Empty(t, srv.Faults())
-	third, err := srv.CreateFault(signformstest.Fault{Status: 503})
+	third, err := srv.TryFail(signformstest.Fault{Status: 503})
 	require.NoError(t, err)
 	require.NotContains(t, []string{first, second}, third)
 }

@@ -60,49 +60,24 @@ type Signer struct {
 // AddTemplate adds a template and returns its id. An invalid template fails the test.
 func (s *Server) AddTemplate(t Template) string {
 	s.t.Helper()
-	id, err := s.CreateTemplate(t)
-	s.require(err == nil, "AddTemplate: %v", err)
-	return id
+	return s.must("AddTemplate")(s.TryAddTemplate(t))
 }
 
 // AddForm adds a form and returns its id. An invalid form fails the test.
 func (s *Server) AddForm(f Form) string {
 	s.t.Helper()
-	id, err := s.CreateForm(f)
-	s.require(err == nil, "AddForm: %v", err)
-	return id
+	return s.must("AddForm")(s.TryAddForm(f))
 }
 
 // AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
 // fails the test.
 func (s *Server) AddDocument(d Document) string {
 	s.t.Helper()
-	id, err := s.CreateDocument(d)
-	s.require(err == nil, "AddDocument: %v", err)
-	return id
+	return s.must("AddDocument")(s.TryAddDocument(d))
 }
 
 // AddWebhook adds a webhook and returns its id. It receives the events from now on. An invalid webhook fails the test.
 func (s *Server) AddWebhook(w Webhook) string {
 	s.t.Helper()
-	id, err := s.CreateWebhook(w)
-	s.require(err == nil, "AddWebhook: %v", err)
-	return id
-}
-
-// AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
-func (s *Server) AddAPIKey() string {
-	s.t.Helper()
-	key, err := s.CreateAPIKey()
-	s.require(err == nil, "AddAPIKey: %v", err)
-	return key
-}
-
-// AddWorkspace adds another, empty workspace and returns its id and an API key of it, to which nothing of the server's
-// own workspace exists.
-func (s *Server) AddWorkspace() (workspaceID, apiKey string) {
-	s.t.Helper()
-	workspaceID, apiKey, err := s.CreateWorkspace()
-	s.require(err == nil, "AddWorkspace: %v", err)
-	return workspaceID, apiKey
+	return s.must("AddWebhook")(s.TryAddWebhook(w))
 }

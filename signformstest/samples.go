@@ -16,13 +16,11 @@ import (
 // other, and its body is the same each time. TestWebhook returns the delivery's id. An unknown webhook fails the test.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	s.t.Helper()
-	deliveryID, err := s.SendSample(webhookID)
-	s.require(err == nil, "TestWebhook: %v", err)
-	return deliveryID
+	return s.must("TestWebhook")(s.TryTestWebhook(webhookID))
 }
 
-// SendSample is [Server.TestWebhook], but returns an error instead of failing the test. It matches [ErrNotFound] or [ErrStorage].
-func (s *Server) SendSample(webhookID string) (deliveryID string, err error) {
+// TryTestWebhook is [Server.TestWebhook], but returns an error, which matches [ErrNotFound] or [ErrStorage].
+func (s *Server) TryTestWebhook(webhookID string) (deliveryID string, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)
 		if err != nil {

@@ -266,6 +266,15 @@ func (s *Server) require(ok bool, format string, args ...any) {
 	}
 }
 
+// must returns a function that returns the id, or fails the test with the method's name.
+func (s *Server) must(method string) func(id string, err error) string {
+	return func(id string, err error) string {
+		s.t.Helper()
+		s.require(err == nil, "%s: %v", method, err)
+		return id
+	}
+}
+
 type panicker struct{}
 
 func (panicker) Helper() {}

@@ -62,30 +62,30 @@ func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, er
 	}
 	return map[string]func() (int, error){
 		"template": method(func() error {
-			_, err := srv.CreateTemplate(signformstest.Template{Name: "Another", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
+			_, err := srv.TryAddTemplate(signformstest.Template{Name: "Another", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
 			return err
 		}),
 		"form": method(func() error {
-			_, err := srv.CreateForm(signformstest.Form{Title: "F", Fields: []signformstest.Field{{Question: "?"}}})
+			_, err := srv.TryAddForm(signformstest.Form{Title: "F", Fields: []signformstest.Field{{Question: "?"}}})
 			return err
 		}),
 		"document": method(func() error {
-			_, err := srv.CreateDocument(signformstest.Document{Name: "D", Signers: ann})
+			_, err := srv.TryAddDocument(signformstest.Document{Name: "D", Signers: ann})
 			return err
 		}),
 		"webhook": method(func() error {
-			_, err := srv.CreateWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
+			_, err := srv.TryAddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
 			return err
 		}),
-		"key":         method(func() error { _, err := srv.CreateAPIKey(); return err }),
-		"workspace":   method(func() error { _, _, err := srv.CreateWorkspace(); return err }),
+		"key":         method(func() error { _, err := srv.AddAPIKey(); return err }),
+		"workspace":   method(func() error { _, _, err := srv.AddWorkspace(); return err }),
 		"view":        method(func() error { return srv.Signer(doc, "ann@example.com").View() }),
 		"expire":      method(func() error { return srv.Expire(doc) }),
 		"submit":      method(func() error { _, err := srv.SubmitForm(form, signformstest.Submission{}); return err }),
-		"sample":      method(func() error { _, err := srv.SendSample(hook); return err }),
+		"sample":      method(func() error { _, err := srv.TryTestWebhook(hook); return err }),
 		"disable":     method(func() error { return srv.DisableWebhook(hook) }),
 		"rotate":      method(func() error { _, err := srv.RotateWebhookSecret(hook); return err }),
-		"advance":     method(func() error { return srv.AdvanceClock(time.Second) }),
+		"advance":     method(func() error { return srv.TryAdvance(time.Second) }),
 		"reset":       method(func() error { return srv.Reset() }),
 		"void":        request("/void-document?documentType=PDF&documentId="+doc, ""),
 		"remind":      request("/send-reminder?documentType=PDF&documentId="+doc, ""),
@@ -357,7 +357,7 @@ func TestCheckStorage(t *testing.T) {
 		require.Equal(t, saves, storage.saves.Load(), "there was nothing to find out")
 
 		storage.becomes(fate)
-		_, err := srv.CreateAPIKey()
+		_, err := srv.AddAPIKey()
 		require.ErrorIs(t, err, signformstest.ErrStorage)
 		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)
 		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)

@@ -15,14 +15,14 @@ import (
 // where it is, and that fails no test: a goroutine that advances may outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
-	err := s.AdvanceClock(d)
+	err := s.TryAdvance(d)
 	s.require(err == nil || errors.Is(err, ErrClosed), "Advance: %v", err)
 }
 
-// AdvanceClock is [Server.Advance], but returns an error instead of failing the test. It matches [ErrStorage] when the server's
+// TryAdvance is [Server.Advance], but returns an error, which matches [ErrStorage] when the server's
 // state could not be saved, and [ErrClosed] when the server is closed; then the clock was moved a part of the way, or not at all. A d
 // that is negative or too large is an error that matches [ErrInvalid], and the clock stays where it is.
-func (s *Server) AdvanceClock(d time.Duration) error {
+func (s *Server) TryAdvance(d time.Duration) error {
 	switch {
 	case d < 0:
 		return invalid("", "%v would move the clock back", d)

@@ -30,7 +30,7 @@ func (c *console) advance(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done("clock", "advanced"), c.server.AdvanceClock(d)
+	return done("clock", "advanced"), c.server.TryAdvance(d)
 }
 
 // duration reads a duration of Go, or days as in 3d.
@@ -114,7 +114,7 @@ func (c *console) addFault(r *http.Request) (string, error) {
 		default:
 			f.Status, _ = strconv.Atoi(kind) // one of the three above
 		}
-		_, err = c.server.CreateFault(f)
+		_, err = c.server.TryFail(f)
 	case "drop", "duplicate", "forged", "stale", "untyped":
 		f := signformstest.WebhookFault{WebhookID: r.PostFormValue("webhook"), Times: times}
 		switch kind {
@@ -129,7 +129,7 @@ func (c *console) addFault(r *http.Request) (string, error) {
 		case "untyped":
 			f.OmitType = true
 		}
-		_, err = c.server.CreateWebhookFault(f)
+		_, err = c.server.TryFailWebhooks(f)
 	default:
 		err = errors.New("choose what goes wrong")
 	}

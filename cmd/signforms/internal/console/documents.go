@@ -185,7 +185,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	if d.PDF, err = uploaded(r); err != nil {
 		return "", err
 	}
-	id, err := c.server.CreateDocument(d)
+	id, err := c.server.TryAddDocument(d)
 	if err != nil {
 		return "", err
 	}

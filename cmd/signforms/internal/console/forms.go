@@ -37,7 +37,7 @@ func (c *console) addForm(r *http.Request) (string, error) {
 			f.Fields = append(f.Fields, questionOf(line))
 		}
 	}
-	id, err := c.server.CreateForm(f)
+	id, err := c.server.TryAddForm(f)
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 	if t.PDF, err = uploaded(r); err != nil {
 		return "", err
 	}
-	id, err := c.server.CreateTemplate(t)
+	id, err := c.server.TryAddTemplate(t)
 	if err != nil {
 		return "", err
 	}

@@ -31,7 +31,7 @@ func (a *API) advance(r *http.Request) (any, error) {
 	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
 		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)
 	}
-	if err := a.server.AdvanceClock(time.Duration(in.By)); err != nil {
+	if err := a.server.TryAdvance(time.Duration(in.By)); err != nil {
 		return nil, err
 	}
 	return a.clock(), nil

@@ -25,7 +25,6 @@ var covered = map[string]string{
 	"AddWebhook":          "POST /webhooks",
 	"AddWorkspace":        "POST /workspaces",
 	"Advance":             "POST /clock/advance",
-	"AdvanceClock":        "POST /clock/advance",
 	"Archive":             "POST /documents/{id}/archive",
 	"Audit":               "GET /audit",
 	"CheckStorage":        "none: GET /readyz of the program tells",
@@ -33,14 +32,6 @@ var covered = map[string]string{
 	"Client":              "none: a client is its caller's, of whatever language",
 	"ClientOptions":       "none: as Client; GET /credentials has what it needs",
 	"Close":               "none: SIGTERM does that",
-	"CreateAPIKey":        "POST /api-keys",
-	"CreateDocument":      "POST /documents",
-	"CreateFault":         "POST /faults/requests",
-	"CreateForm":          "POST /forms",
-	"CreateTemplate":      "POST /templates",
-	"CreateWebhook":       "POST /webhooks",
-	"CreateWebhookFault":  "POST /faults/deliveries",
-	"CreateWorkspace":     "POST /workspaces",
 	"Delete":              "POST /documents/{id}/delete",
 	"DeleteWebhook":       "DELETE /webhooks/{id}",
 	"Deliveries":          "GET /deliveries",
@@ -74,7 +65,6 @@ var covered = map[string]string{
 	"Responses":           "GET /forms/{id}/responses",
 	"RotateWebhookSecret": "POST /webhooks/{id}/rotate",
 	"SendDraft":           "POST /documents/{id}/send",
-	"SendSample":          "POST /webhooks/{id}/test",
 	"Settle":              "POST /clock/settle",
 	"Shutdown":            "none: SIGTERM does that",
 	"Signer":              "POST /documents/{id}/view, POST /documents/{id}/sign, POST /documents/{id}/decline",
@@ -93,7 +83,7 @@ func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // these combine several methods
 		"POST /relays/{id}": true, "DELETE /relays/{id}": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true} // these are only for listen
 	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
-		routes, known := covered[method.Name]
+		routes, known := covered[strings.TrimPrefix(method.Name, "Try")] // TryFail is Fail with an error
 		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)
 		if strings.HasPrefix(routes, "none: ") {
 			continue

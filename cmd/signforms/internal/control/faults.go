@@ -54,7 +54,7 @@ func (a *API) addRequestFault(r *http.Request) (any, error) {
 		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"status":503}`)
 	}
 	in.Fault.Latency, in.Fault.Drip = time.Duration(in.Latency), time.Duration(in.Drip)
-	return madeID(a.server.CreateFault(in.Fault))
+	return madeID(a.server.TryFail(in.Fault))
 }
 
 func (a *API) addDeliveryFault(r *http.Request) (any, error) {
@@ -68,7 +68,7 @@ func (a *API) addDeliveryFault(r *http.Request) (any, error) {
 		return nil, inputError(`the fault does nothing: say what goes wrong, as in {"drop":true}`)
 	}
 	in.WebhookFault.Delay, in.WebhookFault.Shift = time.Duration(in.Delay), time.Duration(in.Shift)
-	return madeID(a.server.CreateWebhookFault(in.WebhookFault))
+	return madeID(a.server.TryFailWebhooks(in.WebhookFault))
 }
 
 func (a *API) clearFaults(*http.Request) (any, error) {

@@ -14,7 +14,7 @@ func (t Template) create(server *signformstest.Server) (id string, err error) {
 		return "", err
 	}
 	t.Template.ExpiresFor = time.Duration(t.ExpiresFor)
-	return server.CreateTemplate(t.Template)
+	return server.TryAddTemplate(t.Template)
 }
 
 // create makes the document. It refuses a PDF that signers could not read.
@@ -23,7 +23,7 @@ func (d Document) create(server *signformstest.Server) (id string, err error) {
 		return "", err
 	}
 	d.Document.ExpiresFor = time.Duration(d.ExpiresFor)
-	return server.CreateDocument(d.Document)
+	return server.TryAddDocument(d.Document)
 }
 
 // checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. An empty file means one

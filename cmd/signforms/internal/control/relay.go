@@ -139,7 +139,7 @@ func (a *API) relayWebhook(id string, event signformstest.EventFamily, documents
 			return hook.ID, nil
 		}
 	}
-	return a.server.CreateWebhook(signformstest.Webhook{URL: a.relayURL(id), Event: event, Documents: documents})
+	return a.server.TryAddWebhook(signformstest.Webhook{URL: a.relayURL(id), Event: event, Documents: documents})
 }
 
 // isRelay compares only the path, because the port may be another one after a restart.

@@ -49,7 +49,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 		}
 	}
 	for i, f := range s.Forms {
-		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.CreateForm(f.Form) }); err != nil {
+		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.TryAddForm(f.Form) }); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 				resolved.Documents[n] = id
 			}
 		}
-		if err := out.add(&out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.CreateWebhook(resolved) }); err != nil {
+		if err := out.add(&out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.TryAddWebhook(resolved) }); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,7 @@ func (a *API) Credentials() Credentials {
 func (a *API) addAPIKey(*http.Request) (any, error) {
 	out := a.Credentials()
 	var err error
-	if out.APIKey, err = a.server.CreateAPIKey(); err != nil {
+	if out.APIKey, err = a.server.AddAPIKey(); err != nil {
 		return nil, err
 	}
 	return created{out}, nil
@@ -51,7 +51,7 @@ func (a *API) addAPIKey(*http.Request) (any, error) {
 func (a *API) addWorkspace(*http.Request) (any, error) {
 	out := a.Credentials()
 	var err error
-	if out.WorkspaceID, out.APIKey, err = a.server.CreateWorkspace(); err != nil {
+	if out.WorkspaceID, out.APIKey, err = a.server.AddWorkspace(); err != nil {
 		return nil, err
 	}
 	return created{out}, nil

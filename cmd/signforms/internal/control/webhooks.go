@@ -12,7 +12,7 @@ func (a *API) addWebhook(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateWebhook(in))
+	return madeID(a.server.TryAddWebhook(in))
 }
 
 // madeID answers with the id of a new record.
@@ -37,7 +37,7 @@ func (a *API) disableWebhook(r *http.Request) (any, error) {
 
 // testWebhook does what the service's "Test Webhook" button does.
 func (a *API) testWebhook(r *http.Request) (any, error) {
-	return madeID(a.server.SendSample(r.PathValue("id")))
+	return madeID(a.server.TryTestWebhook(r.PathValue("id")))
 }
 
 // Secret is the secret that signs the deliveries of a webhook.
@@ -86,7 +86,7 @@ func (a *API) addForm(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.CreateForm(in.Form))
+	return madeID(a.server.TryAddForm(in.Form))
 }
 
 func (a *API) addDocument(r *http.Request) (any, error) {
