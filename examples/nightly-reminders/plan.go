@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +37,19 @@ func newPlan(path string, refs []signforms.DocumentRef) (*plan, error) {
 			return nil, errors.Join(err, file.Close())
 		}
 	}
-	return p, file.Sync()
+	return p, errors.Join(file.Sync(), syncFolder(path))
+}
+
+// syncFolder makes the name of a new file survive a loss of power. Windows cannot sync a folder.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // readPlan reads the plan of an earlier process.

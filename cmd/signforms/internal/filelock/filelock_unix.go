@@ -29,13 +29,3 @@ func Names(path string) (uint64, error) {
 	}
 	return uint64(stat.Nlink), nil
 }
-
-// SyncDir makes the names in a folder survive a loss of power.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -31,6 +31,3 @@ func Names(path string) (uint64, error) {
 	}
 	return uint64(info.NumberOfLinks), nil
 }
-
-// SyncDir does nothing. Windows cannot sync a folder, and writes names to the disk at once.
-func SyncDir(string) error { return nil }

@@ -30,6 +30,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
@@ -146,7 +147,7 @@ func (j *Journal) begin() error {
 	if err := j.write(line{Journal: version}); err != nil {
 		return err
 	}
-	return filelock.SyncDir(filepath.Dir(j.file.Name()))
+	return atomicfile.SyncDir(filepath.Dir(j.file.Name()))
 }
 
 // read reads the lines and returns the offset at which the last whole line ends.

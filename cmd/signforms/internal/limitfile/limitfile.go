@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
@@ -224,21 +225,5 @@ func (s *Store) save(st *state) error {
 	if err != nil {
 		return err
 	}
-	next := s.path + ".next"
-	if err := writeSynced(next, append(text, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(next, s.path); err != nil {
-		return err
-	}
-	return filelock.SyncDir(filepath.Dir(s.path))
-}
-
-func writeSynced(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	return atomicfile.Write(s.path, append(text, '\n'))
 }

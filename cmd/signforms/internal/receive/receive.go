@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 	"github.com/signforms/signforms-go/webhook"
@@ -146,7 +147,7 @@ func (r *receiver) keep(events []webhook.Event, body []byte) error {
 	}
 	r.recorded++
 	name := fmt.Sprintf("%s-%03d-%s.json", time.Now().UTC().Format("20060102T150405"), r.recorded, kind)
-	return os.WriteFile(filepath.Join(r.record, name), text, 0o600)
+	return atomicfile.Write(filepath.Join(r.record, name), text)
 }
 
 // fileName returns the lower-case letters and underscores of an event's type, or "event" when they make no usable name.

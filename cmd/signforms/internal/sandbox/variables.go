@@ -2,11 +2,10 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"unicode"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 )
@@ -65,26 +64,12 @@ func ShellLines(c control.Credentials) (string, error) {
 
 // WriteEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
 // script may wait for it.
-func WriteEnvFile(name string, c control.Credentials) (err error) {
+func WriteEnvFile(name string, c control.Credentials) error {
 	if err := CheckEnvFile(c); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".signforms-env-*") // has mode 0600
-	if err != nil {
+	if err := atomicfile.Write(name, []byte(envFileLines(c))); err != nil {
 		return fmt.Errorf("--env-file %s: %w", name, cli.PathCause(err))
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("--env-file %s: %w", name, cli.PathCause(err))
-		}
-	}()
-	_, err = f.WriteString(envFileLines(c))
-	if bad := f.Close(); err == nil {
-		err = bad
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return nil
 }

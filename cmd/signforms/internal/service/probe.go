@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
 )
@@ -195,7 +195,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 		fmt.Fprintln(literals, "\n"+text)
 	}
 	if c.report != "" {
-		if err := os.WriteFile(c.report, probeReport(rep, c.conn), 0o600); err != nil {
+		if err := atomicfile.Write(c.report, probeReport(rep, c.conn)); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
