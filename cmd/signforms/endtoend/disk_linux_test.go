@@ -144,7 +144,7 @@ func TestImage(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(data, "*"))
 	require.NoError(t, err)
 	file := filepath.Join(data, "sandbox.db")
-	require.Equal(t, []string{file, file + ".lock", file + ".seal.pem"}, left)
+	require.Equal(t, []string{file, file + ".lock"}, left)
 }
 
 // readDockerfile returns the values of the last stage, by instruction.

@@ -39,6 +39,28 @@ func TestTwoProgramsOnOneFile(t *testing.T) {
 	start(t, "--data", data) // a killed program leaves no lock
 }
 
+// Commit a7e257f wrote the file, with the key that seals PDFs in a file beside it.
+func TestFileOfAnOlderVersion(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	var key []byte
+	for _, suffix := range []string{"", ".seal.pem"} {
+		var err error
+		key, err = os.ReadFile(filepath.Join("testdata", "a7e257f.db"+suffix))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(data+suffix, key, 0o600))
+	}
+	for range 2 {
+		s := start(t, "--data", data)
+		var list control.Page[control.DocumentRecord]
+		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{"status": {"SIGNED"}}, &list))
+		require.Len(t, list.Items, 1)
+		require.Equal(t, http.StatusOK, s.call(t, "GET", "/finished/"+list.Items[0].ID+".pdf", nil, nil))
+		s.stop(t)
+		require.NoFileExists(t, data+".seal.pem")
+		edit(t, data, "update _meta set value = value where name = 'sealing_key' and value = '"+string(key)+"'")
+	}
+}
+
 // A damaged record is refused like a damaged file: the error says what to do, and the file stays unchanged.
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	for change, want := range map[string]string{
@@ -96,10 +118,10 @@ func TestClockSetBack(t *testing.T) {
 	require.False(t, d.CreatedAt.Before(before.Now))
 }
 
-// A proxy serves the sandbox as https under another name, and passes that name on or not.
 // token opens the console of a sandbox behind a proxy.
 const token = "of-the-test"
 
+// A proxy serves the sandbox as https under another name, and passes that name on or not.
 func TestBehindAProxy(t *testing.T) {
 	for _, keepHost := range []bool{true, false} {
 		t.Run(fmt.Sprintf("keeps the host: %v", keepHost), func(t *testing.T) {

@@ -2,13 +2,11 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -19,47 +17,36 @@ type finisher struct {
 	server *signformstest.Server // may be read once begun is closed
 }
 
-// newFinisher reads the sealing key from a file beside the data file, or makes the key and the file. Without a data file it makes
-// a new key each time.
-func newFinisher(dataFile string) (*finisher, error) {
-	f := &finisher{begun: make(chan struct{})}
-	var err error
-	if dataFile == "" {
-		f.sealer, err = pdf.NewSealer(time.Now())
-	} else {
-		f.sealer, err = sealerIn(dataFile + ".seal.pem")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the key that seals finished PDFs: %w", err)
-	}
-	return f, nil
-}
-
-func sealerIn(file string) (*pdf.Sealer, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return newSealerIn(file)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var sealer pdf.Sealer
-	if err := sealer.UnmarshalText(text); err != nil {
-		return nil, fmt.Errorf("%s: %w; move the file away for a new key", file, err)
-	}
-	return &sealer, nil
-}
-
-func newSealerIn(file string) (*pdf.Sealer, error) {
+// newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
+// key each time.
+func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the key that seals finished PDFs: %w", err)
+		}
+	}()
 	sealer, err := pdf.NewSealer(time.Now())
 	if err != nil {
 		return nil, err
 	}
-	text, err := sealer.MarshalText()
-	if err != nil {
-		return nil, err
+	if store != nil {
+		text, err := store.SealingKey(ctx, func(old []byte) ([]byte, error) {
+			if old == nil {
+				return sealer.MarshalText()
+			}
+			if err := new(pdf.Sealer).UnmarshalText(old); err != nil {
+				return nil, fmt.Errorf("%s.seal.pem: %w; move the file away for a new key", store.Path(), err)
+			}
+			return old, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := sealer.UnmarshalText(text); err != nil {
+			return nil, fmt.Errorf("the data file %s: %w", store.Path(), err)
+		}
 	}
-	return sealer, os.WriteFile(file, text, 0o600)
+	return &finisher{sealer: sealer, begun: make(chan struct{})}, nil
 }
 
 // begin sets the server. The server may have called finish before, which waits for this.

@@ -9,26 +9,71 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
+// keyIn opens a data file as serve does, and returns the sealing key.
+func keyIn(t *testing.T, file string) (string, error) {
+	t.Helper()
+	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Normal)
+	require.NoError(t, err)
+	defer store.Close()
+	f, err := newFinisher(t.Context(), store)
+	if err != nil {
+		return "", err
+	}
+	text, err := f.sealer.MarshalText()
+	require.NoError(t, err)
+	return string(text), nil
+}
+
 func TestSealOutlivesTheProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.db")
-	first, err := newFinisher(file)
+	first, err := keyIn(t, file)
 	require.NoError(t, err)
-	again, err := newFinisher(file)
+	again, err := keyIn(t, file)
 	require.NoError(t, err)
-	one, err := first.sealer.MarshalText()
+	require.Equal(t, first, again)
+	other, err := keyIn(t, filepath.Join(t.TempDir(), "other.db"))
 	require.NoError(t, err)
-	other, err := again.sealer.MarshalText()
+	require.NotEqual(t, first, other)
+}
+
+// Older versions kept the key in a file beside the data file.
+func TestSealOfAnOlderVersionIsTakenOver(t *testing.T) {
+	old, err := keyIn(t, filepath.Join(t.TempDir(), "other.db"))
 	require.NoError(t, err)
-	require.Equal(t, one, other)
-	info, err := os.Stat(file + ".seal.pem")
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	file := filepath.Join(t.TempDir(), "sandbox.db")
+	require.NoError(t, os.WriteFile(file+".seal.pem", []byte(old), 0o600))
+	for range 2 {
+		now, err := keyIn(t, file)
+		require.NoError(t, err)
+		require.Equal(t, old, now)
+		require.NoFileExists(t, file+".seal.pem")
+	}
+}
+
+// A power failure leaves a file empty, or full of zeros, whose content was never synced. It held no key that was ever used after it.
+func TestSealThatWasNeverWritten(t *testing.T) {
+	for _, content := range []string{"", "\x00\x00\x00\x00"} {
+		file := filepath.Join(t.TempDir(), "sandbox.db")
+		require.NoError(t, os.WriteFile(file+".seal.pem", []byte(content), 0o600))
+		first, err := keyIn(t, file)
+		require.NoError(t, err)
+		require.NoFileExists(t, file+".seal.pem")
+		again, err := keyIn(t, file)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+	}
+}
+
+func TestDamagedSealIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sandbox.db")
 	require.NoError(t, os.WriteFile(file+".seal.pem", []byte("damaged"), 0o600))
-	_, err = newFinisher(file)
+	_, err := keyIn(t, file)
 	require.ErrorContains(t, err, "move the file away")
+	require.FileExists(t, file+".seal.pem")
 }
 
 // A file that is made again later says what the first one said.
@@ -38,7 +83,7 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, service.TryAdvance(time.Hour))
 	require.NoError(t, service.Pay(id))
-	f, err := newFinisher("")
+	f, err := newFinisher(t.Context(), nil)
 	require.NoError(t, err)
 	f.begin(service)
 	d, ok := service.FindDocument(id)

@@ -41,12 +41,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	data, file := memory, ""
+	data := memory
 	if store != nil {
-		o.Storage, data, file = store, store.Path(), store.Path()
+		o.Storage, data = store, store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
 	}
-	finisher, err := newFinisher(file)
+	finisher, err := newFinisher(ctx, store)
 	if err != nil {
 		return err
 	}

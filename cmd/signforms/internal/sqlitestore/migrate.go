@@ -17,6 +17,7 @@ var migrations = []string{
 	`create table _meta (name text primary key not null, value not null);
 	 insert into _meta values ('resolved', 0);
 	 ` + createTable(signformstest.BlobKind),
+	`insert into _meta values ('sealing_key', '')`,
 }
 
 // migrate checks that the file belongs to this program, and brings its tables to the current schema.

@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -61,7 +62,7 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("making the folder of the data file: %w", err)
 	}
 	if path, err = onlyName(path); err != nil {
@@ -95,6 +96,23 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	return s, nil
 }
 
+// makeFolder makes a folder and those above it that are missing. Their names survive a loss of power.
+func makeFolder(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	above := filepath.Dir(path)
+	if above != path {
+		if err := makeFolder(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.SyncDir(above)
+}
+
 // create makes the file if it is missing, because SQLite would make it readable for everyone. SQLite gives its other files the same
 // mode as this one.
 func create(path string) error {
@@ -102,7 +120,7 @@ func create(path string) error {
 	if err != nil {
 		return fmt.Errorf("opening the data file: %w", err)
 	}
-	return f.Close()
+	return errors.Join(f.Close(), atomicfile.SyncDir(filepath.Dir(path)))
 }
 
 func dataSource(path string, mode Sync) string {
