@@ -215,6 +215,6 @@ func publicAnswer(a signing.FormAnswer) Answer { return Answer{Question: a.Quest
 func publicWebhook(w store.Webhook) WebhookState {
 	return WebhookState{
 		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: EventFamily(w.Family), Documents: w.Sources, Object: w.Bare},
-		Secret: w.Secret, Disabled: w.Disabled, CreatedAt: w.CreatedAt,
+		Secret: w.Secret, Disabled: w.Disabled, Relay: w.Relay, CreatedAt: w.CreatedAt,
 	}
 }

@@ -30,7 +30,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 			"ExpiresAt CreatedAt UpdatedAt SentAt CompletedAt Finishing Finished FinishTries FinishAt"},
 		{convert: internalSigner, unset: "ID Token RoleTitle RoleColour Order Subject Message IP InvitedAt ViewedAt SignedAt DeclinedAt Reason"},
 		{convert: internalFieldValue, unset: "Signer"},
-		{convert: internalWebhook, unset: "ID WorkspaceID Secret Disabled CreatedAt Seq"},
+		{convert: internalWebhook, unset: "ID WorkspaceID Secret Disabled Relay CreatedAt Seq"},
 		{convert: Profile.internal, unread: "Timestamps UntypedSamples"},
 		{convert: internalEndpoint, unread: "IgnoreTotals"},
 		{convert: publicRequest, unread: "reason"},

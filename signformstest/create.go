@@ -142,28 +142,41 @@ var sources = map[signing.EventFamily]string{
 // TryAddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
 // Event covers.
 func (s *Server) TryAddWebhook(w Webhook) (id string, err error) {
+	record, err := s.newWebhook(w)
+	if err == nil {
+		err = s.store.Update(func(tx *store.Tx) error { return addWebhook(tx, record) })
+	}
+	return s.created(record.ID, err)
+}
+
+// newWebhook returns the record of a webhook, with an id, if what can be known without the other records is valid.
+func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
+	record := internalWebhook(w)
 	if err := signing.CheckLength("URL", w.URL, MaxURL); err != nil {
-		return "", s.publicError(err)
+		return record, err
 	}
 	if !deliverable(w.URL) {
-		return "", invalid("URL", "must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
+		return record, invalid("URL", "must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
 	}
-	record := internalWebhook(w)
 	if sources[record.Family] == "" {
-		return "", invalid("Event", "must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
+		return record, invalid("Event", "must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
 	}
 	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
-	err = s.store.Update(func(tx *store.Tx) error {
-		for i, id := range record.Sources {
-			if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
-				return invalid(fmt.Sprintf("Documents[%d]", i), "%v", err)
-			}
+	return record, nil
+}
+
+// addWebhook stores a new webhook, or a changed one in place of the one with its id, if there is what it tracks.
+func addWebhook(tx *store.Tx, record store.Webhook) error {
+	for i, id := range record.Sources {
+		if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
+			return invalid(fmt.Sprintf("Documents[%d]", i), "%v", err)
 		}
+	}
+	if record.CreatedAt.IsZero() {
 		record.CreatedAt = tx.Now
-		tx.PutWebhook(record)
-		return nil
-	})
-	return s.created(record.ID, err)
+	}
+	tx.PutWebhook(record)
+	return nil
 }
 
 // deliverable reports whether requests can be made to a URL: a host of a name or address, and a port below 65536.

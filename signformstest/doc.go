@@ -48,7 +48,8 @@
 //   - Act as a respondent: [Server.SubmitForm].
 //   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive].
 //   - Act on a webhook: [Server.TestWebhook], [Server.Resend], [Server.ResendFailed],
-//     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret].
+//     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret],
+//     and [Server.SetRelay] for programs that pass deliveries on.
 //   - Move the clock: [Server.Advance], [Server.Now], [Server.Settle].
 //   - Make things go wrong: [Server.Fail], [Server.FailWebhooks], [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
 //   - Ask what happened: [Server.Requests], [Server.Deliveries], [Server.Delivery], [Server.Messages], [Server.Audit],

@@ -113,6 +113,7 @@ type WebhookState struct {
 	Webhook
 	Secret    string    `json:"secret"` // signs its deliveries
 	Disabled  bool      `json:"disabled"`
+	Relay     string    `json:"relay,omitempty"` // the relay of [Server.SetRelay] that it belongs to; empty: none
 	CreatedAt time.Time `json:"createdAt"`
 }
 

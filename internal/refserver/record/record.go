@@ -37,7 +37,12 @@ type filled[T any] struct {
 }
 
 // steps are those of this version of the program.
-var steps = map[store.Kind][]Step{}
+var steps = map[store.Kind][]Step{
+	store.KindWebhook: {same}, // version 2 says which relay it belongs to; before it was not known
+}
+
+// same is the step to a version that adds a field, and must not be read by a program that would drop it.
+func same(data json.RawMessage) (json.RawMessage, error) { return data, nil }
 
 // New returns the codec of this version of the program.
 func New() *Codec { return WithSteps(steps) }

@@ -18,6 +18,7 @@ type Webhook struct {
 	Sources     []string            `json:",omitzero"` // documents, templates or forms that it tracks; empty: all of the workspace
 	Bare        bool                `json:",omitzero"` // one object instead of an array of one
 	Disabled    bool                `json:",omitzero"`
+	Relay       string              `json:",omitzero"` // the relay that it belongs to; empty: none
 	CreatedAt   time.Time           `json:",omitzero"`
 	Seq         int64               `json:",omitzero"` // given by the store, ascending
 }

@@ -57,6 +57,8 @@ const (
 
 // relays holds the open relays of a sandbox in memory. A listener opens its relay again after a restart.
 type relays struct {
+	opening sync.Mutex // held while a relay is opened or closed with its webhooks
+
 	mu    sync.Mutex
 	began time.Time
 	byID  map[string]*relay
@@ -67,7 +69,8 @@ type relay struct {
 	waiting   map[int64]*relayedAttempt
 	listening int           // how many listeners are connected
 	left      time.Time     // when a listener last disconnected
-	changed   chan struct{} // closed when waiting or listening changes
+	closed    bool          // its listeners are to leave
+	changed   chan struct{} // closed when waiting, listening or closed changes
 }
 
 type relayedAttempt struct {
@@ -75,21 +78,48 @@ type relayedAttempt struct {
 	reported chan RelayedAnswer // holds one report
 }
 
-func newRelays() *relays { return &relays{began: time.Now(), byID: map[string]*relay{}} }
+// newRelays begins the ids of attempts above those of earlier runs, whose outcomes a listener may still have.
+func newRelays() *relays {
+	now := time.Now()
+	return &relays{began: now, byID: map[string]*relay{}, next: now.UnixMicro()}
+}
 
 func (r *relay) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// get returns a relay. If it is unknown, get makes it when open is set, and returns nil otherwise.
-func (rs *relays) get(id string, open bool) *relay {
-	r := rs.byID[id]
-	if r == nil && open {
-		r = &relay{waiting: map[int64]*relayedAttempt{}, changed: make(chan struct{}), left: time.Now()}
-		rs.byID[id] = r
+// open makes a relay, unless there is one.
+func (rs *relays) open(id string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.byID[id] == nil {
+		rs.byID[id] = &relay{waiting: map[int64]*relayedAttempt{}, changed: make(chan struct{}), left: time.Now()}
 	}
-	return r
+}
+
+// forget ends a relay, and the streams of its listeners.
+func (rs *relays) forget(id string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if r := rs.byID[id]; r != nil {
+		delete(rs.byID, id)
+		r.closed = true
+		r.change()
+	}
+}
+
+// abandoned reports whether a relay has had no listener for forgetRelay, at least since the start of the program.
+func (rs *relays) abandoned(id string) bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	left := rs.began
+	if r := rs.byID[id]; r != nil {
+		if left = r.left; r.listening > 0 {
+			return false
+		}
+	}
+	return time.Since(left) > forgetRelay
 }
 
 // leastRelayID is the least length of a relay's id. The id must be hard to guess: anyone who knows it can deliver to the listener.
@@ -102,7 +132,7 @@ func checkRelayID(id string) error {
 	return nil
 }
 
-// openRelay makes a relay and its webhooks, unless they exist.
+// openRelay makes a relay and its webhooks. Those that it has are changed: they may be from before a restart, with another port.
 func (a *API) openRelay(r *http.Request) (any, error) {
 	var in RelayInput
 	if err := decodeOptional(r, &in); err != nil {
@@ -115,76 +145,50 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 	if len(in.Events) == 0 {
 		in.Events = EventFamilies()
 	}
-	a.removeAbandoned(id)
-	a.relays.mu.Lock()
-	a.relays.get(id, true)
-	a.relays.mu.Unlock()
-	out := RelayRecord{Webhooks: []string{}, WebhookSecret: a.server.WebhookSecret}
-	for _, event := range in.Events {
-		hook, err := a.relayWebhook(id, signformstest.EventFamily(event), in.Documents)
-		if err != nil {
-			return nil, err
-		}
-		out.Webhooks = append(out.Webhooks, hook)
+	a.relays.opening.Lock()
+	defer a.relays.opening.Unlock()
+	if err := a.removeAbandoned(id); err != nil {
+		return nil, err
 	}
-	return out, nil
-}
-
-func (a *API) relayURL(id string) string { return a.server.URL + RelayPrefix + id }
-
-// relayWebhook returns the id of a relay's webhook for a family. The webhook may exist from before a restart.
-func (a *API) relayWebhook(id string, event signformstest.EventFamily, documents []string) (string, error) {
-	for _, hook := range a.server.Webhooks() {
-		if isRelay(hook.URL, id) && hook.Event == event && !hook.Disabled {
-			return hook.ID, nil
-		}
+	slices.Sort(in.Events)
+	var hooks []signformstest.Webhook
+	for _, event := range slices.Compact(in.Events) {
+		hooks = append(hooks, signformstest.Webhook{URL: a.server.URL + RelayPrefix + id, Event: signformstest.EventFamily(event), Documents: in.Documents})
 	}
-	return a.server.TryAddWebhook(signformstest.Webhook{URL: a.relayURL(id), Event: event, Documents: documents})
+	ids, err := a.server.SetRelay(id, hooks...)
+	if err != nil {
+		return nil, err
+	}
+	a.relays.open(id)
+	return RelayRecord{Webhooks: ids, WebhookSecret: a.server.WebhookSecret}, nil
 }
-
-// isRelay compares only the path, because the port may be another one after a restart.
-func isRelay(url, id string) bool { return strings.HasSuffix(url, RelayPrefix+id) }
 
 // closeRelay removes a relay and its webhooks.
 func (a *API) closeRelay(r *http.Request) (any, error) {
 	id := r.PathValue("id")
-	a.relays.mu.Lock()
-	delete(a.relays.byID, id)
-	a.relays.mu.Unlock()
-	return nil, a.removeWebhooks(id)
+	if err := checkRelayID(id); err != nil {
+		return nil, err
+	}
+	a.relays.opening.Lock()
+	defer a.relays.opening.Unlock()
+	a.relays.forget(id)
+	_, err := a.server.SetRelay(id)
+	return nil, err
 }
 
-func (a *API) removeWebhooks(id string) error {
+// removeAbandoned removes the relays, except the one named by but, that have had no listener for forgetRelay. Their listeners were
+// probably killed.
+func (a *API) removeAbandoned(but string) error {
 	for _, hook := range a.server.Webhooks() {
-		if isRelay(hook.URL, id) {
-			if err := a.server.DeleteWebhook(hook.ID); err != nil {
-				return err
-			}
+		if hook.Relay == "" || hook.Relay == but || !a.relays.abandoned(hook.Relay) {
+			continue
+		}
+		a.relays.forget(hook.Relay) // a listener that comes back opens it again
+		if _, err := a.server.SetRelay(hook.Relay); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// removeAbandoned removes the webhooks of relays without a listener for forgetRelay, except those of the relay named by but. Their
-// listeners were probably killed.
-func (a *API) removeAbandoned(but string) {
-	for _, hook := range a.server.Webhooks() {
-		_, id, found := strings.Cut(hook.URL, RelayPrefix)
-		if !found || id == but || checkRelayID(id) != nil {
-			continue
-		}
-		a.relays.mu.Lock()
-		r := a.relays.byID[id]
-		left := a.relays.began
-		if r != nil {
-			left = r.left
-		}
-		abandoned := (r == nil || r.listening == 0) && time.Since(left) > forgetRelay
-		a.relays.mu.Unlock()
-		if abandoned {
-			_ = a.server.DeleteWebhook(hook.ID) // after an error the next call tries again
-		}
-	}
 }
 
 // Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the listener reports.
@@ -245,7 +249,7 @@ func relayFailure(status int, text string) RelayedAnswer {
 func (rs *relays) add(id string, header http.Header, body []byte) (*relay, *relayedAttempt) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	r := rs.get(id, false)
+	r := rs.byID[id]
 	if r == nil {
 		return nil, nil
 	}
@@ -286,7 +290,7 @@ func (rs *relays) heard(ctx context.Context, r *relay) bool {
 // relayStream streams the attempts of a relay to its listener: first those that still wait for a report, then new ones.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	a.relays.mu.Lock()
-	relay := a.relays.get(r.PathValue("id"), false)
+	relay := a.relays.byID[r.PathValue("id")]
 	if relay == nil {
 		a.relays.mu.Unlock()
 		WriteError(w, notFound("relay", "…"))
@@ -323,8 +327,11 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
 				fresh = append(fresh, attempt)
 			}
 		}
-		changed := relay.changed
+		changed, closed := relay.changed, relay.closed
 		a.relays.mu.Unlock()
+		if closed {
+			return // the listener opens it again if it is still there
+		}
 		slices.SortFunc(fresh, func(x, y *relayedAttempt) int { return int(x.ID - y.ID) })
 		for _, attempt := range fresh {
 			sent = attempt.ID
@@ -362,13 +369,11 @@ func (a *API) reportAttempt(r *http.Request) (any, error) {
 	}
 	a.relays.mu.Lock()
 	defer a.relays.mu.Unlock()
-	relay := a.relays.get(r.PathValue("id"), false)
+	relay := a.relays.byID[r.PathValue("id")]
 	if relay == nil || relay.waiting[number] == nil {
 		return nil, notFound("attempt that waits for a report", r.PathValue("attempt"))
 	}
-	select {
-	case relay.waiting[number].reported <- in:
-	default: // it was reported before
-	}
+	relay.waiting[number].reported <- in
+	delete(relay.waiting, number) // it is not sent to another stream, and has one report
 	return nil, nil
 }

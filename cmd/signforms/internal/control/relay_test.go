@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,12 +62,16 @@ func TestRelay(t *testing.T) {
 			assert.NotEmpty(t, a.Header.Get("X-Signature"))
 			answer := control.RelayedAnswer{Status: 418, Header: http.Header{"X-Kind": {"pot"}}, Body: []byte("short")}
 			var refused *control.Error
+			path := fmt.Sprintf("/relays/%s/attempts/%d", relayID, a.ID)
 			if assert.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/999", answer, nil), &refused) {
 				assert.Equal(t, http.StatusNotFound, refused.Status)
 			}
-			assert.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/1", control.RelayedAnswer{Status: 99}, nil), &refused)
+			assert.ErrorAs(t, c.Post(ctx, path, control.RelayedAnswer{Status: 99}, nil), &refused)
 			// Do not use ctx: it ends when the attempt is in the log, which may be before the answer arrives.
-			assert.NoError(t, c.Post(t.Context(), "/relays/"+relayID+"/attempts/1", answer, nil))
+			assert.NoError(t, c.Post(t.Context(), path, answer, nil))
+			if assert.ErrorAs(t, c.Post(t.Context(), path, answer, nil), &refused) {
+				assert.Equal(t, http.StatusNotFound, refused.Status, "it has one report")
+			}
 			return nil
 		})
 	}()
@@ -90,4 +95,34 @@ func TestRelaysThatCannotBe(t *testing.T) {
 		require.ErrorAs(t, c.Post(t.Context(), "/relays/"+id, in, nil), &refused, id)
 		require.Equal(t, "input", refused.Code)
 	}
+}
+
+// A relay's webhooks are those that were made for it. Others are never adopted, changed or deleted, even if their URL looks the same.
+func TestRelaysTouchOnlyTheirOwnWebhooks(t *testing.T) {
+	server, c := newRelayed(t)
+	lease := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	var others []signformstest.WebhookState
+	for _, host := range []string{server.URL, "http://app.example.com"} {
+		server.AddWebhook(signformstest.Webhook{URL: host + control.RelayPrefix + relayID, Event: signformstest.SignatureCompleted, Documents: []string{lease}})
+	}
+	others = server.Webhooks()
+	var relay, again control.RelayRecord
+	in := control.RelayInput{Events: []string{"new_signature_completed", "new_form_response", "new_form_response"}}
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, in, &relay))
+	require.Len(t, relay.Webhooks, 2)
+	for _, hook := range server.Webhooks()[2:] {
+		require.Contains(t, relay.Webhooks, hook.ID)
+		require.Equal(t, relayID, hook.Relay)
+		require.Empty(t, hook.Documents)
+	}
+	require.NoError(t, server.DisableWebhook(relay.Webhooks[1]))
+	in = control.RelayInput{Events: []string{"new_signature_completed"}, Documents: []string{lease}}
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, in, &again))
+	require.Equal(t, relay.Webhooks[1:], again.Webhooks)
+	all := server.Webhooks()
+	require.Len(t, all, 3, "it no longer gets forms")
+	require.Equal(t, []string{lease}, all[2].Documents)
+	require.False(t, all[2].Disabled)
+	require.NoError(t, c.Delete(t.Context(), "/relays/"+relayID))
+	require.Equal(t, others, server.Webhooks())
 }

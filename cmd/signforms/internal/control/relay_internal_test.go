@@ -1,0 +1,95 @@
+package control
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+const (
+	firstRelay  = "aaaaaaaaaaaaaaaaaaaaaaaa"
+	secondRelay = "bbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+// ask calls the API without a network.
+func ask(t *testing.T, a *API, method, path string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader("")))
+	require.Less(t, w.Code, 300, w.Body)
+}
+
+func newRelayAPI(t *testing.T) *API {
+	t.Helper()
+	network := signformstest.NewNetwork()
+	t.Cleanup(func() { network.Close() })
+	return New(Config{Server: signformstest.NewServer(t, &signformstest.Options{Network: network})})
+}
+
+// Opening a relay removes the webhooks of relays whose listener has been away for long, and no others: not those of a user whose URL
+// looks like a relay's, and not those of a relay with a listener.
+func TestAbandonedRelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newRelayAPI(t)
+		mine := a.server.AddWebhook(signformstest.Webhook{
+			URL: "http://app.example.com" + RelayPrefix + "cccccccccccccccccccccccc", Event: signformstest.FormResponse,
+		})
+		ask(t, a, "POST", "/relays/"+firstRelay)
+		listener := a.relays.byID[firstRelay]
+		listener.listening++
+		time.Sleep(2 * forgetRelay)
+		ask(t, a, "POST", "/relays/"+secondRelay)
+		require.Len(t, a.server.Webhooks(), 7, "the first has a listener")
+		listener.listening, listener.left = 0, time.Now()
+		time.Sleep(2 * forgetRelay)
+		ask(t, a, "POST", "/relays/"+secondRelay)
+		all := a.server.Webhooks()
+		require.Len(t, all, 4)
+		require.Equal(t, mine, all[0].ID)
+		require.True(t, listener.closed, "a listener that comes back must open it again")
+		require.Nil(t, a.relays.byID[firstRelay])
+	})
+}
+
+// The report of an attempt counts for as long as the attempt waits for it.
+func TestRelayWaitsForTheReport(t *testing.T) {
+	for _, c := range []struct {
+		connects, reports time.Duration // after the attempt began
+		status            int
+	}{
+		{connects: 0, reports: 0, status: 204},
+		{connects: waitListener - 1, reports: waitListener + waitReport - 2, status: 204},
+		{connects: 0, reports: waitReport + 1, status: http.StatusGatewayTimeout},
+		{connects: waitListener + 1, reports: time.Hour, status: http.StatusServiceUnavailable},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newRelayAPI(t)
+			ask(t, a, "POST", "/relays/"+firstRelay)
+			answered := make(chan int, 1)
+			go func() {
+				w := httptest.NewRecorder()
+				a.Relay().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", RelayPrefix+firstRelay, strings.NewReader("[]")))
+				answered <- w.Code
+			}()
+			synctest.Wait()
+			r := a.relays.byID[firstRelay]
+			require.Len(t, r.waiting, 1)
+			attempt := r.waiting[a.relays.next]
+			time.Sleep(c.connects)
+			a.relays.mu.Lock()
+			r.listening++
+			r.change()
+			a.relays.mu.Unlock()
+			time.Sleep(c.reports - c.connects)
+			attempt.reported <- RelayedAnswer{Status: 204}
+			require.Equal(t, c.status, <-answered, "%+v", c)
+		})
+	}
+}
