@@ -293,43 +293,122 @@ func TestListenReconnects(t *testing.T) {
 	require.NotContains(t, l.stdout.String(), "again")
 }
 
-// listenUntilCut starts listen and has a document signed. The line between listen and the sandbox is cut when the hook gets the first
-// delivery, before listen can report it.
-func listenUntilCut(t *testing.T) (*control.Client, *hook, *cable, *listening) {
+// forgetful is a sandbox for a listener alone. It loses the first report of an attempt and breaks the stream, so that the listener
+// connects again. However long that takes, it is in time, so no test depends on how fast the machine is.
+type forgetful struct {
+	*httptest.Server
+	again   bool // it then makes another attempt with the same body, as the real one does when no report came in time
+	mu      sync.Mutex
+	attempt int64
+	tried   int
+	reports []control.RelayedAnswer // that it did not lose
+	broken  chan struct{}
+}
+
+func newForgetful(t *testing.T, again bool) *forgetful {
 	t.Helper()
-	s, c, secret := sandboxWith(t)
-	h := newHook(t, secret)
-	line := newCable(t, s.BaseURL)
-	h.before = func(n int) {
-		if n == 1 {
-			line.set(true)
-		}
+	f := &forgetful{again: again, attempt: 1, broken: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+control.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"webhookSecret":"a secret of some length"}`)
+	})
+	mux.HandleFunc("DELETE "+control.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET "+control.Prefix+"/relays/{id}/attempts", f.stream)
+	mux.HandleFunc("POST "+control.Prefix+"/relays/{id}/attempts/{attempt}", f.report)
+	f.Server = httptest.NewServer(mux)
+	t.Cleanup(f.Close)
+	return f
+}
+
+// stream sends the attempt to every stream, as if it had crossed with the report.
+func (f *forgetful) stream(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	attempt, broken := f.attempt, f.broken
+	f.mu.Unlock()
+	out := http.NewResponseController(w)
+	fmt.Fprint(w, ": attempts\n\n")
+	out.Flush()
+	fmt.Fprintf(w, "event: attempt\ndata: {\"id\":%d,\"body\":\"W3t9XQ==\"}\n\n", attempt)
+	out.Flush()
+	select {
+	case <-broken:
+	case <-r.Context().Done():
 	}
-	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
-	signs(t, c, lease(t, c), "ann@example.com")
-	return c, h, line, l
+}
+
+func (f *forgetful) report(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.tried++; f.tried == 1 {
+		if f.again {
+			f.attempt++
+		}
+		close(f.broken)
+		f.broken = make(chan struct{})
+		panic(http.ErrAbortHandler) // the listener gets no answer
+	}
+	var answer control.RelayedAnswer
+	if r.PathValue("attempt") != fmt.Sprint(f.attempt) || len(f.reports) > 0 || json.NewDecoder(r.Body).Decode(&answer) != nil {
+		control.WriteError(w, &control.Error{Status: http.StatusNotFound, Code: "not_found"})
+		return
+	}
+	f.reports = append(f.reports, answer)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (f *forgetful) got() []control.RelayedAnswer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reports
 }
 
 // An attempt whose report was lost is reported when the connection is back; it is not posted again.
 func TestListenReportsAgain(t *testing.T) {
-	c, h, line, l := listenUntilCut(t)
-	until(t, func() bool { return strings.Contains(l.stdout.String(), "its report was lost") })
-	line.set(false)
-	until(t, func() bool { return deliveriesOf(t, c)[0].Status == "delivered" })
+	f, h := newForgetful(t, false), newHook(t, "another secret")
+	l := listen(t, "--url", f.URL, "--forward-to", h.URL)
+	until(t, func() bool { return len(f.got()) == 1 })
+	require.Equal(t, http.StatusOK, f.got()[0].Status)
+	for streams := 3; streams <= 4; streams++ { // what the third brought has been read when the fourth begins
+		f.mu.Lock()
+		close(f.broken)
+		f.broken = make(chan struct{})
+		f.mu.Unlock()
+		until(t, func() bool { return strings.Count(l.stderr.String(), "\nconnected: deliveries of ") == streams-1 })
+	}
+	require.Equal(t, cli.ExitOK, l.stop())
 	require.Len(t, h.got(), 1)
-	require.Len(t, deliveriesOf(t, c)[0].Attempts, 1)
+	require.Contains(t, l.stdout.String(), "its report was lost")
 }
 
 // When the report comes too late, the sandbox delivers again, and the printed line says so.
 func TestListenMarksWhatIsPostedAgain(t *testing.T) {
-	c, h, line, l := listenUntilCut(t)
-	until(t, func() bool { d := deliveriesOf(t, c)[0]; return len(d.Attempts) == 1 && d.Status == "pending" })
-	line.set(false)
-	until(t, func() bool { return strings.Count(l.stderr.String(), "connected: deliveries of ") == 2 })
-	until(t, func() bool { return len(h.got()) == 2 })
-	until(t, func() bool {
-		return strings.Contains(l.stdout.String(), "again: the report of the attempt before was lost")
-	})
+	f, h := newForgetful(t, true), newHook(t, "another secret")
+	l := listen(t, "--url", f.URL, "--forward-to", h.URL)
+	until(t, func() bool { return len(f.got()) == 1 })
+	require.Equal(t, cli.ExitOK, l.stop())
+	require.Len(t, h.got(), 2)
+	require.Contains(t, l.stdout.String(), "again: the report of the attempt before was lost")
+}
+
+// A listener says which answers it cut before it reported them.
+func TestListenSaysWhatItCut(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		io.WriteString(w, strings.Repeat("x", 64<<10))
+		if err == nil && strings.Contains(string(body), "_completed") {
+			io.WriteString(w, "x")
+		}
+	}))
+	t.Cleanup(target.Close)
+	l := listen(t, "--url", s.BaseURL, "--forward-to", target.URL)
+	id := lease(t, c)
+	signs(t, c, id, "ann@example.com")
+	signs(t, c, id, "ben@example.com")
+	until(t, func() bool { return strings.Count(l.stdout.String(), "\n") == 3 })
+	for line := range strings.Lines(l.stdout.String()) {
+		require.Equal(t, strings.Contains(line, "_completed"), strings.Contains(line, "  answer longer than 64 KiB: the sandbox got the first 64 KiB"), line)
+	}
 }
 
 // The sandbox is restarted with its state, and the listener continues.

@@ -40,6 +40,7 @@ type listener struct {
 
 	mu       sync.Mutex
 	outcomes map[int64]control.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
+	reported []int64                         // the newest attempts that are reported: the stream may cross with a report and bring them again
 	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
 }
 
@@ -57,7 +58,8 @@ prints a line on standard output for each delivery.
 Without --forward-to it answers 200 itself. It says on standard error when it is connected and when it no
 longer is. It connects again by itself. Attempts that were made meanwhile arrive then, or later by the
 sandbox's schedule. A delivery is posted a second time only when the report of the first was lost, and its
-line says so.`,
+line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
+webhooks of its own to the sandbox and removes them at its end; it touches no others.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -170,7 +172,7 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 	}
 	l.mu.Lock()
 	_, known := l.outcomes[attempt.ID]
-	if !known {
+	if known = known || slices.Contains(l.reported, attempt.ID); !known {
 		l.outcomes[attempt.ID] = control.RelayedAnswer{Status: underWay}
 	}
 	l.mu.Unlock()
@@ -188,9 +190,9 @@ const underWay = -1
 // forward posts an attempt, reports the answer and prints a line.
 func (l *listener) forward(ctx context.Context, attempt control.RelayedAttempt) {
 	began := time.Now()
-	answer := control.RelayedAnswer{Status: http.StatusOK}
+	answer, cut := control.RelayedAnswer{Status: http.StatusOK}, false
 	if l.forwardTo != "" {
-		answer = l.post(context.WithoutCancel(ctx), attempt)
+		answer, cut = l.post(context.WithoutCancel(ctx), attempt)
 	}
 	took := time.Since(began)
 	sum := sha256.Sum256(attempt.Body)
@@ -205,7 +207,7 @@ func (l *listener) forward(ctx context.Context, attempt control.RelayedAttempt) 
 		l.lost[sum] = true
 		l.mu.Unlock()
 	}
-	l.tell(attempt, answer, took, again, problem)
+	l.tell(attempt, answer, deliveryLine{TookMS: took.Milliseconds(), Again: again, Reported: problem, Cut: cut})
 }
 
 // postTimeout is a little less than the time that the sandbox waits for a report.
@@ -214,12 +216,13 @@ const postTimeout = 5 * time.Second
 // maxRelayed bounds the answer that is reported, in bytes. The sandbox's log keeps less.
 const maxRelayed = 64 << 10
 
-func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) control.RelayedAnswer {
+// post posts an attempt and returns the answer, and whether only the first maxRelayed bytes of its body are in it.
+func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) (answer control.RelayedAnswer, cut bool) {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.forwardTo, bytes.NewReader(attempt.Body))
 	if err != nil {
-		return control.RelayedAnswer{Error: err.Error()}
+		return control.RelayedAnswer{Error: err.Error()}, false
 	}
 	for name, values := range attempt.Header {
 		if name != "Host" && name != "Content-Length" && name != "Connection" {
@@ -229,14 +232,15 @@ func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) con
 	client := &http.Client{Transport: forwarding, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
-		return control.RelayedAnswer{Error: l.unreachable(err)}
+		return control.RelayedAnswer{Error: l.unreachable(err)}, false
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRelayed))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRelayed+1))
 	if err != nil {
-		return control.RelayedAnswer{Error: "the answer broke off"}
+		return control.RelayedAnswer{Error: "the answer broke off"}, false
 	}
-	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	cut = len(body) > maxRelayed
+	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
 }
 
 // forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that shuts down
@@ -255,6 +259,9 @@ func (l *listener) unreachable(err error) string {
 	return text
 }
 
+// maxReported bounds the ids of reported attempts that are kept.
+const maxReported = 1000
+
 // report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
 func (l *listener) report(ctx context.Context, id int64, answer control.RelayedAnswer) string {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
@@ -264,6 +271,7 @@ func (l *listener) report(ctx context.Context, id int64, answer control.RelayedA
 	if err == nil || answered {
 		l.mu.Lock()
 		delete(l.outcomes, id)
+		l.reported = append(l.reported[max(0, len(l.reported)-maxReported+1):], id)
 		l.mu.Unlock()
 	}
 	switch {
@@ -299,12 +307,14 @@ type deliveryLine struct {
 	TookMS   int64               `json:"tookMs"`
 	Error    string              `json:"error,omitempty"`
 	Genuine  bool                `json:"genuine"`            // signed with the sandbox's secret
+	Cut      bool                `json:"cut,omitempty"`      // the answer's body was longer than maxRelayed
 	Again    bool                `json:"again,omitempty"`    // it was posted before, and that report was lost
 	Reported string              `json:"reported,omitempty"` // what went wrong with the report
 }
 
-func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAnswer, took time.Duration, again bool, problem string) {
-	line := deliveryLine{At: attempt.At, Status: answer.Status, TookMS: took.Milliseconds(), Error: answer.Error, Again: again, Reported: problem}
+// tell prints the line of an attempt, of which its caller fills in what is known of the forwarding.
+func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAnswer, line deliveryLine) {
+	line.At, line.Status, line.Error = attempt.At, answer.Status, answer.Error
 	if v, err := webhook.NewVerifier([]string{l.secret}, &webhook.VerifierOptions{Tolerance: -1, MaxBody: len(attempt.Body)}); err == nil {
 		_, err = v.Events(attempt.Header, attempt.Body)
 		line.Genuine = err == nil
@@ -343,6 +353,9 @@ func (d deliveryLine) text() string {
 	}
 	if !d.Genuine {
 		text += "  not signed with the sandbox's secret"
+	}
+	if d.Cut {
+		text += fmt.Sprintf("  answer longer than %d KiB: the sandbox got the first %d KiB", maxRelayed>>10, maxRelayed>>10)
 	}
 	if d.Again {
 		text += "  again: the report of the attempt before was lost"
