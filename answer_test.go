@@ -150,8 +150,8 @@ func TestASendNeedsAnID(t *testing.T) {
 	}
 }
 
-// TestVoidAndRemindNeedNoObject: of their answers nothing but a message is promised.
-func TestVoidAndRemindNeedNoObject(t *testing.T) {
+// TestVoidAndRemindTakeAnswersWithoutAnObject: of their answers nothing but a message is promised.
+func TestVoidAndRemindTakeAnswersWithoutAnObject(t *testing.T) {
 	for _, c := range []struct {
 		status        int
 		body, message string

@@ -98,7 +98,7 @@ func mocked(t *testing.T, responder httpmock.Responder) (*signforms.Client, *htt
 	return clienttest.Scripted(t, mock), mock
 }
 
-// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindNeedNoObject.
+// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindTakeAnswersWithoutAnObject.
 func messageAlone(call clienttest.Call, body string) bool {
 	body = strings.TrimSpace(body)
 	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder) && (body == "" || body == `"ok"`)

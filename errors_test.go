@@ -474,7 +474,7 @@ func TestEnormousRetryAfter(t *testing.T) {
 	}
 }
 
-func TestYearsThatNoRequestCanSay(t *testing.T) {
+func TestYearsBeyondFourDigits(t *testing.T) {
 	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, layout := range []string{"", "2006-01-02"} {
 		c := clienttest.Scripted(t, clienttest.Silent(t), func(o *signforms.Options) {

@@ -41,18 +41,18 @@ type LimitStore interface {
 }
 
 // process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It has
-// the store of clients without a LimitStore of their own, and the lines of calls that wait for a slot.
+// the store of clients without a LimitStore of their own, and the calls that wait for a slot.
 var process = struct {
-	store *MemoryLimitStore
-	lines *budget.Lines
-}{NewMemoryLimitStore(nil), budget.NewLines()}
+	store   *MemoryLimitStore
+	waiters *budget.Waiters
+}{NewMemoryLimitStore(nil), budget.NewWaiters()}
 
 // newBudget returns the budget of a base URL and API key. The store gets a hash of both.
 func newBudget(o Options, base, apiKey string) *budget.Budget {
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
 	_, inMemory := o.LimitStore.(*MemoryLimitStore)
 	return budget.New(budget.Settings{
-		Lines: process.lines, Store: o.LimitStore, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: o.AttemptTimeout,
+		Waiters: process.waiters, Store: o.LimitStore, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: o.AttemptTimeout,
 	})
 }
 

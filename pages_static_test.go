@@ -186,8 +186,8 @@ func TestNothingBehindTheLastPage(t *testing.T) {
 	require.Equal(t, wantIDs(upTo(1000)), got)
 }
 
-// TestATotalThatIsCountedNowAndThen: the total of an earlier answer hides that a record left.
-func TestATotalThatIsCountedNowAndThen(t *testing.T) {
+// TestATotalThatIsCountedRarely: the total of an earlier answer hides that a record left.
+func TestATotalThatIsCountedRarely(t *testing.T) {
 	s := &listService{answer: func(count int, r listRequest) string {
 		ids, counted := upTo(1490), 1490
 		if count > 2 {

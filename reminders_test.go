@@ -175,7 +175,7 @@ func TestRemindAllEndsWithABreak(t *testing.T) {
 }
 
 // RestTakes counts the calls that wait in line before what is left.
-func TestRestTakesCountsThoseWhoWait(t *testing.T) {
+func TestRestTakesCountsWaitingCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{ReminderMaxWait: -1})
 		clienttest.UseUp(t, documents)

@@ -10,7 +10,7 @@ import (
 
 // Before a row is timed it has to do its work: take what is genuine, decode as much of it as it says, and refuse the
 // same delivery with one byte changed or with a signature made for another body.
-func TestRowsTakeWhatIsGenuineOnly(t *testing.T) {
+func TestRowsAcceptOnlyGenuineDeliveries(t *testing.T) {
 	for _, p := range bench.Payloads() {
 		for _, row := range bench.Rows() {
 			t.Run(p.Name+"/"+row.Name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func addIDs(seen map[string]bool, body []byte) (added int) {
 	return added
 }
 
-func TestPayloadsAreOfTheSizeTheirNamesSay(t *testing.T) {
+func TestPayloadSizesMatchTheirNames(t *testing.T) {
 	for i, kilobytes := range []int{1, 20, 50} {
 		p := bench.Payloads()[i]
 		require.InEpsilon(t, kilobytes*1000, len(p.JSON), 0.05, p.Name)

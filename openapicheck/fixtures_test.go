@@ -90,7 +90,7 @@ func TestSignatures(t *testing.T) {
 }
 
 // What one file speaks of must be known from another: no id of a request or event is without a record in an answer.
-func TestIdsHangTogether(t *testing.T) {
+func TestEveryIDHasItsRecord(t *testing.T) {
 	id := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|\b[0-9a-f]{24}\b`)
 	known := map[string]bool{}
 	for name, body := range files(t, "answers") {

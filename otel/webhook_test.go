@@ -125,7 +125,7 @@ func TestEventsWithoutAFunctionHaveNoSpan(t *testing.T) {
 }
 
 // Anybody can send any method, and the service any type of event.
-func TestUnknownValuesAreOne(t *testing.T) {
+func TestUnknownValuesShareOneLabel(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	receive(t, r, secret, []byte(`[{"webhookEvent":"something_new","documentId":"d1"}]`), succeed)
 	require.Equal(t, map[string]int64{"_OTHER processed": 1}, r.eventCounts(t))

@@ -177,7 +177,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 	})
 }
 
-func TestEraseLetsGoOnWhatIsBehind(t *testing.T) {
+func TestEraseUnblocksLaterEvents(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		var j journal

@@ -174,7 +174,7 @@ func TestEndOfRun(t *testing.T) {
 }
 
 // What a process leaves behind that died: a try of the event that it held, and of no other; a line without events.
-func TestWhatADeadProcessHeld(t *testing.T) {
+func TestDeadProcessLeavesATryAndAnEmptyLine(t *testing.T) {
 	eachStore(t, func(s stage) {
 		tries := map[string]int{}
 		var mu sync.Mutex

@@ -234,7 +234,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 	})
 }
 
-func TestAbandonedAtTheEndOfRunIsNoTry(t *testing.T) {
+func TestAbandonedAtTheEndOfRunCountsNoTry(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		began, goOn := make(chan struct{}), make(chan struct{})

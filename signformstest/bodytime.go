@@ -42,7 +42,7 @@ func bodiesInTime(next http.Handler) http.Handler {
 		defer removeFiles(own)
 		early := &earlyWriter{ResponseWriter: w, body: body}
 		next.ServeHTTP(early, own)
-		early.settle()
+		early.decide()
 		early.linger()
 	})
 }
@@ -138,15 +138,15 @@ func (b *timedBody) finish() bool {
 type earlyWriter struct {
 	http.ResponseWriter
 	body    *timedBody
-	settled bool
+	decided bool
 }
 
-// settle decides, before the header is written, whether the connection goes on.
-func (w *earlyWriter) settle() {
-	if w.settled {
+// decide decides, before the header is written, whether the connection goes on.
+func (w *earlyWriter) decide() {
+	if w.decided {
 		return
 	}
-	w.settled = true
+	w.decided = true
 	if !w.body.finish() {
 		w.Header().Set("Connection", "close")
 	}
@@ -173,19 +173,19 @@ func (w *earlyWriter) linger() {
 
 func (w *earlyWriter) WriteHeader(status int) {
 	if status >= http.StatusOK {
-		w.settle()
+		w.decide()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *earlyWriter) Write(p []byte) (int, error) {
-	w.settle()
+	w.decide()
 	return w.ResponseWriter.Write(p)
 }
 
 // Flush writes the header too.
 func (w *earlyWriter) Flush() {
-	w.settle()
+	w.decide()
 	http.NewResponseController(w.ResponseWriter).Flush()
 }
 
@@ -193,7 +193,7 @@ func (w *earlyWriter) Flush() {
 func (w *earlyWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buf, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
-		w.settled = true
+		w.decided = true
 		w.body.end()
 	}
 	return conn, buf, err

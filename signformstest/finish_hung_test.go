@@ -45,9 +45,9 @@ func fileOf(t *testing.T, srv *signformstest.Server, id string) signformstest.Fi
 	return d.Finished
 }
 
-// TestACallThatNeverEndsHoldsUpNoOther: first a few calls of Finish hang, then so many that others have no room until the hanging
+// TestAHungCallDelaysNoOther: first a few calls of Finish hang, then so many that others have no room until the hanging
 // calls are given up.
-func TestACallThatNeverEndsHoldsUpNoOther(t *testing.T) {
+func TestAHungCallDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
 		defer network.Close()
@@ -79,8 +79,8 @@ func TestACallThatNeverEndsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// TestClosingDoesNotWaitForACallThatNeverEnds: Close waits at most 10 seconds.
-func TestClosingDoesNotWaitForACallThatNeverEnds(t *testing.T) {
+// TestClosingDoesNotWaitForAHungCall: Close waits at most 10 seconds.
+func TestClosingDoesNotWaitForAHungCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, h := signformstest.NewNetwork(), &hanging{release: make(chan struct{})}
 		defer network.Close()

@@ -69,7 +69,7 @@ func TestADeliveryGoesThroughItsStatuses(t *testing.T) {
 	})
 }
 
-func TestAuthorsAreTold(t *testing.T) {
+func TestAuthorsGetMail(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
 	doc := srv.AddDocument(signformstest.Document{
 		Name: "Lease", AuthorEmail: "olga@example.com", Signers: []signformstest.Signer{{Email: "ann@example.com"}},

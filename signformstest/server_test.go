@@ -70,7 +70,7 @@ func TestRefusedActsSayWhy(t *testing.T) {
 	require.NotErrorIs(t, err, signformstest.ErrRefused)
 }
 
-func TestAnIDOfSomethingElseIsSaidToBe(t *testing.T) {
+func TestAnIDOfAnotherKindOfRecordIsNamed(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})

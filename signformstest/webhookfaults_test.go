@@ -164,7 +164,7 @@ func TestADeliveryIsDelayedOnce(t *testing.T) {
 	}, times(srv), "of four attempts the first and the third were answered 500, and the second was dropped")
 }
 
-func TestADuplicateIsNoAttemptOfTheSchedule(t *testing.T) {
+func TestADuplicateDoesNotCountAsAnAttempt(t *testing.T) {
 	srv, _, submit := newPair(t, &signformstest.Options{Start: start}, newReceiver(t, 500, 500, 500).URL)
 	srv.FailWebhooks(signformstest.WebhookFault{Duplicate: true, Nth: 1})
 	submit()

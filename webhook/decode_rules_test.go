@@ -49,7 +49,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 // An element that is no object is genuine, and so are its neighbours.
-func TestParseElementThatIsNoObject(t *testing.T) {
+func TestParseElementThatIsNotAnObject(t *testing.T) {
 	for _, element := range []string{`null`, `"text"`, `1`, `false`, `[{}]`} {
 		events, err := webhook.Parse([]byte(`[` + form + `, ` + element + ` ,` + unknown + `]`))
 		require.NoError(t, err, element)

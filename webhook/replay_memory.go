@@ -111,7 +111,7 @@ func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.D
 		}
 		return ReplayBusy, nil
 	}
-	s.settle(i, claimedRing, now, lease)
+	s.place(i, claimedRing, now, lease)
 	return ReplayFresh, nil
 }
 
@@ -127,7 +127,7 @@ func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Dur
 			return ErrReplayStoreFull
 		}
 	}
-	s.settle(i, doneRing, now, keep)
+	s.place(i, doneRing, now, keep)
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (s *MemoryReplayStore) forget(i int32) {
 	s.move(i, spareRing)
 }
 
-func (s *MemoryReplayStore) settle(i, ring int32, now, lasts time.Duration) {
+func (s *MemoryReplayStore) place(i, ring int32, now, lasts time.Duration) {
 	r := s.record(i)
 	r.done, r.since, r.until = ring == doneRing, now, now+min(lasts, math.MaxInt64-max(now, 0))
 	s.move(i, ring)

@@ -76,7 +76,7 @@ func TestEnvFileRefusesAmbiguousValues(t *testing.T) {
 	require.NotContains(t, stderr, ".signforms-env")
 }
 
-func TestSandboxFlagGoesByTheVariables(t *testing.T) {
+func TestSandboxFlagUsesTheVariables(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--token", "open sesame")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	_, stderr, code := execute(t, "documents", "list", "--sandbox")
@@ -107,7 +107,7 @@ func TestClosedSandboxAsksForAToken(t *testing.T) {
 }
 
 // The sandbox's clock can be moved, so only the sandbox knows which reminders of earlier runs still count.
-func TestRemindersToASandboxGoByItsClock(t *testing.T) {
+func TestRemindersToASandboxFollowItsClock(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	t.Setenv("SIGNFORMS_LIMIT_STORE", "")

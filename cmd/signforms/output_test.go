@@ -42,7 +42,7 @@ func TestPasswordsInAddressesAreNotShown(t *testing.T) {
 }
 
 // The variable is only for serve. A script that sets it still gets the plain id that a command prints.
-func TestJSONVariableIsForServeAlone(t *testing.T) {
+func TestJSONVariableAffectsServeOnly(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	t.Setenv("SIGNFORMS_SANDBOX_JSON", "true")

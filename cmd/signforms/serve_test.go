@@ -110,7 +110,7 @@ func (s *served) ask(t *testing.T, method, path string, header ...string) (int, 
 	return answer.StatusCode, string(body)
 }
 
-func TestServeTellsWhereItIs(t *testing.T) {
+func TestServePrintsItsAddress(t *testing.T) {
 	folder := t.TempDir()
 	s := serveInProcess(t, "--data", filepath.Join(folder, "sandbox.db"), "--env-file", filepath.Join(folder, "out.env"), "--api-key", "the-key")
 	require.Equal(t, "the-key", s.APIKey)
@@ -160,7 +160,7 @@ func TestTakenPortNamesTheFlag(t *testing.T) {
 	require.Contains(t, stderr, "--addr or $SIGNFORMS_SANDBOX_ADDR")
 }
 
-func TestOptionsAreCalledByTheirFlags(t *testing.T) {
+func TestOptionsAreNamedByTheirFlags(t *testing.T) {
 	for flag, value := range map[string]string{"--api-key": "two words", "--profile": "refusal-status=200"} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", flag, value)
 		require.Equal(t, cli.ExitUsage, code, stderr)
@@ -187,7 +187,7 @@ func TestForeignNamesAndPagesAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 }
 
-func TestOffLoopbackTheAPIServesAndTheRestIsClosed(t *testing.T) {
+func TestBeyondLoopbackOnlyTheAPIIsOpen(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--addr", "0.0.0.0:0")
 	require.Contains(t, s.stderr.String(), "closed")
 	status, _ := s.get(t, "/get-documents", "x-api-key", s.APIKey, "workspaceid", s.WorkspaceID)

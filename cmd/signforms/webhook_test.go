@@ -224,8 +224,8 @@ func TestReceiveOnATakenAddress(t *testing.T) {
 	require.Contains(t, stderr, "address already in use; choose another one with --addr")
 }
 
-// TestRefusalsSpeakToEverybody checks that the reasons for refusing a delivery use no terms of Go.
-func TestRefusalsSpeakToEverybody(t *testing.T) {
+// TestRefusalsUseNoTermsOfGo checks that the reasons for refusing a delivery use no terms of Go.
+func TestRefusalsUseNoTermsOfGo(t *testing.T) {
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", testSecret)
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRETS", "")
 	const body = `[{"webhookEvent":"new_form_response","formTitle":"Survey"}]`

@@ -34,7 +34,7 @@ func TestNamesPathsAndForeignMessagesStay(t *testing.T) {
 }
 
 // Wrong inputs are named as the command line calls them.
-func TestWrongInputsAreCalledByTheirFlags(t *testing.T) {
+func TestWrongInputsAreNamedByTheirFlags(t *testing.T) {
 	s := newService(t, nil)
 	for command, want := range map[string]string{
 		"documents list --from 2026-11-02 --to 2026-11-01":           "list documents: invalid input: --from must not be after the end of the period",

@@ -31,7 +31,7 @@ func TestClocksThatDiffer(t *testing.T) {
 				answer, err := network.RoundTripper.RoundTrip(network.held)
 				require.NoError(f, err)
 				require.NoError(f, answer.Body.Close())
-				f.srv.Advance(f.settle)
+				f.srv.Advance(f.doubt)
 				require.NoError(f, other.pass(f.Context()))
 				require.Equal(f, []string{"1 open"}, f.states())
 				require.Equal(f, 1, f.documents())

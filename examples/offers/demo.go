@@ -24,7 +24,7 @@ func runDemo(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	a := &app{client: srv.Client(), hosts: []string{srv.URL}, now: srv.Now, settle: time.Minute, overdue: 72 * time.Hour, again: 168 * time.Hour}
+	a := &app{client: srv.Client(), hosts: []string{srv.URL}, now: srv.Now, doubt: time.Minute, overdue: 72 * time.Hour, again: 168 * time.Hour}
 	if err := a.open(ctx, filepath.Join(folder, "offers.db")); err != nil {
 		return err
 	}

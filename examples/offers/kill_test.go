@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 
 // A call that cannot be meant is refused before a database is made.
 func TestRefusedCalls(t *testing.T) {
-	for _, args := range []string{"what", "show", "show a b", "pdf", "run now", "decide a", "export -settle 0", "run -settle -1s", "run -every 0", "run -remind-every 1m"} {
+	for _, args := range []string{"what", "show", "show a b", "pdf", "run now", "decide a", "export -doubt 0", "run -doubt -1s", "run -every 0", "run -remind-every 1m"} {
 		db := filepath.Join(t.TempDir(), "offers.db")
 		cmd := exec.Command(os.Args[0], strings.Fields(args)...)
 		cmd.Env = append(os.Environ(), "OFFERS_PROGRAM=1", "OFFERS_DB="+db, "SIGNFORMS_BASE_URL=http://127.0.0.1:1", "SIGNFORMS_API_KEY=k")
@@ -66,7 +66,7 @@ type program struct {
 
 // start starts the program and returns the function that kills it.
 func (p *program) start() (kill func()) {
-	cmd := exec.Command(os.Args[0], "run", "-addr", p.addr, "-every", "50ms", "-reconcile", "1s", "-settle", "2s",
+	cmd := exec.Command(os.Args[0], "run", "-addr", p.addr, "-every", "50ms", "-reconcile", "1s", "-doubt", "2s",
 		"-remind-after", "1s", "-remind-every", "1h")
 	cmd.Env = append(os.Environ(), "OFFERS_PROGRAM=1", "OFFERS_DB="+p.db, "SIGNFORMS_BASE_URL="+p.srv.URL, "SIGNFORMS_API_KEY="+p.srv.APIKey,
 		"SIGNFORMS_WORKSPACE_ID="+p.srv.WorkspaceID, "SIGNFORMS_WEBHOOK_SECRETS="+p.srv.WebhookSecret)
@@ -198,7 +198,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// awaitRequests returns when the service got n requests, or none for a while: the program may wait for a doubt to settle.
+// awaitRequests returns when the service got n requests, or none for a while: the program may wait for a doubt to age.
 func awaitRequests(happenings <-chan signformstest.Happening, n int) {
 	for len(happenings) > 0 {
 		<-happenings

@@ -50,7 +50,7 @@ type app struct {
 	now    func() time.Time
 	doubts sync.Map // when this process first saw a doubt, by doubt
 
-	every, nightly, settle, overdue, again time.Duration // see the flags
+	every, nightly, doubt, overdue, again time.Duration // see the flags
 }
 
 func runCommand(ctx context.Context) (err error) {
@@ -58,11 +58,11 @@ func runCommand(ctx context.Context) (err error) {
 	addr := flag.String("addr", "127.0.0.1:8080", "address for webhooks, at /webhook; put TLS in front of it")
 	flag.DurationVar(&a.every, "every", 10*time.Second, "time between two passes")
 	flag.DurationVar(&a.nightly, "reconcile", 24*time.Hour, "time between two reconciliations")
-	flag.DurationVar(&a.settle, "settle", 5*time.Minute, "age at which a send without an outcome is looked for; twice the time of a send")
+	flag.DurationVar(&a.doubt, "doubt", 5*time.Minute, "age at which a send without an outcome is looked for; twice the time of a send")
 	flag.DurationVar(&a.overdue, "remind-after", 72*time.Hour, "age at which an offer is late")
 	flag.DurationVar(&a.again, "remind-every", 168*time.Hour, "time between two reminders of an offer, 17 minutes or more")
 	flag.CommandLine.Parse(os.Args[2:])
-	if min(a.every, a.nightly, a.settle, a.overdue) <= 0 || a.again < 17*time.Minute {
+	if min(a.every, a.nightly, a.doubt, a.overdue) <= 0 || a.again < 17*time.Minute {
 		return errors.New("want times above 0, and 17 minutes or more for -remind-every")
 	}
 	commands := map[string]struct {

@@ -44,7 +44,7 @@ func (a *app) send(ctx context.Context) error {
 
 // request sends an offer and records the outcome, unless that is unknown.
 func (a *app) request(ctx context.Context, o offer) error {
-	ctx, cancel := context.WithTimeout(ctx, a.settle/2) // so that the request has ended long before its outcome is looked for
+	ctx, cancel := context.WithTimeout(ctx, a.doubt/2) // so that the request has ended long before its outcome is looked for
 	defer cancel()
 	result, err := a.client.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: o.Template, Receivers: []signforms.Receiver{{Name: o.Name, Email: o.Email, RoleTitle: o.Role}},
@@ -66,11 +66,11 @@ func (a *app) own(ctx context.Context, o offer, document string) error {
 	return a.to(ctx, open, o, ", note = '', document = $5, sent = $6, hints = hints + 1", document, a.now().UnixMilli())
 }
 
-// settled reports whether this process has seen an offer's doubt for long enough. It compares no times of the database, because the
+// longInDoubt reports whether this process has seen an offer's doubt for long enough. It compares no times of the database, because the
 // clock of the machine that wrote them may have been set, or differ. time.Now also counts by a clock that nobody can set.
-func (a *app) settled(o offer) bool {
+func (a *app) longInDoubt(o offer) bool {
 	seen, _ := a.doubts.LoadOrStore(fmt.Sprint(o.Tried, o.Ref), a.now())
-	return a.now().Sub(seen.(time.Time)) >= a.settle
+	return a.now().Sub(seen.(time.Time)) >= a.doubt
 }
 
 // reconcile lists the documents of the selected offers' templates. It finds what no event reported, and resolves doubts: only by a list
@@ -79,7 +79,7 @@ func (a *app) reconcile(ctx context.Context, where string) error {
 	offers, err := a.find(ctx, where)
 	byTemplate := map[string][]offer{}
 	for _, o := range offers {
-		if o.State != sending || a.settled(o) {
+		if o.State != sending || a.longInDoubt(o) {
 			byTemplate[o.Template] = append(byTemplate[o.Template], o)
 		}
 	}

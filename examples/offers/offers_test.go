@@ -37,7 +37,7 @@ func newFixture(t *testing.T, db string) *fixture {
 }
 
 func newApp(t *testing.T, srv *signformstest.Server, db string) *app {
-	a := &app{client: srv.Client(), hosts: []string{srv.URL}, now: srv.Now, settle: time.Minute, overdue: 72 * time.Hour, again: 168 * time.Hour}
+	a := &app{client: srv.Client(), hosts: []string{srv.URL}, now: srv.Now, doubt: time.Minute, overdue: 72 * time.Hour, again: 168 * time.Hour}
 	require.NoError(t, a.open(t.Context(), db))
 	t.Cleanup(func() {
 		require.NoError(t, a.events.Close())
@@ -59,10 +59,10 @@ func (f *fixture) want(ref, email string) {
 
 func (f *fixture) passes() { require.NoError(f, f.pass(f.Context())) }
 
-// later sees the doubts, lets them settle, and does a pass.
+// later sees the doubts, lets them age, and does a pass.
 func (f *fixture) later() {
 	f.passes()
-	f.srv.Advance(f.settle)
+	f.srv.Advance(f.doubt)
 	f.passes()
 }
 
@@ -158,7 +158,7 @@ func TestLateRequest(t *testing.T) {
 		require.NoError(f, err)
 		f.want("1", "ann@example.com")
 		f.passes()
-		f.srv.Advance(f.settle / 2)
+		f.srv.Advance(f.doubt / 2)
 		f.passes()
 		require.NoError(f, f.reconcile(f.Context(), "TRUE"))
 		require.Equal(f, []string{"1 sending"}, f.states())
@@ -241,7 +241,7 @@ func TestListThatFailsProvesNothing(t *testing.T) {
 		f.passes()
 		f.passes() // sees the doubt
 		remove := f.srv.Fail(signformstest.Fault{Operation: signforms.OpListRespondents, Status: http.StatusForbidden})
-		f.srv.Advance(f.settle)
+		f.srv.Advance(f.doubt)
 		require.ErrorIs(f, f.pass(f.Context()), signforms.ErrForbidden)
 		require.Equal(f, []string{"1 sending"}, f.states())
 		require.Equal(f, 1, f.documents())
@@ -267,7 +267,7 @@ func TestTwoProcessesSendNothingTwice(t *testing.T) {
 				passes.Go(func() { a.pass(t.Context()) }) // may fail: the index refuses the second of two doubts about an address
 			}
 			passes.Wait()
-			f.srv.Advance(f.settle)
+			f.srv.Advance(f.doubt)
 		}
 		require.Equal(t, 12, f.documents())
 	}

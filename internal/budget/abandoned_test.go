@@ -170,7 +170,7 @@ func TestPanicOfAStore(t *testing.T) {
 }
 
 // What a store says of its own calls says nothing of the reminder, of which nothing was sent.
-func TestErrorOfAStoreThatIsOneOfOurs(t *testing.T) {
+func TestStoreErrorsDoNotMatchOurSentinels(t *testing.T) {
 	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), (*unreadable)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
 		store := clienttest.NewOddStore()
 		store.BeforeTake = func(context.Context) error { return own }

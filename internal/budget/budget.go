@@ -42,8 +42,8 @@ type Store interface {
 
 // Settings say whose budget to keep, and where.
 type Settings struct {
-	Lines *Lines
-	Store Store
+	Waiters *Waiters
+	Store   Store
 	// Immediate is true for a Store that answers every question at once.
 	Immediate bool
 	Key       string
@@ -54,15 +54,15 @@ type Settings struct {
 // Budget keeps the limit for one key. It is safe for concurrent use.
 type Budget struct {
 	asker
-	line lineKey
+	id   budgetKey
 	hold time.Duration
 }
 
 // New returns a budget.
 func New(s Settings) *Budget {
 	return &Budget{
-		asker: asker{s.Store, s.Key, s.Immediate, s.Lines},
-		line:  lineKey{s.Store, s.Key},
+		asker: asker{s.Store, s.Key, s.Immediate, s.Waiters},
+		id:    budgetKey{s.Store, s.Key},
 		hold:  s.Attempt + Unanswered,
 	}
 }
@@ -76,23 +76,23 @@ type Slot struct {
 	Waited time.Duration
 }
 
-// Take waits for a slot, in line, for at most maxWait less what the caller has waited before; a negative maxWait means as long
+// Take waits for a slot, first come first served, for at most maxWait less what the caller has waited before; a negative maxWait means as long
 // as ctx allows. It fails at once where waiting would be useless. Its error is a [*WaitError], a [*StoreError] or ctx's.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
 	start := time.Now()
 	limit := newWaitLimit(ctx, start, maxWait, waited)
-	w := b.lines.join(b.line)
+	w := b.waiters.join(b.id)
 	defer func() {
 		if !w.gaveUp { // else it leaves when the store has answered
-			b.lines.leave(w)
+			b.waiters.leave(w)
 		}
 	}()
 	for at := start; ; at = time.Now() {
 		changed := b.changed()
-		if b.lines.hasFailed(w) {
+		if b.waiters.hasFailed(w) {
 			return Slot{}, unlessEnded(ctx, &StoreError{errNotReturned})
 		}
-		first := b.lines.beginAsking(w)
+		first := b.waiters.beginAsking(w)
 		var slot Slot
 		var wait time.Duration
 		var err error
@@ -108,7 +108,7 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 			slot.Waited = at.Sub(start)
 			return slot, nil
 		case first:
-			b.lines.firstMustWait(w)
+			b.waiters.firstMustWait(w)
 		}
 		if err := limit.check(wait); err != nil {
 			return Slot{}, err
@@ -121,13 +121,13 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 			}
 			next = min(next, left)
 		}
-		if err := sleep(ctx, next, b.lines.wakeUps(w), changed); err != nil {
+		if err := sleep(ctx, next, b.waiters.wakeUps(w), changed); err != nil {
 			return Slot{}, err
 		}
 	}
 }
 
-// ask takes a slot for the first in line, or tells how long until one frees.
+// ask takes a slot for the first waiter, or tells how long until one frees.
 func (b *Budget) ask(ctx context.Context, w *waiter, at time.Time) (Slot, time.Duration, error) {
 	answer, err := b.askStore(ctx, w)
 	switch {
@@ -147,23 +147,23 @@ func (b *Budget) ask(ctx context.Context, w *waiter, at time.Time) (Slot, time.D
 }
 
 // askStore lets Take run to its end whatever becomes of ctx, because the store may give a slot to a caller that is gone. When
-// ctx ends first, askStore returns its error. The waiter then stays the first in line until the store has answered and has
+// ctx ends first, askStore returns its error. The waiter then stays the first until the store has answered and has
 // the slot back, or is overdue.
 func (b *Budget) askStore(ctx context.Context, w *waiter) (taken, error) {
 	answer, err := ask(b.asker, ctx, context.WithoutCancel(ctx), func(ctx context.Context) (t taken) {
 		t.slot, t.wait, t.err = b.store.Take(ctx, b.key, Limit, b.hold)
 		return t
 	}, func(late taken) {
-		defer b.lines.leave(w)
+		defer b.waiters.leave(w)
 		if late.slot != "" {
 			b.Settle(context.WithoutCancel(ctx), Slot{id: late.slot}, 0)
 		}
-	}, func() { b.lines.overdueFor(w) })
+	}, func() { b.waiters.overdueFor(w) })
 	if errors.Is(err, errNotReturned) {
-		b.lines.overdueFor(w) // before w leaves and the next asks
+		b.waiters.overdueFor(w) // before w leaves and the next asks
 	}
 	if err != nil && errors.Is(err, ctx.Err()) {
-		b.lines.giveUp(w)
+		b.waiters.giveUp(w)
 	}
 	return answer, err
 }
@@ -175,18 +175,18 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 	if err != nil {
 		return 0, unlessEnded(ctx, err)
 	}
-	// The order matters. A caller that took a slot since Peek has left the line and is not counted twice. If the first has had to
+	// The order matters. A caller that took a slot since Peek waits no more and is not counted twice. If the first has had to
 	// wait since then, firstMustWait wakes w.
-	ahead, known := b.lines.ahead(w)
+	ahead, known := b.waiters.ahead(w)
 	switch {
 	case ahead == 0: // it is first by now, and asks
 		return 0, nil
-	case !known && b.lines.firstGaveUp(w): // the first gives back what it gets
+	case !known && b.waiters.firstGaveUp(w): // the first gives back what it gets
 		return 0, nil
 	case !known: // the first alone may have its slot already
 		return slotIn(frees, ahead-1), nil
 	case frees[0] <= 0: // given back by another process, of which the first does not know yet
-		b.lines.wakeFirst(b.line)
+		b.waiters.wakeFirst(b.id)
 	}
 	return slotIn(frees, ahead), nil
 }
@@ -196,7 +196,7 @@ func (b *Budget) forecast(ctx context.Context, w *waiter) (time.Duration, error)
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
 		err := b.store.Settle(ctx, b.key, s.id, keep)
-		b.lines.wakeFirst(b.line)
+		b.waiters.wakeFirst(b.id)
 		return err
 	})
 }
@@ -205,12 +205,12 @@ func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 func (b *Budget) Block(ctx context.Context, d time.Duration) error {
 	return b.tell(ctx, func(ctx context.Context) error {
 		err := b.store.Block(ctx, b.key, d)
-		b.lines.wakeAll(b.line)
+		b.waiters.wakeAll(b.id)
 		return err
 	})
 }
 
-// Until returns how long until n more slots can be taken after everyone who is in line now has one; 0 when the store fails.
+// Until returns how long until n more slots can be taken after everyone who waits now has one; 0 when the store fails.
 func (b *Budget) Until(ctx context.Context, n int) time.Duration {
 	if n == 0 {
 		return 0
@@ -219,7 +219,7 @@ func (b *Budget) Until(ctx context.Context, n int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return slotIn(frees, b.lines.length(b.line)+n-1)
+	return slotIn(frees, b.waiters.length(b.id)+n-1)
 }
 
 // slotIn tells when the n-th slot from now can be taken, counted from 0, if each is held for a window.
@@ -248,7 +248,7 @@ type asker struct {
 	store     Store
 	key       string
 	immediate bool
-	lines     *Lines
+	waiters   *Waiters
 }
 
 // taken is what the store's Take returned.
@@ -264,15 +264,15 @@ func ask[T any](a asker, ctx, own context.Context, fn func(context.Context) T, l
 	if a.immediate {
 		return fn(ctx), nil
 	}
-	if a.lines.overdueOf(a.store) >= maxOverdue {
+	if a.waiters.overdueOf(a.store) >= maxOverdue {
 		return answer, &StoreError{fmt.Errorf("%d of its methods have not returned", maxOverdue)}
 	}
 	answer, err = finish(ctx, own, fn, late, func(is bool) {
 		if is {
-			a.lines.addOverdue(a.store, 1)
+			a.waiters.addOverdue(a.store, 1)
 			overdue()
 		} else {
-			a.lines.addOverdue(a.store, -1)
+			a.waiters.addOverdue(a.store, -1)
 		}
 	})
 	if err == errNotReturned {

@@ -106,7 +106,7 @@ func TestEachAttemptTakesASlot(t *testing.T) {
 	})
 }
 
-func TestWaitsBeyondWhatIsAllowedFailAtOnce(t *testing.T) {
+func TestWaitsBeyondTheLimitFailAtOnce(t *testing.T) {
 	const full = 15*time.Minute + time.Second
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)

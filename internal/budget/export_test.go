@@ -1,14 +1,14 @@
 package budget
 
-// Len returns how many lines there are.
-func (l *Lines) Len() int {
+// Len returns how many lists there are.
+func (l *Waiters) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.m)
 }
 
-// Waiting returns how many callers stand in all lines.
-func (l *Lines) Waiting() (n int) {
+// Waiting returns how many callers wait in all lists.
+func (l *Waiters) Waiting() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, own := range l.m {

@@ -66,7 +66,7 @@ func (s *peculiarStore) Block(ctx context.Context, key string, d time.Duration) 
 }
 
 // A crowd that cannot wait is refused at once, however long the store takes with the first.
-func TestHastyCrowdIsRefusedTogether(t *testing.T) {
+func TestCallsThatCannotWaitAreRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
@@ -87,7 +87,7 @@ func TestHastyCrowdIsRefusedTogether(t *testing.T) {
 }
 
 // A store that rounds a wait down to nothing has given no slot.
-func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
+func TestStoreMustReturnASlotOrAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, newPeculiarStore()
 		store.truncate = time.Millisecond // a store that rounds down: ("", 0, nil) in the last ms
@@ -102,7 +102,7 @@ func TestNoSlotAndNoWaitIsNoSlot(t *testing.T) {
 }
 
 // A 429 that the store could not be told of is not tried again at once.
-func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
+func TestRefusedReminderWaitsIfTheStoreCannotBlock(t *testing.T) {
 	for _, retryAfter := range []string{"600", ""} {
 		synctest.Test(t, func(t *testing.T) {
 			service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
@@ -116,7 +116,7 @@ func TestRefusedReminderWaitsWhereTheStoreDoesNotClose(t *testing.T) {
 }
 
 // One that became the first while it asked how long to wait is not refused by that answer.
-func TestFirstByNowAsksForItself(t *testing.T) {
+func TestWaiterThatBecameFirstAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
@@ -132,12 +132,12 @@ func TestFirstByNowAsksForItself(t *testing.T) {
 			store.Settle(t.Context(), store.key, store.slot, 0)
 		}
 		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(1))
-		require.NoError(t, err, "it is the first in line and a slot is free")
+		require.NoError(t, err, "it is the first and a slot is free")
 	})
 }
 
 // One that looks again while those before it move is told anew, and refused when that is too late for it.
-func TestOneThatLooksAgainIsToldAnew(t *testing.T) {
+func TestWaiterThatLooksAgainGetsANewWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		store.delay = time.Millisecond
@@ -180,7 +180,7 @@ func TestOneThatLooksAgainIsToldAnew(t *testing.T) {
 }
 
 // Answers of a store that make no sense do not make a busy loop.
-func TestNegativeForecastsAreNotAskedForWithoutEnd(t *testing.T) {
+func TestNegativeForecastsDoNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
@@ -196,7 +196,7 @@ func TestNegativeForecastsAreNotAskedForWithoutEnd(t *testing.T) {
 	})
 }
 
-func TestTinyWaitsAreNotAskedForWithoutEnd(t *testing.T) {
+func TestTinyWaitsDoNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		var now atomic.Int64
@@ -207,7 +207,7 @@ func TestTinyWaitsAreNotAskedForWithoutEnd(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
 		var calls sync.WaitGroup
-		for range 2 { // the first in line, and one behind
+		for range 2 { // the first waiter, and one behind
 			calls.Go(func() { documents.Remind(ctx, clienttest.DocNumber(0)) })
 		}
 		calls.Wait()

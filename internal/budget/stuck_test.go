@@ -90,7 +90,7 @@ func TestStoreThatDoesNotReturn(t *testing.T) {
 			})
 			cancel()
 			ctx, cancel = context.WithTimeout(t.Context(), time.Second)
-			within(t, time.Second+2*grace, func() { // it stays the first in line until the store is overdue
+			within(t, time.Second+2*grace, func() { // it stays the first until the store is overdue
 				_, err := documents.Remind(ctx, clienttest.DocNumber(0))
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 			})
@@ -101,7 +101,7 @@ func TestStoreThatDoesNotReturn(t *testing.T) {
 		store.peek.Store(false)
 		within(t, 0, func() {
 			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-			require.NoError(t, err, "nobody is in line any more")
+			require.NoError(t, err, "nobody waits any more")
 		})
 		close(store.release)
 		synctest.Wait()
@@ -161,7 +161,7 @@ func TestStoreThatNeverReturnsIsAskedNoMore(t *testing.T) {
 }
 
 // All calls that wait behind one which the store does not answer fail with it, instead of asking in turn.
-func TestStoreThatDoesNotReturnFailsTheWholeLine(t *testing.T) {
+func TestStoreThatDoesNotReturnFailsAllWaiters(t *testing.T) {
 	for _, wait := range []time.Duration{0, time.Hour, -1} {
 		synctest.Test(t, func(t *testing.T) {
 			store, service := newStuckStore(), &clienttest.Trips{}
@@ -189,7 +189,7 @@ func TestStoreThatDoesNotReturnFailsTheWholeLine(t *testing.T) {
 }
 
 // A store that answers slowly holds up a call that does not wait for slots for 3 seconds, and for its own question.
-func TestSlowStoreHoldsUpNoLine(t *testing.T) {
+func TestSlowStoreHoldsUpNoWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.BeforeTake = func(context.Context) error { time.Sleep(2500 * time.Millisecond); return nil }

@@ -160,8 +160,8 @@ func TestNumbersBeyondAnInt(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestListsThatFitNoAddress: the size of a list is compared with the bound also where it is more than an int of 32 bits can hold.
-func TestListsThatFitNoAddress(t *testing.T) {
+// TestListSizesBeyond32Bits: the size of a list is compared with the bound also where it is more than an int of 32 bits can hold.
+func TestListSizesBeyond32Bits(t *testing.T) {
 	type wide struct {
 		ID string `json:"id"`
 		_  [1 << 16]byte

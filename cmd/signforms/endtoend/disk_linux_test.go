@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // /readyz and the command ready say why changes cannot be saved, until they can be saved again.
-func TestReadyTellsOfAFullDisk(t *testing.T) {
+func TestReadyReportsAFullDisk(t *testing.T) {
 	folder := smallDisk(t, "size=2m,mode=0700")
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
 	ready := func() error {

@@ -305,7 +305,7 @@ func write(w http.ResponseWriter, status int, media string, body []byte) {
 	w.Write(body) // fails when the client has gone, which does not matter here
 }
 
-// finish settles what a reminder counts for and hands the record to the log.
+// finish decides what a reminder counts for and hands the record to the log.
 func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 	c.record.Status, c.record.AnswerLost = w.status, lost
 	refused := w.status >= 400 && w.status < 500

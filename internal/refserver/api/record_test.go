@@ -39,8 +39,8 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path): No such path. Did you mean GET /get-form-responses?`, srv.last().String())
 }
 
-// TestLinesSayWhatIsWrongAndNotWhatCame has every kind of refusal that repeats in its message what the client sent.
-func TestLinesSayWhatIsWrongAndNotWhatCame(t *testing.T) {
+// TestLogLinesDoNotRepeatTheInput has every kind of refusal that repeats in its message what the client sent.
+func TestLogLinesDoNotRepeatTheInput(t *testing.T) {
 	srv := newServer(t, nil)
 	for want, change := range map[string]func(*request){
 		"send: 400 invalid_input (rule: input): receiversList[0].roleTitle": body("receiversList", []any{

@@ -97,7 +97,7 @@ func TestAccessIsRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, "the header workspaceid is optional")
 }
 
-func TestPathAndMethodSayWhatWasMeant(t *testing.T) {
+func TestWrongPathsAndMethodsGetAHint(t *testing.T) {
 	path := func(p string) func(*request) { return func(r *request) { r.Path = p } }
 	const missing = "not_found"
 	requireRefusals(t, []refusal{

@@ -95,8 +95,8 @@ func TestWithoutOrderAnyoneMaySign(t *testing.T) {
 	require.Len(t, recipients(c, signing.MessageNotice), 4, "author and signers hear of it")
 }
 
-// TestActsOnOneDocumentAreApart signs the same document twice, once as it turns out and once otherwise.
-func TestActsOnOneDocumentAreApart(t *testing.T) {
+// TestActsDoNotShareMemory signs the same document twice, once as it turns out and once otherwise.
+func TestActsDoNotShareMemory(t *testing.T) {
 	d := sent(t, false)
 	fields := func(values ...string) (p signing.SignParams) {
 		for _, v := range values {
@@ -118,7 +118,7 @@ func TestActsOnOneDocumentAreApart(t *testing.T) {
 	require.False(t, signing.Document{}.AllSigned(), "a draft without signers")
 }
 
-func TestViewIsToldOnce(t *testing.T) {
+func TestViewIsReportedOnce(t *testing.T) {
 	d := sent(t, false)
 	c, err := d.View("ann@example.com", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)

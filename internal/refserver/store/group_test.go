@@ -109,9 +109,9 @@ func (k *busy) Save(time.Time, []store.Write) error {
 	return nil
 }
 
-// TestWhoWaitedInAViewIsInTheNextGroup has clients that read before each change, as requests do. Those whom a save held up in reading
+// TestReadersHeldUpByASaveJoinTheNextGroup has clients that read before each change, as requests do. Those whom a save held up in reading
 // join the next one: were that to begin at once, only half of them would. With one processor that is so whatever else runs.
-func TestWhoWaitedInAViewIsInTheNextGroup(t *testing.T) {
+func TestReadersHeldUpByASaveJoinTheNextGroup(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const clients, changes = 16, 50
 	k := &busy{}

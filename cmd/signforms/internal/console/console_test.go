@@ -394,7 +394,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // Wrong inputs are named as the page calls them; what somebody entered stays as it is.
-func TestMistakesInAFormSpeakItsWords(t *testing.T) {
+func TestMistakesInAFormUseItsLabels(t *testing.T) {
 	service := newConsole(t)
 	template := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	for _, c := range []struct {
@@ -434,7 +434,7 @@ func TestMistakesInAFormSpeakItsWords(t *testing.T) {
 }
 
 // A link cannot make the console show a text that someone made up.
-func TestOnlyKnownSayings(t *testing.T) {
+func TestConsoleShowsNoTextOfALink(t *testing.T) {
 	service := newConsole(t)
 	resp, err := service.HTTPClient().Get(service.URL + "/_/?done=Send+us+your+key")
 	require.NoError(t, err)

@@ -123,7 +123,7 @@ func newAPI(t *testing.T) (*signformstest.Server, *httptest.Server) {
 	return server, newAPIOf(t, server)
 }
 
-func TestRequestsThatCannotBe(t *testing.T) {
+func TestImpossibleRequestsAreRefused(t *testing.T) {
 	_, api := newAPI(t)
 	for _, c := range []struct {
 		method, path, body string

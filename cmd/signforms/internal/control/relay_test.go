@@ -88,7 +88,7 @@ func TestRelay(t *testing.T) {
 	require.Error(t, c.Stream(t.Context(), "/relays/"+relayID+"/attempts", func() {}, nil))
 }
 
-func TestRelaysThatCannotBe(t *testing.T) {
+func TestImpossibleRelaysAreRefused(t *testing.T) {
 	_, c := newRelayed(t)
 	for id, in := range map[string]control.RelayInput{"short": {}, strings.ToUpper(relayID): {}, relayID: {Events: []string{"new_things"}}} {
 		var refused *control.Error

@@ -79,7 +79,7 @@ func TestTornFirstLine(t *testing.T) {
 	}
 }
 
-func TestForgottenHoldsNothingBack(t *testing.T) {
+func TestForgottenItemsAreNotHeldBack(t *testing.T) {
 	path := written(t)
 	j := open(t, path)
 	require.NoError(t, j.Forget([]string{"a", "b", "never seen"}))

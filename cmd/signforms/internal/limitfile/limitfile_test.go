@@ -104,7 +104,7 @@ func TestDamagedFileGivesNoSlot(t *testing.T) {
 	require.Empty(t, slot)
 }
 
-func TestFileIsTheOwnersAlone(t *testing.T) {
+func TestFileIsReadableByItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "limits")
 	_, _, err := limitfile.New(path, nil).Take(t.Context(), "k", 5, time.Minute)
 	require.NoError(t, err)

@@ -390,7 +390,7 @@ func TestFailedAnswersClaimNothing(t *testing.T) {
 }
 
 // A service that is unavailable for a moment is asked once more, after the time that it names.
-func TestUnavailableIsAskedAgain(t *testing.T) {
+func TestUnavailableServiceIsAskedAgain(t *testing.T) {
 	s := account(t, signformstest.Profile{})
 	s.Fail(signformstest.Fault{Nth: 5, Times: 1, Status: 503, RetryAfter: "30"})
 	rep, _ := asked(t, s, false)
@@ -416,7 +416,7 @@ func TestPartialReport(t *testing.T) {
 	require.Len(t, rep.Results, len(probe.Facts))
 }
 
-func TestNothingToAsk(t *testing.T) {
+func TestServiceThatRefusesOrIsSilent(t *testing.T) {
 	s := signformstest.NewServer(t, nil)
 	o := probe.Options{BaseURL: s.URL, APIKey: "a wrong key", Transport: s.HTTPClient().Transport, Timeout: time.Second}
 	_, err := probe.Run(t.Context(), o)

@@ -63,7 +63,7 @@ webhooks:
 	}, f.Seed)
 }
 
-func TestMistakesHaveALine(t *testing.T) {
+func TestMistakesNameTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"templates:\n- nam: x\n":                                   `:2: templates[0]: there is no "nam" here; there are authorEmail`,
 		"templats: []\n":                                           `:1: there is no "templats" here; there are documents, forms, templates, webhooks`,
@@ -91,7 +91,7 @@ func TestMistakesHaveALine(t *testing.T) {
 }
 
 // Mistakes that only the service finds are reported with their line too, and then nothing is added.
-func TestMistakesOfTheServiceHaveALine(t *testing.T) {
+func TestMistakesOfTheServiceNameTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"forms:\n- {title: A, fields: [{question: q}]}\n- title: B\n":                                            ":3: forms[1]: ",
 		"templates:\n- {name: A, roles: [X, X]}\n":                                                               ":2: templates[0]: ",

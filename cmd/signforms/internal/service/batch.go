@@ -140,7 +140,7 @@ func (b *batch) entry(it *item) (journal.Entry, bool) {
 	return b.journal.Entry(it.key)
 }
 
-// resolutions reads --resolve and refuses items that it cannot settle.
+// resolutions reads --resolve and refuses items that it cannot resolve.
 func (b *batch) resolutions() (func(*item) string, error) {
 	said := map[string]string{}
 	for _, flag := range b.flags.resolve {

@@ -181,7 +181,7 @@ func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformst
 	return s.refusal(rows.Err())
 }
 
-// resolve settles whether a commit in doubt happened. A failed commit may have left frames at the end of the WAL. They are not
+// resolve finds out whether a commit in doubt happened. A failed commit may have left frames at the end of the WAL. They are not
 // visible, but SQLite would replay them if the process died now. The commit here overwrites them.
 func (s *Store) resolve(ctx context.Context) error {
 	s.mu.Lock()

@@ -122,7 +122,7 @@ func TestOthersCanReadTheFileMeanwhile(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "2", `{}`)}))
 }
 
-func TestFilesAreForTheOwnerAlone(t *testing.T) {
+func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes there")
 	}

@@ -45,7 +45,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 }
 
 // Five slots that free at one moment are used at that moment: nobody waits for the answer of the one before.
-func TestEachInLineIsWokenByTheOneBefore(t *testing.T) {
+func TestEachWaiterIsWokenByTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(9 * time.Second)
@@ -91,7 +91,7 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 			})
 			time.Sleep(time.Second) // so that slots free one by one
 		}
-		for _, n := range []int{5, 11, 6} { // the first in line twice, and one in the middle
+		for _, n := range []int{5, 11, 6} { // the first waiter twice, and one in the middle
 			cancels[n]()
 			synctest.Wait()
 		}
@@ -105,7 +105,7 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 	})
 }
 
-// A slot that is given back goes to the next in line at once, not when that one would have looked again.
+// A slot that is given back goes to the next waiter at once, not when that one would have looked again.
 func TestSlotGivenBackWakesTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -195,7 +195,7 @@ func TestWaiterLooksAgainForSlotsOfOtherProcesses(t *testing.T) {
 }
 
 // One that comes and sees a slot which another process gave back tells the first, which sleeps.
-func TestOneThatComesWakesTheFirstForASlotOfAnotherProcess(t *testing.T) {
+func TestNewWaiterWakesTheFirstForAFreedSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		taker := &takenKeys{LimitStore: store}

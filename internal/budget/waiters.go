@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// Lines holds the callers of a process that want a slot, first come first served, for each store and key: budgets made
-// separately share a line. A line is gone when its last caller leaves.
-type Lines struct {
+// Waiters holds the callers of a process that want a slot, first come first served, for each store and key: budgets made
+// separately share a list. A list is gone when its last caller leaves.
+type Waiters struct {
 	mu      sync.Mutex
-	m       map[lineKey]*line
+	m       map[budgetKey]*waitList
 	overdue map[Store]int // methods that have not returned in their time
 }
 
-type lineKey struct {
+type budgetKey struct {
 	store Store
 	key   string
 }
 
-// NewLines returns lines in which nobody waits.
-func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}, overdue: map[Store]int{}} }
+// NewWaiters returns Waiters without a caller.
+func NewWaiters() *Waiters { return &Waiters{m: map[budgetKey]*waitList{}, overdue: map[Store]int{}} }
 
-// line is the callers in their order. Only the first takes a slot from the store.
-type line struct {
+// waitList is the callers in their order. Only the first takes a slot from the store.
+type waitList struct {
 	waiters []*waiter
 	// firstWaits is true from when the store tells the first caller to wait until that caller asks again. While it is false, the
-	// first caller may have got a slot and not left the line yet.
+	// first caller may have got a slot and not left the list yet.
 	firstWaits bool
 }
 
-// waiter is a caller's place in its line.
+// waiter is a caller's place in its list.
 type waiter struct {
-	key  lineKey
-	line *line
+	key  budgetKey
+	list *waitList
 	// informed is true when the caller knows how long it will wait. It looks again when something wakes it.
 	informed bool
 	// wake holds one wake-up: the waiter is first now, a slot was settled, the key was closed or the wait can be known. It is
@@ -50,75 +50,75 @@ type waiter struct {
 	failed bool
 }
 
-// join puts a caller at the end of a line.
-func (l *Lines) join(key lineKey) *waiter {
+// join puts a caller at the end of a list.
+func (l *Waiters) join(key budgetKey) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := l.m[key]
 	if own == nil {
-		own = &line{}
+		own = &waitList{}
 		l.m[key] = own
 	}
-	w := &waiter{key: key, line: own}
+	w := &waiter{key: key, list: own}
 	own.waiters = append(own.waiters, w)
 	return w
 }
 
-// leave wakes the next in line if w was the first. It does nothing when w has left.
-func (l *Lines) leave(w *waiter) {
+// leave wakes the next waiter if w was the first. It does nothing when w has left.
+func (l *Waiters) leave(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.remove(w)
 }
 
 // remove is called under the lock.
-func (l *Lines) remove(w *waiter) {
-	i := slices.Index(w.line.waiters, w)
+func (l *Waiters) remove(w *waiter) {
+	i := slices.Index(w.list.waiters, w)
 	if i < 0 {
 		return
 	}
-	w.line.waiters = slices.Delete(w.line.waiters, i, i+1)
-	if len(w.line.waiters) == 0 {
+	w.list.waiters = slices.Delete(w.list.waiters, i, i+1)
+	if len(w.list.waiters) == 0 {
 		delete(l.m, w.key)
 	} else if i == 0 {
-		w.line.waiters[0].wakeUp()
+		w.list.waiters[0].wakeUp()
 	}
 }
 
 // beginAsking reports whether w is the first, and if so records that it asks the store now; else w is no longer informed.
-func (l *Lines) beginAsking(w *waiter) bool {
+func (l *Waiters) beginAsking(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w.line.waiters[0] != w {
+	if w.list.waiters[0] != w {
 		w.informed = false
 		return false
 	}
-	w.line.firstWaits = false
+	w.list.firstWaits = false
 	return true
 }
 
 // firstMustWait records that the store told w, the first, to wait. It wakes those whose own wait can be known now.
-func (l *Lines) firstMustWait(w *waiter) {
+func (l *Waiters) firstMustWait(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.line.firstWaits = true
-	for _, other := range w.line.waiters[1:] {
+	w.list.firstWaits = true
+	for _, other := range w.list.waiters[1:] {
 		if !other.informed {
 			other.wakeUp()
 		}
 	}
 }
 
-// ahead returns w's place in line, from 0. known is true when none before it has a slot; else w is woken once that is known.
-func (l *Lines) ahead(w *waiter) (n int, known bool) {
+// ahead returns how many waiters are before w. known is true when none before it has a slot; else w is woken once that is known.
+func (l *Waiters) ahead(w *waiter) (n int, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.informed = w.line.firstWaits
-	return slices.Index(w.line.waiters, w), w.informed
+	w.informed = w.list.firstWaits
+	return slices.Index(w.list.waiters, w), w.informed
 }
 
 // giveUp marks w, the first, which leaves when the store has answered or is overdue.
-func (l *Lines) giveUp(w *waiter) {
+func (l *Waiters) giveUp(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.gaveUp = true; w.overdue {
@@ -128,11 +128,11 @@ func (l *Lines) giveUp(w *waiter) {
 
 // overdueFor records that the store has not answered w, the first, in its time. That fails those behind w too: else each would
 // wait for the store in turn.
-func (l *Lines) overdueFor(w *waiter) {
+func (l *Waiters) overdueFor(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.Index(w.line.waiters, w); i >= 0 && !w.overdue {
-		for _, behind := range w.line.waiters[i+1:] {
+	if i := slices.Index(w.list.waiters, w); i >= 0 && !w.overdue {
+		for _, behind := range w.list.waiters[i+1:] {
 			behind.failed = true
 			behind.wakeUp()
 		}
@@ -143,20 +143,20 @@ func (l *Lines) overdueFor(w *waiter) {
 }
 
 // hasFailed reports whether the store has not answered a caller before w in its time.
-func (l *Lines) hasFailed(w *waiter) bool {
+func (l *Waiters) hasFailed(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return w.failed
 }
 
 // overdueOf returns how many methods of a store are overdue.
-func (l *Lines) overdueOf(s Store) int {
+func (l *Waiters) overdueOf(s Store) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.overdue[s]
 }
 
-func (l *Lines) addOverdue(s Store, n int) {
+func (l *Waiters) addOverdue(s Store, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.overdue[s] += n; l.overdue[s] == 0 {
@@ -164,15 +164,15 @@ func (l *Lines) addOverdue(s Store, n int) {
 	}
 }
 
-// firstGaveUp reports whether the first in w's line will leave without a slot.
-func (l *Lines) firstGaveUp(w *waiter) bool {
+// firstGaveUp reports whether the first of w's list will leave without a slot.
+func (l *Waiters) firstGaveUp(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return w.line.waiters[0].gaveUp
+	return w.list.waiters[0].gaveUp
 }
 
-// length returns how many stand in line.
-func (l *Lines) length(key lineKey) int {
+// length returns how many wait.
+func (l *Waiters) length(key budgetKey) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if own := l.m[key]; own != nil {
@@ -182,7 +182,7 @@ func (l *Lines) length(key lineKey) int {
 }
 
 // wakeUps returns the channel that wakes w. A wake-up since w joined is already in it.
-func (l *Lines) wakeUps(w *waiter) <-chan struct{} {
+func (l *Waiters) wakeUps(w *waiter) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.wake == nil {
@@ -194,8 +194,8 @@ func (l *Lines) wakeUps(w *waiter) <-chan struct{} {
 	return w.wake
 }
 
-// wakeFirst makes the first in line ask the store again.
-func (l *Lines) wakeFirst(key lineKey) {
+// wakeFirst makes the first waiter ask the store again.
+func (l *Waiters) wakeFirst(key budgetKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if own := l.m[key]; own != nil {
@@ -203,8 +203,8 @@ func (l *Lines) wakeFirst(key lineKey) {
 	}
 }
 
-// wakeAll makes everyone in line look again.
-func (l *Lines) wakeAll(key lineKey) {
+// wakeAll makes every waiter look again.
+func (l *Waiters) wakeAll(key budgetKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if own := l.m[key]; own != nil {
@@ -265,7 +265,7 @@ func (l waitLimit) patience() time.Duration {
 	return max(l.max, 0) + patience - time.Since(l.start)
 }
 
-// recheck is how often the first in line asks the store again: other processes give slots back without a word to this one.
+// recheck is how often the first waiter asks the store again: other processes give slots back without a word to this one.
 const recheck = 10 * time.Second
 
 // untilNextLook is how long to sleep if nothing wakes the caller. Those behind the first seldom look again by themselves: what
