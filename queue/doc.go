@@ -11,17 +11,10 @@
 //
 // # What is guaranteed
 //
-//   - An event that was answered 200 runs at least once, or is listed as failed. The answer follows the commit: SQLite
-//     has synced its log to the disk by then, Postgres does what its synchronous_commit says.
-//   - A delivery is stored whole or not at all.
-//   - Events of one line (a document, a form response, or a template with its signers) run one at a time, in the order of
-//     receipt. So do events of types that are not known, by the ids that they carry. The next one runs when the one before it is done or failed. The one exception is a function that goes on after
-//     its lease has ended.
-//   - An event that comes again does not run again while its key is kept ([Options.KeepKeys]). One that failed gets one
-//     more try each time it is delivered again.
-//   - A kill at any point loses nothing that was answered 200. When a worker dies with an event, that counts as a failed
-//     try, so that an event that kills its process fails like any other. If the start of the last try was not stored, the
-//     event gets one more before it is given up.
+// An event that was answered 200 runs at least once, or is listed as failed: the answer follows the commit. SQLite has synced
+// its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a form response,
+// or a template with its signers) run one at a time, in the order of receipt; the next one runs when the one before it is done or
+// failed. The promise whole, with its limits and tests, is in [guarantees.md].
 //
 // # Functions and their time
 //
@@ -34,6 +27,10 @@
 // the lease has ended, and this process only when the function has returned too. The lease begins when the event is claimed. It
 // lasts for the Timeout and as long again, at most a minute more. For later events of a line it may be shorter by an eighth of
 // what it lasts beyond the Timeout.
+//
+// When a worker dies with an event, that counts as a failed try, so an event that kills its process fails like any other. If the
+// start of the last try was not stored, the event gets one more before it is given up. An event that comes again does not run
+// again while its key is kept ([Options.KeepKeys]); one that failed gets one more try each time it is delivered again.
 //
 // When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
 // when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
@@ -55,9 +52,10 @@
 //
 // # What is not guaranteed
 //
-//   - Exactly once, except what a function does in the transaction that it gives to [Complete]. A process that dies between a function's work and the record of it leaves an event that runs again.
-//     Functions should be idempotent; [EntryFrom] gives them a key to recognise an event by. After a power cut, SQLite may
-//     have forgotten the outcomes of the last tenth of a second of work, and these events run again.
+//   - Exactly once, except what a function does in the transaction that it gives to [Complete]. Functions should be idempotent;
+//     [EntryFrom] gives them a key to recognise an event by.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.
 //   - The disk. Back up the file, or use a Postgres that is replicated.
+//
+// [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md#durable-receiving
 package queue

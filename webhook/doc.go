@@ -75,9 +75,9 @@
 //
 // # What is not guaranteed
 //
-//   - Processing exactly once. The service gives events no id, so an event is known by the hash of its JSON. Two events
-//     with the same JSON, in different deliveries within a day, count as one. A process that dies after a function's work
-//     and before that is recorded leaves an event that runs again. Functions should be idempotent.
+//   - Processing exactly once. A process that dies after a function's work and before that is recorded leaves an event that
+//     runs again, so functions should be idempotent. And two events with the same JSON, in different deliveries within a
+//     day, count as one, because the service sends no event ids.
 //   - Order. Deliveries may overtake each other; the service does not document otherwise.
 //   - Slow senders. [http.Server.ReadTimeout] stops them; it is not set by default. Limit concurrent connections to
 //     bound many slow senders.
