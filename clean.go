@@ -25,7 +25,7 @@ const (
 )
 
 // What is replaced, in this order: links with a scheme, of the same scheme or with a host's name and a path; query strings and
-// fragments with a parameter, also without their first character; and mail addresses.
+// fragments with a parameter, even without their first character; and mail addresses.
 var foreignTexts = []struct {
 	pattern     *regexp.Regexp
 	replacement string

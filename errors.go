@@ -218,7 +218,7 @@ var statusAdvice = map[int]string{
 	http.StatusUnsupportedMediaType: "check the endpoint",
 }
 
-// answerKinds returns the sentinels of a complete answer that is no success. Status 0 means that there was no answer.
+// answerKinds returns the sentinels of a complete answer that is not a success. Status 0 means that there was no answer.
 // ErrOutcomeUnknown is not among them: see newError.
 func answerKinds(op Operation, status int, code string) []error {
 	var kinds []error

@@ -236,7 +236,7 @@ func pathProblem(path string) string {
 	return ""
 }
 
-// hasDots reports . and .. segments, also escaped ones, which a server or proxy would resolve.
+// hasDots reports . and .. segments, even escaped ones, which a server or proxy would resolve.
 func hasDots(path string) bool {
 	for s := range strings.SplitSeq(path, "/") {
 		if s, err := url.PathUnescape(s); err != nil || s == "." || s == ".." {

@@ -191,7 +191,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	return &res, nil
 }
 
-// templateID keeps the id that was asked for where the answer's is no UUID, and so of no use for a DocumentRef.
+// templateID keeps the id that was asked for where the answer's is not a UUID, and so of no use for a DocumentRef.
 func templateID(answered, asked string) string {
 	if isUUID(answered) || asked == "" {
 		return answered

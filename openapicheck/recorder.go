@@ -94,7 +94,7 @@ func (rec *Recorder) note(exchange Exchange) {
 	rec.exchanges = append(rec.exchanges, exchange)
 }
 
-// readAll returns what could be read, also beside an error.
+// readAll returns what could be read, even beside an error.
 func readAll(body io.ReadCloser) ([]byte, error) {
 	defer body.Close()
 	data, err := io.ReadAll(io.LimitReader(body, maxBody+1))

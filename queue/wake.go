@@ -83,7 +83,7 @@ func channelName(schema string) string {
 	return "signforms_queue_" + hex.EncodeToString(sum[:8])
 }
 
-// announce notifies other processes, after a commit. Notifications of several commits become one. It is no part of the transaction, because
+// announce notifies other processes, after a commit. Notifications of several commits become one. It is not part of the transaction, because
 // Postgres commits transactions that notify one after the other. If one is lost, others find out when they look.
 func (s *postgresStore) announce() {
 	select {

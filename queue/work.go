@@ -109,7 +109,7 @@ func (r *runner) turn(c *claim) turn {
 	return turn{next: goOn && c.row+1 < yieldAfter, more: goOn}
 }
 
-// record stores the outcome of the event, also in s, and returns what to process next.
+// record stores the outcome of the event, in s too, and returns what to process next.
 func (r *runner) record(c *claim, s *Settled) (next *claim) {
 	ending := context.Cause(r.values) != nil
 	completed := c.completion.called.Load()

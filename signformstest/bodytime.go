@@ -38,7 +38,7 @@ func bodiesInTime(next http.Handler) http.Handler {
 		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), expects: r.Header.Get("Expect") != ""}
 		own := r.WithContext(r.Context())
 		own.Body = body
-		defer body.within(lingerTime) // net/http reads what is left, also when a handler panics
+		defer body.within(lingerTime) // net/http reads what is left, even when a handler panics
 		defer removeFiles(own)
 		early := &earlyWriter{ResponseWriter: w, body: body}
 		next.ServeHTTP(early, own)

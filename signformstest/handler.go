@@ -62,7 +62,7 @@ func (w *lateWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 func (w *lateWriter) send() {
 	if len(w.body) > 0 {
-		w.ResponseWriter.Write(w.body) // a client that is gone is no concern of the service
+		w.ResponseWriter.Write(w.body) // the service does not care about a client that is gone
 		w.body = nil
 	}
 }

@@ -52,7 +52,7 @@ type Options struct {
 	PublicURL string
 
 	// APIKey, WorkspaceID and WebhookSecret are those of the server's own workspace. An empty one is read from the Storage; on
-	// the first start it is random. An APIKey or WebhookSecret that differs from the stored one replaces it, also for the webhooks
+	// the first start it is random. An APIKey or WebhookSecret that differs from the stored one replaces it, even for the webhooks
 	// that use the stored secret. A WorkspaceID that differs is refused.
 	APIKey        string
 	WorkspaceID   string

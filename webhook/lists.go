@@ -50,7 +50,7 @@ func (d *decoder) openList(key string) bool {
 
 func (d *decoder) closeList() { d.cur.parent, d.cur.index = "", -1 }
 
-// openObject starts an object. For any other value it skips the value and returns false; null is no misfit.
+// openObject starts an object. For any other value it skips the value and returns false; null is not a misfit.
 func (d *decoder) openObject(key string) bool {
 	switch d.scan.Next() {
 	case '{':

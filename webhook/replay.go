@@ -67,7 +67,7 @@ type ReplayKey [sha256.Size]byte
 func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
 // ReplayKeys returns the keys of all events of one delivery, in their order. Give it all of them at once, because equal
-// events are numbered. An event has the same key in each delivery, also in later versions of this package. An event that was
+// events are numbered. An event has the same key in each delivery, and in later versions of this package. An event that was
 // not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
 func ReplayKeys(events []Event) []ReplayKey {
 	keys := newReplayKeys(len(events))

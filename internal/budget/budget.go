@@ -228,7 +228,7 @@ func slotIn(frees []time.Duration, n int) time.Duration {
 }
 
 const (
-	// storeTimeout bounds each question to a store, also one that outlives its caller.
+	// storeTimeout bounds each question to a store, even one that outlives its caller.
 	storeTimeout = 3 * time.Second
 	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the slot back
 	// before the call returns and, perhaps, the process exits.

@@ -25,7 +25,7 @@ func Sample(eventType webhook.EventType) []byte {
 }
 
 // Payload returns the payload of a delivery of these events, as JavaScript's JSON.stringify prints it. It prints the
-// fields of the structs, also those of events that were parsed and then changed. It omits zero fields, except
+// fields of the structs, even those of events that were parsed and then changed. It omits zero fields, except
 // those that each signer and each answer has.
 //
 // For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw, or

@@ -5,7 +5,7 @@
 //
 //	route       404, 405
 //	key         403: x-api-key, and workspaceid when it is sent
-//	limit       429, reminders only; the arrival counts, also when the request is refused later
+//	limit       429, reminders only; the arrival counts, even when the request is refused later
 //	body        413, 415, 400
 //	Intercept   faults, if there are any
 //	work        400, 404, 409, 200

@@ -157,7 +157,7 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 	return []*T{&v}, 1
 }
 
-// documentMatches need not look at the kind: the id of a document from a template is no UUID.
+// documentMatches need not look at the kind: the id of a document from a template is not a UUID.
 func documentMatches(d *signing.Document, q store.Query) bool {
 	return q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
-// what changed. The signing order is enforced here, also for signers who were invited already.
+// what changed. The signing order is enforced here, even for signers who were invited already.
 
 // Command is anything that is done to a document at a time.
 type Command func(d Document, at time.Time) (Change, error)

@@ -3,7 +3,7 @@ package signing
 // Links builds the URLs that the service hands out. Base is the service's public URL without a slash at the end.
 type Links struct{ Base string }
 
-// Document is where a document's PDF is shown. It is no secret: it holds the document's id only.
+// Document is where a document's PDF is shown. It is not a secret: it holds the document's id only.
 func (l Links) Document(id string) string { return l.Base + "/documents/" + id + ".pdf" }
 
 // Finished is where the signed PDF of a completed document, or the PDF of a form response, is.

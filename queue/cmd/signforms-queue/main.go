@@ -62,7 +62,7 @@ Flags of all commands:
 
 retry and erase refuse to select everything: say -failed, -pending or what else.
 
-Exit codes: 0 done, also when nothing was selected; 1 failed; 2 the command line is wrong.
+Exit codes: 0 done, even when nothing was selected; 1 failed; 2 the command line is wrong.
 `
 
 func main() {
