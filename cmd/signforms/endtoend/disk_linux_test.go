@@ -87,6 +87,21 @@ func TestReadyReportsAFullDisk(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 }
 
+// A container may have the file itself mounted, under a name that leads to no other lock file.
+func TestTwoProgramsOnOneMountedFile(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file")
+	}
+	data, mounted := filepath.Join(t.TempDir(), "sandbox.db"), filepath.Join(t.TempDir(), "mounted.db")
+	first := start(t, "--data", data)
+	require.NoError(t, os.WriteFile(mounted, nil, 0o600))
+	require.NoError(t, syscall.Mount(data, mounted, "", syscall.MS_BIND, ""))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(mounted, 0)) })
+	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", mounted)
+	require.ErrorContains(t, err, "in use by another process, perhaps by another name")
+	first.stop(t)
+}
+
 func documents(t *testing.T, s *sandbox) int {
 	t.Helper()
 	var status control.Status

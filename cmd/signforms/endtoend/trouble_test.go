@@ -34,9 +34,31 @@ func TestTwoProgramsOnOneFile(t *testing.T) {
 	require.ErrorContains(t, err, "exit status 1")
 	require.ErrorContains(t, err, fmt.Sprintf("in use by another process, process %d", first.process.Pid))
 	require.ErrorContains(t, err, "set --data or $SIGNFORMS_SANDBOX_DATA")
+	require.NoError(t, os.Remove(data+".lock"))
+	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	require.ErrorContains(t, err, "in use by another process, perhaps by another name")
 	require.NoError(t, first.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 	first.kill(t)
 	start(t, "--data", data) // a killed program leaves no lock
+}
+
+// A file that is moved away from a running program takes no further change, and /readyz says so. Nothing acknowledged is lost: a second
+// program may open the file, by its new name, when the first one has ended.
+func TestFileMovedWhileInUse(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	s := start(t, "--data", data)
+	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
+	moved := data + ".moved"
+	require.NoError(t, os.Rename(data, moved))
+	_, err := command(t, nil, "ready", "--url", s.Listening)
+	require.ErrorContains(t, err, "moved, removed or replaced")
+	var refused *control.Error
+	require.ErrorAs(t, s.client.Post(t.Context(), "/documents", lease("Lost"), nil), &refused)
+	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", moved)
+	require.ErrorContains(t, err, "in use by another process")
+	s.stop(t)
+	require.Equal(t, 1, documents(t, start(t, "--data", moved)))
 }
 
 // Commit a7e257f wrote the file, with the key that seals PDFs in a file beside it.

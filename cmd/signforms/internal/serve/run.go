@@ -69,7 +69,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err := f.applySeed(api, seed); err != nil {
 		return err
 	}
-	site.begin(api, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
+	site.begin(api, func() error { return checkStorage(store, server) }, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
 	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
 		return err
 	}
@@ -79,6 +79,16 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
 	return stop(site, server)
+}
+
+// checkStorage returns why changes cannot be saved. Only the store knows it before a change has failed.
+func checkStorage(store *sqlitestore.Store, server *signformstest.Server) error {
+	if store != nil {
+		if err := store.Check(); err != nil {
+			return err
+		}
+	}
+	return server.CheckStorage()
 }
 
 // startError rewords an error of the start for users of the command line.

@@ -88,11 +88,11 @@ func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWr
 }
 
 // begin opens the control API and the pages, each below a prefix of its own.
-func (s *site) begin(api *control.API, pages func(*http.ServeMux)) {
+func (s *site) begin(api *control.API, storage func() error, pages func(*http.ServeMux)) {
 	own := http.NewServeMux()
 	own.Handle(control.Prefix+"/", api)
 	own.Handle(control.RelayPrefix, api.Relay())
 	pages(own)
-	s.storage = api.Server.CheckStorage
+	s.storage = storage
 	s.own.Store(own)
 }

@@ -40,6 +40,7 @@ var (
 // Store is an open file. It is a [signformstest.Storage] and is safe for concurrent use.
 type Store struct {
 	path string
+	open openFile
 	lock *os.File
 	db   *sql.DB
 
@@ -75,13 +76,13 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("locking the data file: %w", err)
 	}
-	s := &Store{path: path, lock: lock}
+	s := &Store{path: path, open: openFile{path: path}, lock: lock}
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	if err := create(path); err != nil {
+	if s.open.file, err = openData(path); err != nil {
 		return nil, err
 	}
 	if s.db, err = sql.Open("sqlite", dataSource(path, mode)); err != nil {
@@ -90,10 +91,20 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	if err := migrate(ctx, s.db); err != nil {
 		return nil, s.refusal(err)
 	}
-	if s.writer, err = openWriter(ctx, s.db); err != nil {
+	if err := s.openWriter(ctx); err != nil {
 		return nil, s.refusal(err)
 	}
 	return s, nil
+}
+
+func (s *Store) openWriter(ctx context.Context) (err error) {
+	if err := s.open.check(); err != nil {
+		return err
+	}
+	if s.writer, err = openWriter(ctx, s.db); err != nil {
+		return err
+	}
+	return s.open.openWAL()
 }
 
 // makeFolder makes a folder and those above it that are missing. Their names survive a loss of power.
@@ -111,16 +122,6 @@ func makeFolder(path string) error {
 		return err
 	}
 	return atomicfile.SyncDir(above)
-}
-
-// create makes the file if it is missing, because SQLite would make it readable for everyone. SQLite gives its other files the same
-// mode as this one.
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the data file: %w", err)
-	}
-	return errors.Join(f.Close(), atomicfile.SyncDir(filepath.Dir(path)))
 }
 
 func dataSource(path string, mode Sync) string {
@@ -143,6 +144,9 @@ func (s *Store) Path() string { return s.path }
 // Load implements [signformstest.Storage].
 func (s *Store) Load(ctx context.Context, yield func(signformstest.Record) error) error {
 	if err := s.resolve(ctx); err != nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
 		return err
 	}
 	kinds, err := tables(ctx, s.db)
@@ -206,11 +210,12 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.writer == nil {
-		w, err := openWriter(ctx, s.db)
-		if err != nil {
+		if err := s.openWriter(ctx); err != nil {
 			return fmt.Errorf("saving: %w", err)
 		}
-		s.writer = w
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("saving: %w", err)
 	}
 	if err := s.writer.write(ctx, records); err != nil {
 		s.rollBack(ctx)
@@ -219,6 +224,9 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	err := s.writer.commit(ctx)
 	if err == nil {
 		s.doubt = false
+		if err := s.Check(); err != nil { // after the commit, because the file could be moved until then
+			return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
+		}
 		return nil
 	}
 	s.rollBack(ctx)
@@ -234,6 +242,7 @@ func (s *Store) rollBack(ctx context.Context) {
 	if s.writer.rollBack(ctx) != nil {
 		s.writer.discard()
 		s.writer = nil
+		s.open.closeWAL()
 	}
 }
 
@@ -258,6 +267,9 @@ func code(err error) int {
 
 // Blob implements [signformstest.Storage]. The error for an unknown blob matches [fs.ErrNotExist].
 func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	var data []byte
 	err := s.db.QueryRowContext(ctx, `select data from blob where id = ?`, hash).Scan(&data)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -286,11 +298,19 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var errs []error
 	if s.writer != nil {
+		if s.Check() != nil { // then SQLite closes without a checkpoint, and leaves the WAL of another file alone
+			_, err := s.writer.conn.ExecContext(context.Background(), `pragma wal_checkpoint(truncate)`)
+			errs = append(errs, err)
+		}
 		errs = append(errs, s.writer.close())
 		s.writer = nil
 	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close()) // closing the last connection makes a checkpoint
+	}
+	if s.open.file != nil {
+		errs = append(errs, s.open.file.Close())
+		s.open.file = nil
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close()) // the lock file stays: removing it would race with the next process that locks it
