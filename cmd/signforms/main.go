@@ -9,10 +9,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
-func main() { os.Exit(runProcess(service.Commands{})) }
+func main() {
+	pdfprocess.Main()
+	os.Exit(runProcess(service.Commands{}))
+}
 
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
 func runProcess(onService service.Commands) int {

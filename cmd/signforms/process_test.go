@@ -26,6 +26,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -38,6 +39,7 @@ var testsBegan = time.Now()
 
 // TestMain makes the test binary the program itself, for tests that kill it.
 func TestMain(m *testing.M) {
+	pdfprocess.Main()
 	if os.Getenv("SIGNFORMS_TEST_PROGRAM") == "" {
 		browsertest.Main(m)
 	}

@@ -7,6 +7,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"errors"
 	"html/template"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -33,6 +35,9 @@ type Options struct {
 	Data      string    // where the state is kept, as shown to people
 	Profile   []Setting // readings of the interface that differ from the default
 	Logger    *slog.Logger
+
+	// Inspect refuses an uploaded PDF that cannot be signed.
+	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
 }
 
 // Setting is a reading of the interface, as written for --profile.

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"log/slog"
 	"mime/multipart"
@@ -22,6 +23,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -49,7 +51,8 @@ func newConsole(t *testing.T) *signformstest.Server {
 	}})
 	pages = console.New(service, console.Options{
 		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []console.Setting{{Name: "page-size", Value: "7"}},
-		Logger: slog.New(slog.DiscardHandler),
+		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
+		Logger:  slog.New(slog.DiscardHandler),
 	})
 	return service
 }

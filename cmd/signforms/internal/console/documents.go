@@ -182,7 +182,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 		d.Signers = append(d.Signers, signformstest.Signer{Name: name, Email: email})
 	}
 	var err error
-	if d.PDF, err = uploaded(r); err != nil {
+	if d.PDF, err = c.uploaded(r); err != nil {
 		return "", err
 	}
 	id, err := c.server.TryAddDocument(d)
@@ -202,7 +202,7 @@ func cutPerson(line string) (name, email string, ok bool) {
 }
 
 // uploaded returns the PDF in a form, or nil when there is none. Its error is a sentence for the person who uploaded the file.
-func uploaded(r *http.Request) ([]byte, error) {
+func (c *console) uploaded(r *http.Request) ([]byte, error) {
 	file, header, err := r.FormFile("pdf")
 	if errors.Is(err, http.ErrMissingFile) || err == nil && header.Size == 0 {
 		return nil, nil
@@ -218,20 +218,13 @@ func uploaded(r *http.Request) ([]byte, error) {
 	if _, err := file.ReadAt(data, 0); err != nil {
 		return nil, errors.New("the file did not arrive whole: choose it again")
 	}
-	if _, err := pdf.Inspect(data); err != nil {
-		return nil, refusedPDF(err)
+	if _, err := c.options.Inspect(r.Context(), data); err != nil {
+		if reason := pdf.Refusal(err); reason != nil {
+			return nil, reason // without the parser's message, which does not help the person who uploaded the file
+		}
+		return nil, fmt.Errorf("the PDF could not be checked: %w", err)
 	}
 	return data, nil
-}
-
-// refusedPDF leaves out the message of the parser, which does not help the person who uploaded the file.
-func refusedPDF(err error) error {
-	for _, reason := range []error{pdf.ErrTooLarge, pdf.ErrNotPDF, pdf.ErrEncrypted, pdf.ErrManyPages} {
-		if errors.Is(err, reason) {
-			return reason
-		}
-	}
-	return pdf.ErrDamaged
 }
 
 func (c *console) documentPDF(w http.ResponseWriter, r *http.Request) {

@@ -93,7 +93,7 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 		})
 	}
 	var err error
-	if t.PDF, err = uploaded(r); err != nil {
+	if t.PDF, err = c.uploaded(r); err != nil {
 		return "", err
 	}
 	id, err := c.server.TryAddTemplate(t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -16,6 +17,9 @@ type Config struct {
 	Version string // of the program
 	Data    string // where the state is: a file's path, or "memory"
 	Seed    *Seed  // the records after a reset; nil: none
+
+	// Inspect returns the pages of an uploaded PDF, or why it is refused.
+	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
 }
 
 // API is the interface of one sandbox. It is an [http.Handler] for the paths below [Prefix].

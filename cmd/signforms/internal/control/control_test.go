@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -229,7 +231,10 @@ func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 
 func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 	t.Helper()
-	api := httptest.NewServer(control.New(control.Config{Server: server, Version: "test", Data: "memory"}))
+	api := httptest.NewServer(control.New(control.Config{
+		Server: server, Version: "test", Data: "memory",
+		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
+	}))
 	t.Cleanup(api.Close)
 	return api
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -8,18 +9,18 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// create makes the template. It refuses a PDF that signers could not read.
-func (t Template) create(server *signformstest.Server) (id string, err error) {
-	if err := checkFile(t.PDF, t.Fields); err != nil {
+// createTemplate makes a template. It refuses a PDF that signers could not read.
+func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, t Template) (id string, err error) {
+	if err := a.checkFile(ctx, t.PDF, t.Fields); err != nil {
 		return "", err
 	}
 	t.Template.ExpiresFor = time.Duration(t.ExpiresFor)
 	return server.TryAddTemplate(t.Template)
 }
 
-// create makes the document. It refuses a PDF that signers could not read.
-func (d Document) create(server *signformstest.Server) (id string, err error) {
-	if err := checkFile(d.PDF, d.Fields); err != nil {
+// createDocument makes a document. It refuses a PDF that signers could not read.
+func (a *API) createDocument(ctx context.Context, server *signformstest.Server, d Document) (id string, err error) {
+	if err := a.checkFile(ctx, d.PDF, d.Fields); err != nil {
 		return "", err
 	}
 	d.Document.ExpiresFor = time.Duration(d.ExpiresFor)
@@ -28,12 +29,15 @@ func (d Document) create(server *signformstest.Server) (id string, err error) {
 
 // checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. An empty file means one
 // empty page.
-func checkFile(data []byte, fields []signformstest.TemplateField) error {
+func (a *API) checkFile(ctx context.Context, data []byte, fields []signformstest.TemplateField) error {
 	pages := 1
 	if len(data) > 0 {
-		found, err := pdf.Inspect(data)
-		if err != nil {
+		found, err := a.Inspect(ctx, data)
+		if pdf.Refusal(err) != nil {
 			return failure(http.StatusUnprocessableEntity, "input", "pdf: %v", err)
+		}
+		if err != nil {
+			return failure(http.StatusServiceUnavailable, "pdf", "the PDF could not be checked, and nothing was changed: %v", err)
 		}
 		pages = len(found)
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -27,24 +28,24 @@ type Seeded struct {
 	Keys      map[string]string `json:"keys"`
 }
 
-// Apply adds the records of a seed to a server. It first tries them on a server of its own, so that a wrong seed adds nothing.
-// For a wrong record the error is an [*Error] with a Path.
-func (s *Seed) Apply(server *signformstest.Server) (*Seeded, error) {
+// Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For a wrong record the
+// error is an [*Error] with a Path.
+func (a *API) Apply(ctx context.Context, s *Seed) (*Seeded, error) {
 	trial, err := signformstest.Start(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer trial.Close()
-	if _, err := s.add(trial); err != nil {
+	if _, err := a.add(ctx, trial, s); err != nil {
 		return nil, err
 	}
-	return s.add(server)
+	return a.add(ctx, a.server, s)
 }
 
-func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
+func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*Seeded, error) {
 	out := &Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
 	for i, t := range s.Templates {
-		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return t.create(server) }); err != nil {
+		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return a.createTemplate(ctx, server, t) }); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +55,7 @@ func (s *Seed) add(server *signformstest.Server) (*Seeded, error) {
 		}
 	}
 	for i, d := range s.Documents {
-		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return d.create(server) }); err != nil {
+		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return a.createDocument(ctx, server, d) }); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func (a *API) seed(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	out, err := in.Apply(a.server)
+	out, err := a.Apply(r.Context(), &in)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (a *API) seed(r *http.Request) (any, error) {
 }
 
 // reset empties the sandbox and applies Config.Seed again.
-func (a *API) reset(*http.Request) (any, error) {
+func (a *API) reset(r *http.Request) (any, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err
 	}
@@ -119,5 +120,5 @@ func (a *API) reset(*http.Request) (any, error) {
 	if seed == nil {
 		seed = &Seed{}
 	}
-	return seed.Apply(a.server)
+	return a.Apply(r.Context(), seed)
 }

@@ -78,7 +78,7 @@ func (a *API) addTemplate(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(in.create(a.server))
+	return madeID(a.createTemplate(r.Context(), a.server, in))
 }
 
 func (a *API) addForm(r *http.Request) (any, error) {
@@ -94,7 +94,7 @@ func (a *API) addDocument(r *http.Request) (any, error) {
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	return madeID(in.create(a.server))
+	return madeID(a.createDocument(r.Context(), a.server, in))
 }
 
 // eventFamilies are the families of events that a webhook can select.

@@ -18,6 +18,8 @@ type Certificate struct {
 	Finished     time.Time // when the last signer signed
 	Signers      []CertificateSigner
 	Events       []CertificateEvent // in the order in which they happened
+
+	removed []string // from the original, by deactivate
 }
 
 // CertificateSigner is one signer of a Certificate.
@@ -89,6 +91,9 @@ func (cert Certificate) draw() ([]byte, error) {
 	f.pair("Finished", utc(cert.Finished))
 	hash := sha256.Sum256(cert.Original)
 	f.pair("SHA-256 of original", hex.EncodeToString(hash[:]))
+	if len(cert.removed) > 0 {
+		f.pair("Removed", strings.Join(cert.removed, ", "))
+	}
 	cert.drawSigners(f)
 	cert.drawEvents(f)
 	if missing := Missing(cert.everything()); len(missing) > 0 {

@@ -16,8 +16,7 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 			finished, err = nil, fmt.Errorf("pdf: finishing: %v", p)
 		}
 	}()
-	cert.Original = original
-	ctx, err := read(original)
+	ctx, removed, err := read(original)
 	if err != nil {
 		return nil, err
 	}
@@ -25,6 +24,7 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 	if err != nil {
 		return nil, err
 	}
+	cert.Original, cert.removed = original, removed
 	if err := stampInto(ctx, sizes, marks, "Document "+cert.DocumentID); err != nil {
 		return nil, fmt.Errorf("pdf: stamping: %w", err)
 	}
@@ -39,7 +39,7 @@ func appendCertificate(ctx *model.Context, cert Certificate) error {
 	if err != nil {
 		return err
 	}
-	other, err := readValid(drawn)
+	other, _, err := readValid(drawn)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/validate"
@@ -19,8 +20,13 @@ import (
 // MaxSize is the size in bytes of the largest PDF that Inspect accepts: 20 MB.
 const MaxSize = 20_000_000
 
-// maxPages is the largest number of pages that Inspect accepts. It bounds the work that one upload can cause.
-const maxPages = 1000
+// The bounds of what Inspect accepts. They bound the work that one upload can cause.
+const (
+	maxPages    = 1000
+	maxObjects  = 500_000
+	maxUnpacked = 100_000_000 // bytes of all streams together but pictures, whose pixels only viewers unpack
+	maxSide     = 14_400      // points; the largest page of PDF without UserUnit
+)
 
 // The reasons why Inspect refuses a file. Each text is a sentence for the person who uploaded it.
 var (
@@ -29,7 +35,30 @@ var (
 	ErrEncrypted = errors.New("the PDF is encrypted: save a copy without a password and upload that")
 	ErrDamaged   = errors.New("the PDF is damaged and cannot be read: print it to a new PDF and upload that")
 	ErrManyPages = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
+	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
+
+var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrManyPages, ErrTooHeavy, ErrDamaged}
+
+// Refusal returns the reason of this package that an error matches, or nil.
+func Refusal(err error) error {
+	for _, reason := range refusals {
+		if errors.Is(err, reason) {
+			return reason
+		}
+	}
+	return nil
+}
+
+// RefusalOf returns the reason of this package with the text, or nil.
+func RefusalOf(text string) error {
+	for _, reason := range refusals {
+		if reason.Error() == text {
+			return reason
+		}
+	}
+	return nil
+}
 
 // Page is the size of one page in points of 1/72 inch, after cropping and rotation, as a viewer shows it.
 type Page struct {
@@ -40,50 +69,70 @@ func init() {
 	model.ConfigPath = "disable" // otherwise pdfcpu writes its configuration into the user's home
 }
 
-// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing.
+// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing: it stamps the
+// pages to find out. A hostile file can make it end the process, for lack of memory or of stack.
 func Inspect(data []byte) ([]Page, error) {
-	switch {
-	case len(data) > MaxSize:
+	if len(data) > MaxSize {
 		return nil, ErrTooLarge
-	case !bytes.Contains(data[:min(len(data), 1024)], []byte("%PDF-")):
-		return nil, ErrNotPDF
 	}
-	ctx, err := read(data)
+	ctx, _, err := read(data)
 	if err != nil {
 		return nil, err
 	}
-	return pages(ctx)
+	sizes, err := pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := stampInto(ctx, sizes, nil, "Document"); err != nil {
+		return nil, refused(err)
+	}
+	return sizes, nil
 }
 
-// read parses and validates a PDF. It turns panics into errors, because pdfcpu panics on some damaged files.
-func read(data []byte) (ctx *model.Context, err error) {
+// refused gives an error of pdfcpu its reason.
+func refused(err error) error {
+	if errors.Is(err, filter.ErrDecodeLimitExceeded) {
+		return fmt.Errorf("%w (%w)", ErrTooHeavy, err)
+	}
+	return fmt.Errorf("%w (%w)", ErrDamaged, err)
+}
+
+// read parses a PDF, removes what is active and validates the rest. It returns what was removed. It turns panics into errors, because
+// pdfcpu panics on some damaged files.
+func read(data []byte) (ctx *model.Context, removed []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			ctx, err = nil, fmt.Errorf("%w (%v)", ErrDamaged, p)
 		}
 	}()
-	ctx, err = readValid(data)
+	start := bytes.Index(data[:min(len(data), 1024)], []byte("%PDF-"))
+	if start < 0 {
+		return nil, nil, ErrNotPDF
+	}
+	ctx, removed, err = readValid(data[start:])
 	switch {
 	case errors.Is(err, pdfcpu.ErrWrongPassword), ctx != nil && ctx.Encrypt != nil:
-		return nil, ErrEncrypted
+		return nil, nil, ErrEncrypted
 	case err != nil:
-		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+		return nil, nil, refused(err)
 	case ctx.PageCount == 0:
-		return nil, ErrDamaged
+		return nil, nil, ErrDamaged
 	case ctx.PageCount > maxPages:
-		return nil, ErrManyPages
+		return nil, nil, ErrManyPages
 	}
-	return ctx, nil
+	return ctx, removed, unpackable(ctx)
 }
 
-// readValid reads and validates a PDF. It does not use pdfcpu's package api, because the dependencies of that package add 50 ms to
+// readValid does the work of read. It does not use pdfcpu's package api, because the dependencies of that package add 50 ms to
 // every start of the program.
-func readValid(data []byte) (*model.Context, error) {
-	ctx, err := pdfcpu.Read(bytes.NewReader(data), configuration())
+func readValid(data []byte) (ctx *model.Context, removed []string, err error) {
+	ctx, err = pdfcpu.Read(bytes.NewReader(data), configuration())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return ctx, validate.XRefTable(ctx)
+	orderCorners(ctx)
+	removed = deactivate(ctx)
+	return ctx, removed, validate.XRefTable(ctx)
 }
 
 // configuration makes pdfcpu write plain objects and an ordinary cross-reference table, so that the seal's placeholder can be found.
@@ -91,23 +140,27 @@ func configuration() *model.Configuration {
 	conf := model.NewDefaultConfiguration()
 	conf.ValidationMode = model.ValidationRelaxed
 	conf.ValidateLinks = false
+	conf.CreateBookmarks = false // merging would add one for the certificate, and panics on some files with bookmarks of their own
 	conf.Optimize = false
 	conf.OptimizeBeforeWriting = false
 	conf.WriteObjectStream = false
 	conf.WriteXRefStream = false
+	conf.Limits.MaxStreamBytes = MaxSize
+	conf.Limits.MaxDecodeBytes = maxUnpacked
+	conf.Limits.MaxObjectCount, conf.Limits.MaxXRefEntries = maxObjects, maxObjects
 	return conf
 }
 
 func pages(ctx *model.Context) ([]Page, error) {
 	bounds, err := ctx.PageBoundaries(nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+		return nil, refused(err)
 	}
 	pages := make([]Page, len(bounds))
 	for i, b := range bounds {
 		box := b.CropBox()
-		if box == nil || box.Width() <= 0 || box.Height() <= 0 {
-			return nil, fmt.Errorf("%w (page %d has no size)", ErrDamaged, i+1)
+		if box == nil || !isSide(box.Width()) || !isSide(box.Height()) {
+			return nil, fmt.Errorf("%w (page %d is not between 0 and %d points wide and high)", ErrDamaged, i+1, maxSide)
 		}
 		pages[i] = Page{Width: box.Width(), Height: box.Height()}
 		if int(math.Abs(float64(b.Rot)))%180 == 90 {

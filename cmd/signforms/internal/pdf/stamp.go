@@ -3,6 +3,9 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
 	"sort"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -74,15 +77,43 @@ func (m Mark) font() string {
 	return fontRegular
 }
 
+// maxPixels is how many pixels a picture may have.
+const maxPixels = 4_000_000
+
 // picture draws a PNG as large as the box allows, at the left edge of the box and vertically centred.
-func (c *canvas) picture(name string, png []byte, x, y, w, h float64) {
-	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(png))
+func (c *canvas) picture(name string, file []byte, x, y, w, h float64) {
+	plain, err := plainPNG(file)
+	if err != nil {
+		c.SetError(fmt.Errorf("the picture of a signature: %w", err))
+		return
+	}
+	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, plain)
 	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
 		return
 	}
 	scale := min(w/info.Width(), h/info.Height())
 	height := info.Height() * scale
 	c.ImageOptions(name, x, y+(h-height)/2, info.Width()*scale, height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+}
+
+// plainPNG writes a PNG anew, with 8 bits per channel and without interlacing. fpdf reads no other, takes over data that unpacks to
+// more than the picture, and panics on data that unpacks to less.
+func plainPNG(file []byte) (*bytes.Buffer, error) {
+	config, err := png.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	if config.Width > maxPixels/config.Height {
+		return nil, fmt.Errorf("it has %d × %d pixels, and may have %d in all", config.Width, config.Height, maxPixels)
+	}
+	picture, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	plain := image.NewNRGBA(picture.Bounds())
+	draw.Draw(plain, plain.Bounds(), picture, picture.Bounds().Min, draw.Src)
+	var out bytes.Buffer
+	return &out, (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, plain)
 }
 
 func (c *canvas) tick(x, y, w, h float64) {

@@ -101,7 +101,7 @@ func TestMistakesOfTheServiceNameTheirLine(t *testing.T) {
 		f, err := seedfile.Read(write(t, text))
 		require.NoError(t, err)
 		server := signformstest.NewServer(t, nil)
-		_, err = f.Seed.Apply(server)
+		_, err = control.New(control.Config{Server: server}).Apply(t.Context(), f.Seed)
 		require.ErrorContains(t, f.Explain(err), want, text)
 		require.Empty(t, server.Forms())
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -13,6 +14,7 @@ import (
 // finisher makes the finished PDFs of completed documents.
 type finisher struct {
 	sealer *pdf.Sealer
+	pdfs   *pdfprocess.Pool
 	begun  chan struct{}         // closed when server is set
 	server *signformstest.Server // may be read once begun is closed
 }
@@ -46,7 +48,7 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, er
 			return nil, fmt.Errorf("the data file %s: %w", store.Path(), err)
 		}
 	}
-	return &finisher{sealer: sealer, begun: make(chan struct{})}, nil
+	return &finisher{sealer: sealer, pdfs: pdfprocess.New(), begun: make(chan struct{})}, nil
 }
 
 // begin sets the server. The server may have called finish before, which waits for this.
@@ -69,7 +71,7 @@ func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([
 			return nil, err
 		}
 	}
-	return pdf.Finish(original, marks(d), f.certificate(d), f.sealer)
+	return f.pdfs.Finish(ctx, original, marks(d), f.certificate(d), f.sealer)
 }
 
 // original returns the PDF that a document's signers see.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,11 +22,11 @@ func (f *serveFlags) readSeed() (*seedfile.File, error) {
 }
 
 // applySeed adds the seed to a store that has no records yet.
-func (f *serveFlags) applySeed(api *control.API, seed *seedfile.File) error {
+func (f *serveFlags) applySeed(ctx context.Context, api *control.API, seed *seedfile.File) error {
 	if seed.Seed == nil || !api.Empty() {
 		return nil
 	}
-	_, err := seed.Seed.Apply(api.Server)
+	_, err := api.Apply(ctx, seed.Seed)
 	return seed.Explain(err)
 }
 

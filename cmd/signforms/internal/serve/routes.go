@@ -30,7 +30,7 @@ func (f *serveFlags) beginPages(mux *http.ServeMux, server *signformstest.Server
 	mux.Handle("/sign/", people)
 	mux.Handle("/form/", people)
 	mux.Handle(console.Prefix, console.New(server, console.Options{
-		PublicURL: f.baseURL(server), Events: control.Prefix + "/events", Data: data, Profile: settings(f.profile), Logger: log,
+		PublicURL: f.baseURL(server), Events: control.Prefix + "/events", Data: data, Profile: settings(f.profile), Inspect: finisher.pdfs.Inspect, Logger: log,
 	}))
 }
 

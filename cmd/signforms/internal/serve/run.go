@@ -65,8 +65,8 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	defer server.Close()
 	finisher.begin(server)
-	api := control.New(control.Config{Server: server, Version: f.version, Data: data, Seed: seed.Seed})
-	if err := f.applySeed(api, seed); err != nil {
+	api := control.New(control.Config{Server: server, Version: f.version, Data: data, Seed: seed.Seed, Inspect: finisher.pdfs.Inspect})
+	if err := f.applySeed(ctx, api, seed); err != nil {
 		return err
 	}
 	site.begin(api, func() error { return checkStorage(store, server) }, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })

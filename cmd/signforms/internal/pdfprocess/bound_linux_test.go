@@ -1,0 +1,32 @@
+package pdfprocess_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
+)
+
+// TestBoundedBeforeItReads looks at the kernel's bounds of a process that has read a part of its job.
+func TestBoundedBeforeItReads(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Env = []string{pdfprocess.Variable + "=100"}
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = in.Write(bytes.Repeat([]byte(" "), 1<<20)) // more than a pipe holds, so the process has read some of it
+	require.NoError(t, err)
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
+	require.NoError(t, err)
+	require.Regexp(t, regexp.MustCompile(`Max data size +104857600 `), string(limits))
+	require.Regexp(t, regexp.MustCompile(`Max cpu time +10 +11 `), string(limits))
+	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
+	require.NoError(t, in.Close())
+	require.Error(t, cmd.Wait(), "half a job is none")
+}

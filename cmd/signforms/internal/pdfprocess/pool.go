@@ -1,0 +1,180 @@
+// Package pdfprocess inspects and finishes PDFs in processes of their own, because a hostile file can end the process that reads it.
+// The program starts itself for each file, and the process bounds its memory and its processor time before it reads a byte.
+//
+// Start with [New] and [Main]. The work itself is in package pdf.
+package pdfprocess
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+)
+
+// The bounds of one process.
+const (
+	maxCPU    = 10 // seconds
+	maxOutput = 3 * pdf.MaxSize
+	maxStderr = 64 << 10
+)
+
+// A Pool starts the processes. It is safe for concurrent use.
+type Pool struct{ inspecting, finishing kind }
+
+// kind is a kind of processes.
+type kind struct {
+	room   chan struct{} // has space for as many values as there may be processes at a time
+	memory int           // megabytes of each, on top of what the program takes to start
+	within time.Duration // of the wall clock
+}
+
+// New returns a pool. A program needs one: its processes have up to 880 MB together. Inspecting has room of its own, so that uploads do not
+// wait for files that take long to finish, and less memory, so that what was accepted can be finished.
+func New() *Pool {
+	return &Pool{
+		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second},
+		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second},
+	}
+}
+
+// Inspect is [pdf.Inspect] in another process. It waits for others, until ctx ends at the latest. A file that exceeds the bounds of the process
+// is refused with [pdf.ErrTooHeavy].
+func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
+	if len(data) > pdf.MaxSize {
+		return nil, pdf.ErrTooLarge
+	}
+	a, err := p.inspecting.run(ctx, job{}, data)
+	return a.Pages, err
+}
+
+// Finish is [pdf.Finish] in another process. It waits for others, until ctx ends at the latest. A file that exceeds the bounds of the process
+// fails with [pdf.ErrTooHeavy].
+func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
+	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
+	return a.content, err
+}
+
+// job is what a process gets on its standard input: this as a line of JSON, then the PDF.
+type job struct {
+	Finish      bool // otherwise: inspect
+	Marks       []pdf.Mark
+	Certificate pdf.Certificate
+	Sealer      *pdf.Sealer
+}
+
+// answer is what a process writes to its standard output: this as a line of JSON, then the finished file.
+type answer struct {
+	Refusal string // a reason of package pdf, or empty
+	Error   string // empty: done
+	Pages   []pdf.Page
+	Size    int // of the finished file, in bytes
+
+	content []byte
+}
+
+// run has one job done in a process of its own.
+func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err error) {
+	select {
+	case k.room <- struct{}{}:
+		defer func() { <-k.room }()
+	case <-ctx.Done():
+		return a, ctx.Err()
+	}
+	line, err := json.Marshal(j)
+	if err != nil {
+		return a, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, k.within)
+	defer cancel()
+	cmd, err := k.command(bounded)
+	if err != nil {
+		return a, err
+	}
+	cmd.Stdin = io.MultiReader(bytes.NewReader(line), strings.NewReader("\n"), bytes.NewReader(content))
+	stderr := &head{}
+	cmd.Stderr = stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return a, err
+	}
+	if err := cmd.Start(); err != nil {
+		return a, fmt.Errorf("starting a process for a PDF: %w", err)
+	}
+	a, readErr := readAnswer(stdout)
+	if readErr != nil {
+		cancel() // it must not go on writing
+	}
+	switch waitErr := cmd.Wait(); {
+	case ctx.Err() != nil:
+		return answer{}, ctx.Err()
+	case waitErr != nil && bounded.Err() == context.DeadlineExceeded:
+		return answer{}, fmt.Errorf("%w (more than %v)", pdf.ErrTooHeavy, k.within)
+	case waitErr != nil || readErr != nil:
+		return answer{}, k.death(errors.Join(waitErr, readErr), string(stderr.text))
+	}
+	return a, a.err()
+}
+
+// command returns the command that starts this program as a process for one PDF. The process gets no other variable: it needs none.
+func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
+	self := "/proc/self/exe" // stays the same program when its file is replaced
+	if runtime.GOOS != "linux" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Args = []string{os.Args[0], "(PDF)"} // for those who list processes
+	cmd.Env = []string{variable + "=" + strconv.Itoa(k.memory)}
+	cmd.WaitDelay = time.Second
+	return cmd, nil
+}
+
+// err returns the error of an answer, so that errors.Is finds the reasons of package pdf.
+func (a answer) err() error {
+	if reason := pdf.RefusalOf(a.Refusal); reason != nil {
+		return fmt.Errorf("%w%s", reason, strings.TrimPrefix(a.Error, a.Refusal))
+	}
+	if a.Error != "" {
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// death returns why a process ended without an answer. stderr holds what Go prints when a program dies.
+func (k kind) death(err error, stderr string) error {
+	memory := fmt.Sprintf("more than %d MB of memory", k.memory)
+	for _, cause := range []struct{ said, means string }{
+		{"SIGXCPU", fmt.Sprintf("more than %d s of processor time", maxCPU)},
+		{"stack exceeds", "nested too deeply"},
+		{"stack overflow", "nested too deeply"},
+		{"out of memory", memory},
+		{"cannot allocate memory", memory},
+		{"cannot map pages", memory},
+	} {
+		if strings.Contains(stderr, cause.said) {
+			return fmt.Errorf("%w (%s)", pdf.ErrTooHeavy, cause.means)
+		}
+	}
+	first, _, _ := strings.Cut(stderr, "\n")
+	return fmt.Errorf("the process for the PDF ended: %w: %.200s", err, first)
+}
+
+// head keeps the beginning of what is written to it.
+type head struct{ text []byte }
+
+func (h *head) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), maxStderr-len(h.text))]...)
+	return len(p), nil
+}

@@ -1,0 +1,119 @@
+package pdfprocess
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+)
+
+// variable is set in the environment of the processes that a Pool starts, to the megabytes of memory that each may have.
+const variable = "SIGNFORMS_PDF_PROCESS"
+
+// maxStack bounds the stack of a goroutine in bytes, and with it how deeply a file may be nested.
+const maxStack = 64 << 20
+
+// Main does the job of a process that a [Pool] has started, and ends the process. In any other process it returns at once. A program that
+// uses a Pool calls it before it does anything else; so does the TestMain of a test.
+func Main() {
+	memory := os.Getenv(variable)
+	if memory == "" {
+		return
+	}
+	err := prepare(memory)
+	if err == nil {
+		err = work(os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// prepare bounds this process.
+func prepare(memory string) error {
+	signal.Ignore(os.Interrupt) // Ctrl+C is for the program, which lets files under way end
+	megabytes, err := strconv.ParseUint(memory, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%s: %w", variable, err)
+	}
+	bytes := megabytes << 20
+	debug.SetMemoryLimit(int64(bytes / 4 * 3)) // collects garbage before the bound is reached
+	debug.SetMaxStack(maxStack)
+	if err := bound(bytes); err != nil {
+		return fmt.Errorf("bounding the process: %w", err)
+	}
+	return nil
+}
+
+// work reads a job, does it and writes the answer.
+func work(in io.Reader, out io.Writer) error {
+	r := bufio.NewReader(in)
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	var j job
+	if err := json.Unmarshal(line, &j); err != nil {
+		return err
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	a := j.do(content)
+	a.Size = len(a.content)
+	line, err = json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	_, err = out.Write(a.content)
+	return err
+}
+
+func (j job) do(content []byte) (a answer) {
+	var err error
+	if j.Finish {
+		a.content, err = pdf.Finish(content, j.Marks, j.Certificate, j.Sealer)
+	} else {
+		a.Pages, err = pdf.Inspect(content)
+	}
+	if err == nil {
+		return a
+	}
+	a = answer{Error: err.Error()}
+	if reason := pdf.Refusal(err); reason != nil {
+		a.Refusal = reason.Error()
+	}
+	return a
+}
+
+// readAnswer reads what work has written.
+func readAnswer(out io.Reader) (a answer, err error) {
+	r := bufio.NewReader(io.LimitReader(out, maxOutput))
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return a, err
+	}
+	if a.Size < 0 || a.Size > maxOutput {
+		return a, fmt.Errorf("the finished file has %d bytes, and may have %d at most", a.Size, maxOutput)
+	}
+	if a.Size > 0 {
+		a.content = make([]byte, a.Size)
+		_, err = io.ReadFull(r, a.content)
+	}
+	return a, err
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package pdfprocess
+
+const overhead = 16
