@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -39,8 +40,7 @@ func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Dat
 // known returns the status as one of the constants, or "" where it is another word, such as "success".
 func (w *wireAction) known() DocumentStatus {
 	s := DocumentStatus(strings.ToUpper(string(w.status()))).normal()
-	switch s {
-	case StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid:
+	if slices.Contains(DocumentStatuses(), s) {
 		return s
 	}
 	return ""

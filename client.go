@@ -116,6 +116,10 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
 
+// BaseURL returns the base URL as the client uses it: its host in small letters, without the scheme's own port and without a slash at
+// its end. Two clients with the same one have the same service.
+func (c *Client) BaseURL() string { return c.caller.base }
+
 func (o Options) withDefaults() Options {
 	if o.HTTPClient == nil {
 		o.HTTPClient = http.DefaultClient

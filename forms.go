@@ -22,21 +22,29 @@ type FormSendResult struct {
 	Raw RawAnswer `json:"-"`
 }
 
+// Validate returns what Send returns for wrong inputs, as [TemplateSendParams.Validate] does.
+func (p FormSendParams) Validate() error {
+	var c checks
+	c.required("FormID", p.FormID)
+	p.body().check(&c)
+	return c.err(sendForm)
+}
+
+func (p FormSendParams) body() sendBody {
+	return sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
+}
+
 // Send mails a form to its receivers. The request is repeated only when the service provably did not accept it.
 // ErrOutcomeUnknown means that it may have been sent. An answer:
 //
 //	{"message": "Form sent successfully"}
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
-	body := sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
-	var c checks
-	c.required("FormID", p.FormID)
-	body.check(&c)
-	if err := c.err(sendForm); err != nil {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	var res FormSendResult
 	var err error
-	if res.Raw, err = s.c.do(ctx, body.call(sendForm), &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, p.body().call(sendForm), &res); err != nil {
 		return nil, err
 	}
 	return &res, nil

@@ -141,6 +141,21 @@ func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 	}
 }
 
+// Validate and Send agree about the same inputs.
+func TestValidateSaysWhatSendSays(t *testing.T) {
+	client := clienttest.Scripted(t, clienttest.Silent(t))
+	for _, wrong := range [][]signforms.Receiver{nil, {{Name: "Ann"}}, {{Name: "Ann", Email: "ann", RoleTitle: "Client"}}} {
+		template := signforms.TemplateSendParams{TemplateID: personal, Receivers: wrong, Variables: []signforms.CustomVariable{{Name: "fee"}}}
+		require.Equal(t, clienttest.Second(client.Templates.Send(t.Context(), template)), template.Validate())
+		form := signforms.FormSendParams{Receivers: wrong, Mail: signforms.Mail{Subject: notUTF8}}
+		require.Equal(t, clienttest.Second(client.Forms.Send(t.Context(), form)), form.Validate())
+		clienttest.RequireMatches(t, template.Validate(), signforms.ErrInvalid)
+		clienttest.RequireMatches(t, form.Validate(), signforms.ErrInvalid)
+	}
+	require.NoError(t, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver}.Validate())
+	require.NoError(t, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver}.Validate())
+}
+
 func TestTextOfWrongInputs(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Silent(t))
 	require.EqualError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,4 +67,8 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 		require.NotContains(t, log.String(), key)
 	}
 	require.Equal(t, key, s.reveal())
+}
+
+func TestOperationsAreAllInTheirTable(t *testing.T) {
+	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), Operations())
 }

@@ -24,6 +24,11 @@ const (
 	OpListResponses   Operation = "list responses"
 )
 
+// Operations returns the six operations, in the order of their constants.
+func Operations() []Operation {
+	return []Operation{OpListDocuments, OpVoidDocument, OpSendReminder, OpSend, OpListRespondents, OpListResponses}
+}
+
 // method is a method of the client: the operation that it uses, and its name in errors.
 type method struct {
 	op   Operation

@@ -26,11 +26,17 @@ const dataURL = "data:application/pdf;base64,"
 var literals = map[string][]string{
 	"documentType": {string(TypePDF), string(TypePDFTemplate)},
 	"signingType":  {string(TypePDFTemplate), string(typeForm)},
-	"status": {string(StatusDraft), string(StatusPending), string(StatusSigned), string(StatusPaid), string(StatusDeclined),
-		string(StatusExpired), string(StatusDeleted), string(StatusVoid)},
-	"archive":   {"true", "false"},
-	"sortOrder": {string(OldestFirst), string(NewestFirst)},
-	"pdfData":   {dataURL},
+	"status":       statusTexts(),
+	"archive":      {"true", "false"},
+	"sortOrder":    {string(OldestFirst), string(NewestFirst)},
+	"pdfData":      {dataURL},
+}
+
+func statusTexts() (texts []string) {
+	for _, s := range DocumentStatuses() {
+		texts = append(texts, string(s))
+	}
+	return texts
 }
 
 // respelled reports whether any input is written in another way than by default.

@@ -17,6 +17,11 @@ const (
 	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
 )
 
+// DocumentStatuses returns the known statuses of documents, in the order of their constants.
+func DocumentStatuses() []DocumentStatus {
+	return []DocumentStatus{StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid}
+}
+
 // CanVoid reports whether the service's description allows voiding in this status. It is true for VOID, where a repeat
 // changes nothing, and for DRAFT and unknown statuses, where the service decides.
 func (s DocumentStatus) CanVoid() bool {

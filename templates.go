@@ -162,6 +162,19 @@ func (b sendBody) check(c *checks) {
 	}
 }
 
+// Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose Fields are all of
+// them. What is right for the SDK may still be wrong for the service.
+func (p TemplateSendParams) Validate() error {
+	var c checks
+	c.uuid("TemplateID", p.TemplateID)
+	p.body().check(&c)
+	return c.err(sendTemplate)
+}
+
+func (p TemplateSendParams) body() sendBody {
+	return sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
+}
+
 // Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
 // provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look at the template's respondents before
 // you send again. An answer, shortened:
@@ -170,14 +183,10 @@ func (b sendBody) check(c *checks) {
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
 //	  "status": "PENDING", "roleTitle": "Client", "sentUrl": "https://sign.example.com/s/…"}]}
 func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
-	body := sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail,
-		Variables: p.Variables}
-	var c checks
-	c.uuid("TemplateID", p.TemplateID)
-	body.check(&c)
-	if err := c.err(sendTemplate); err != nil {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
+	body := p.body()
 	if len(p.PDF) > 0 {
 		body.PDFData = dataURL + base64.StdEncoding.EncodeToString(p.PDF)
 	}

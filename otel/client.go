@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/signforms/signforms-go"
 	"go.opentelemetry.io/otel/attribute"
@@ -108,14 +109,13 @@ func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (cont
 }
 
 // spanNames holds the names of spans, so that a call that is not recorded allocates no name.
-var spanNames = map[signforms.Operation]string{
-	signforms.OpListDocuments:   "signforms.list_documents",
-	signforms.OpVoidDocument:    "signforms.void_document",
-	signforms.OpSendReminder:    "signforms.send_reminder",
-	signforms.OpSend:            "signforms.send",
-	signforms.OpListRespondents: "signforms.list_respondents",
-	signforms.OpListResponses:   "signforms.list_responses",
-}
+var spanNames = func() map[signforms.Operation]string {
+	names := map[signforms.Operation]string{}
+	for _, op := range signforms.Operations() {
+		names[op] = "signforms." + strings.ReplaceAll(string(op), " ", "_")
+	}
+	return names
+}()
 
 func spanName(op signforms.Operation) string {
 	if name, ok := spanNames[op]; ok {

@@ -149,3 +149,9 @@ func fill(v reflect.Value) {
 		panic(fmt.Sprintf("no value for a %s", v.Type()))
 	}
 }
+
+// The client and the service each have their own list of statuses.
+func TestStatusesOfClientAndServiceAgree(t *testing.T) {
+	ours := convertAll(signforms.DocumentStatuses(), func(s signforms.DocumentStatus) signing.Status { return signing.Status(s) })
+	require.Equal(t, signing.Statuses[:], ours)
+}

@@ -72,11 +72,6 @@ type WebhookFault struct {
 	Reencode   bool          `json:"reencode,omitempty"`   // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-var operations = []signforms.Operation{
-	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
-	signforms.OpListResponses,
-}
-
 // Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing once the server
 // is closed. An invalid fault fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
@@ -104,8 +99,8 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	switch {
 	case s.store.Closed():
 		return "", s.publicError(store.ErrClosed)
-	case f.Operation != "" && !slices.Contains(operations, f.Operation):
-		return "", invalid("Operation", "%.64q is not one of the service's: %s", f.Operation, signing.Quoted(operations))
+	case f.Operation != "" && !slices.Contains(signforms.Operations(), f.Operation):
+		return "", invalid("Operation", "%.64q is not one of the service's: %s", f.Operation, signing.Quoted(signforms.Operations()))
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return "", invalid("Status", "%d is not 200 to 599", f.Status)
 	case !(f.Probability >= 0 && f.Probability <= 1):

@@ -59,9 +59,7 @@ type faultRow struct {
 }
 
 func (c *console) faults(*http.Request) (page, error) {
-	view := faultsView{Webhooks: c.server.Webhooks(), Operations: []signforms.Operation{
-		signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents, signforms.OpListResponses,
-	}}
+	view := faultsView{Webhooks: c.server.Webhooks(), Operations: signforms.Operations()}
 	for _, f := range c.server.Faults() {
 		view.Faults = append(view.Faults, rowOf(f))
 	}

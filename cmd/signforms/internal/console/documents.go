@@ -28,11 +28,6 @@ type documentList struct {
 	Statuses       []signforms.DocumentStatus
 }
 
-var statuses = []signforms.DocumentStatus{
-	signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusExpired,
-	signforms.StatusVoid, signforms.StatusDeleted, signforms.StatusDraft,
-}
-
 func (c *console) documents(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	offset, _ := strconv.Atoi(q.Get("offset")) // text that is not a number means the first page
@@ -43,7 +38,7 @@ func (c *console) documents(r *http.Request) (page, error) {
 	documents, total := c.server.FindDocuments(f)
 	list := documentList{
 		Filter: f, Documents: documents, Total: total, First: f.Offset + 1, Last: f.Offset + len(documents),
-		Previous: -1, Next: -1, Statuses: statuses,
+		Previous: -1, Next: -1, Statuses: signforms.DocumentStatuses(),
 	}
 	if f.Offset > 0 {
 		list.Previous = max(f.Offset-pageSize, 0)

@@ -27,9 +27,6 @@ func documentRecord(d signformstest.DocumentState) DocumentRecord {
 	return out
 }
 
-var statuses = texts(signforms.StatusDraft, signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined,
-	signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid)
-
 // texts converts constants to strings.
 func texts[T ~string](constants ...T) (all []string) {
 	for _, c := range constants {
@@ -41,7 +38,7 @@ func texts[T ~string](constants ...T) (all []string) {
 // listDocuments lists PDF documents, or with type=PDF_TEMPLATE those that were made from templates.
 func (a *API) listDocuments(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.oneOf("status", statuses...))}
+	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.oneOf("status", texts(signforms.DocumentStatuses()...)...))}
 	f.FromTemplates = q.oneOf("type", string(signforms.TypePDF), string(signforms.TypePDFTemplate)) == string(signforms.TypePDFTemplate)
 	f.Offset, f.Limit = q.bounds()
 	if err := q.check(); err != nil {

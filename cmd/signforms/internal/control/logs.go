@@ -9,14 +9,11 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-var operations = texts(signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend, signforms.OpListRespondents,
-	signforms.OpListResponses)
-
 // listRequests lists the log of API requests, newest first. With misses=true it lists only requests that were refused or of which
 // something was ignored.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
-	operation, status, since := q.oneOf("operation", operations...), q.number("status", 0, 100, 599), q.time("since")
+	operation, status, since := q.oneOf("operation", texts(signforms.Operations()...)...), q.number("status", 0, 100, 599), q.time("since")
 	misses := q.boolean("misses")
 	return page(q, newest(a.server.Requests()), func(r signformstest.Request) bool {
 		return (operation == "" || string(r.Operation) == operation) && (status == 0 || r.StatusCode == status) && !r.At.Before(since) &&

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -74,8 +73,20 @@ func (c *connection) addFlagsOnce(cmd *cobra.Command) {
 	c.maxAttempts = 1
 }
 
-// resolve takes what no flag has set from the environment, or with --sandbox from the sandbox.
+// resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings, and
+// normalises the address.
 func (c *connection) resolve() error {
+	if err := c.fill(); err != nil {
+		return err
+	}
+	client, err := c.client(signforms.Options{})
+	if err == nil {
+		c.baseURL = client.BaseURL()
+	}
+	return err
+}
+
+func (c *connection) fill() error {
 	fill := func(value *string, name string) {
 		if *value == "" {
 			*value = os.Getenv(name)
@@ -155,30 +166,7 @@ func (c *connection) connect() (*signforms.Client, error) {
 }
 
 // service returns the normalised address of the service, and the workspace.
-func (c *connection) service() []string {
-	base := strings.TrimRight(c.baseURL, "/")
-	if u, err := url.Parse(base); err == nil {
-		u.Host = strings.ToLower(u.Host)
-		if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
-			u.Host = strings.TrimSuffix(u.Host, port)
-		}
-		base = u.String()
-	}
-	return []string{base, c.workspace}
-}
-
-var operations = []signforms.Operation{
-	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend,
-	signforms.OpListRespondents, signforms.OpListResponses,
-}
-
-func operationNames() string {
-	var names []string
-	for _, op := range operations {
-		names = append(names, string(op))
-	}
-	return strings.Join(names, ", ")
-}
+func (c *connection) service() []string { return []string{c.baseURL, c.workspace} }
 
 // parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
 // the JSON of a [cli.EndpointJSON].
@@ -187,8 +175,8 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 	for _, text := range flags {
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
-		if !slices.Contains(operations, op) {
-			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %s", name, operationNames())
+		if !slices.Contains(signforms.Operations(), op) {
+			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %q", name, signforms.Operations())
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -123,7 +121,7 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 // runOnce sends to the receivers of --to, together.
 func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 	m := mailing{c.receivers, c.mail, c.variables}
-	if err := c.check(cmd.Context(), m); err != nil {
+	if err := c.check(m); err != nil {
 		return err
 	}
 	if c.flags.dryRun {
@@ -165,30 +163,12 @@ func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {
 	return signforms.FormSendParams{FormID: c.id, Receivers: m.Receivers, Mail: m.Mail, Variables: m.Variables}
 }
 
-// errNowhere ends requests that are made only to check their inputs.
-var errNowhere = errors.New("nothing is sent while inputs are checked")
-
-type nowhere struct{}
-
-func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNowhere }
-
 // check returns what the SDK finds wrong with a send, without sending it.
-func (c *sendCommand) check(ctx context.Context, m mailing) error {
-	conn := c.conn
-	conn.maxAttempts = 1
-	client, err := conn.client(signforms.Options{HTTPClient: &http.Client{Transport: nowhere{}}})
-	if err != nil {
-		return err
-	}
+func (c *sendCommand) check(m mailing) error {
 	if c.form {
-		_, err = client.Forms.Send(ctx, c.formParams(m))
-	} else {
-		_, err = client.Templates.Send(ctx, c.templateParams(m))
+		return c.formParams(m).Validate()
 	}
-	if errors.Is(err, errNowhere) {
-		return nil
-	}
-	return err
+	return c.templateParams(m).Validate()
 }
 
 // runCSV sends to each line of a file.
@@ -201,7 +181,7 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	if err != nil {
 		return cli.UsageError("%s: %w", c.csvFile, err)
 	}
-	if err := c.checkLines(cmd.Context(), lines); err != nil {
+	if err := c.checkLines(lines); err != nil {
 		return err
 	}
 	b := &batch{verb: "sent", noun: "line", many: "lines", flags: c.flags, columns: sentColumns, whole: true, lookFor: c.lookFor}
@@ -241,10 +221,10 @@ func (c *sendCommand) target() []string {
 // maxWrongLines bounds how many wrong lines are named.
 const maxWrongLines = 10
 
-func (c *sendCommand) checkLines(ctx context.Context, lines []person) error {
+func (c *sendCommand) checkLines(lines []person) error {
 	var wrong []string
 	for _, l := range lines {
-		if err := c.check(ctx, l.mailing); err != nil {
+		if err := c.check(l.mailing); err != nil {
 			if len(wrong) == maxWrongLines {
 				wrong = append(wrong, "and more")
 				break
