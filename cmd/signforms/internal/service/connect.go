@@ -176,7 +176,7 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
 		if !slices.Contains(signforms.Operations(), op) {
-			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %q", name, signforms.Operations())
+			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %s", name, strings.Join(cli.Texts(signforms.Operations()), ", "))
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {

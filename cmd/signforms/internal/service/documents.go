@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,7 @@ var documentColumns = []cli.Column[*signforms.Document]{
 	{Name: "finishedPdfUrl", Value: func(d *signforms.Document) string { return d.FinishedPDFURL }, Wide: true},
 }
 
-var statuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
-
 func newDocumentsList() *cobra.Command {
-	var conn connection
-	var out cli.Output
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -37,24 +34,16 @@ func newDocumentsList() *cobra.Command {
 The command templates respondents prints documents that were made from a template.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			pr := cli.NewPrinter(cmd, out, documentColumns, documentShape, pageSize(p.Limit))
-			if p.Page == 0 {
-				return cli.PrintAll(pr, client.Documents.All(cmd.Context(), p))
-			}
-			return cli.PrintAll(pr, onePage(client.Documents.List(cmd.Context(), p)))
-		},
 	}
 	cmd.Flags().StringVar((*string)(&p.Status), "status", "", "only those of this status, such as PENDING")
-	cli.Complete(cmd, "status", statuses...)
+	cli.Complete(cmd, "status", signforms.DocumentStatuses()...)
 	listFlags(cmd, &p)
-	out.AddFlags(cmd)
-	conn.addFlags(cmd)
-	return cmd
+	return newList(cmd, documentColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
+		if p.Page == 0 {
+			return c.Documents.All(ctx, p)
+		}
+		return onePage(c.Documents.List(ctx, p))
+	})
 }
 
 func newDocumentsGet() *cobra.Command {

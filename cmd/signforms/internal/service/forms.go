@@ -1,8 +1,10 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -59,37 +61,22 @@ func answersText(r *signforms.FormResponse) string {
 }
 
 func newFormsResponses() *cobra.Command {
-	var conn connection
-	var out cli.Output
 	var p signforms.ResponseListParams
 	cmd := &cobra.Command{
 		Use:   "responses [FORM_ID]",
 		Short: "List the responses to a form, or print one of them",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || len(args) == 0 && p.ResponseID == "" {
-				return fmt.Errorf("name one form, or a response with --response")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			pr := cli.NewPrinter(cmd, out, responseColumns, responseShape, pageSize(p.Limit))
-			if len(args) == 0 && p.Page == 0 && p.Limit == 0 {
-				return cli.PrintAll(pr, oneRecord(client.Forms.Response(cmd.Context(), p.ResponseID)))
-			}
-			p.FormID = strings.Join(args, "")
-			if p.Page == 0 {
-				return cli.PrintAll(pr, client.Forms.AllResponses(cmd.Context(), p))
-			}
-			return cli.PrintAll(pr, onePage(client.Forms.Responses(cmd.Context(), p)))
-		},
+		Args:  oneOrNamed(&p.ResponseID, "form, or a response with --response"),
 	}
 	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	out.AddFlags(cmd)
-	conn.addFlags(cmd)
-	return cmd
+	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.FormResponse, error] {
+		p.FormID = strings.Join(args, "")
+		switch {
+		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
+			return oneRecord(c.Forms.Response(ctx, p.ResponseID))
+		case p.Page == 0:
+			return c.Forms.AllResponses(ctx, p)
+		}
+		return onePage(c.Forms.Responses(ctx, p))
+	})
 }

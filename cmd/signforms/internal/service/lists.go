@@ -153,25 +153,38 @@ func signersText(signers []signforms.Signer) string {
 	return strings.Join(texts, "; ")
 }
 
-// newGet returns a command that prints one document or template, by its id.
-func newGet(id, short string, columns []cli.Column[*signforms.Document],
-	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
+// newList makes cmd a command that prints records of the service. read gets them; limit is the size of its pages.
+func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T) any, limit *int,
+	read func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*T, error]) *cobra.Command {
 	var conn connection
 	var out cli.Output
-	cmd := &cobra.Command{
-		Use:   "get " + id,
-		Short: short,
-		Args:  cli.ExactlyOne(id),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			pr := cli.NewPrinter(cmd, out, columns, documentShape, 1)
-			return cli.PrintAll(pr, oneRecord(get(cmd.Context(), client, args[0])))
-		},
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, err := conn.connect()
+		if err != nil {
+			return err
+		}
+		return cli.PrintAll(cli.NewPrinter(cmd, out, columns, shape, pageSize(*limit)), read(cmd.Context(), client, args))
 	}
 	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
+}
+
+// newGet returns a command that prints one document or template, by its id.
+func newGet(id, short string, columns []cli.Column[*signforms.Document],
+	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
+	return newList(&cobra.Command{Use: "get " + id, Short: short, Args: cli.ExactlyOne(id)}, columns, documentShape, new(1),
+		func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Document, error] {
+			return oneRecord(get(ctx, c, args[0]))
+		})
+}
+
+// oneOrNamed wants the id of one template or form, or that of a record made from it in *id. Without either it says what to name.
+func oneOrNamed(id *string, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 || len(args) == 0 && *id == "" {
+			return errors.New("name one " + what)
+		}
+		return nil
+	}
 }

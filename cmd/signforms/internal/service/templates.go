@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -34,31 +35,17 @@ func rolesText(d *signforms.Document) string {
 }
 
 func newTemplatesList() *cobra.Command {
-	var conn connection
-	var out cli.Output
 	var p signforms.DocumentListParams
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List templates",
-		Args:  cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
-				SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
-			pr := cli.NewPrinter(cmd, out, templateColumns, documentShape, pageSize(p.Limit))
-			if p.Page == 0 {
-				return cli.PrintAll(pr, client.Templates.All(cmd.Context(), params))
-			}
-			return cli.PrintAll(pr, onePage(client.Templates.List(cmd.Context(), params)))
-		},
-	}
+	cmd := &cobra.Command{Use: "list", Short: "List templates", Args: cli.NoArgs}
 	listFlags(cmd, &p)
-	out.AddFlags(cmd)
-	conn.addFlags(cmd)
-	return cmd
+	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
+		params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
+			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
+		if p.Page == 0 {
+			return c.Templates.All(ctx, params)
+		}
+		return onePage(c.Templates.List(ctx, params))
+	})
 }
 
 func newTemplatesGet() *cobra.Command {
@@ -89,37 +76,22 @@ var respondentColumns = []cli.Column[*signforms.Respondent]{
 }
 
 func newTemplatesRespondents() *cobra.Command {
-	var conn connection
-	var out cli.Output
 	var p signforms.RespondentListParams
 	cmd := &cobra.Command{
 		Use:   "respondents [TEMPLATE_ID]",
 		Short: "List the documents made from a template, or print one of them",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || len(args) == 0 && p.RespondentDocumentID == "" {
-				return fmt.Errorf("name one template, or a document with --document")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := conn.connect()
-			if err != nil {
-				return err
-			}
-			pr := cli.NewPrinter(cmd, out, respondentColumns, respondentShape, pageSize(p.Limit))
-			if len(args) == 0 && p.Page == 0 && p.Limit == 0 {
-				return cli.PrintAll(pr, oneRecord(client.Templates.Respondent(cmd.Context(), p.RespondentDocumentID)))
-			}
-			p.TemplateID = strings.Join(args, "")
-			if p.Page == 0 {
-				return cli.PrintAll(pr, client.Templates.AllRespondents(cmd.Context(), p))
-			}
-			return cli.PrintAll(pr, onePage(client.Templates.Respondents(cmd.Context(), p)))
-		},
+		Args:  oneOrNamed(&p.RespondentDocumentID, "template, or a document with --document"),
 	}
 	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	out.AddFlags(cmd)
-	conn.addFlags(cmd)
-	return cmd
+	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Respondent, error] {
+		p.TemplateID = strings.Join(args, "")
+		switch {
+		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
+			return oneRecord(c.Templates.Respondent(ctx, p.RespondentDocumentID))
+		case p.Page == 0:
+			return c.Templates.AllRespondents(ctx, p)
+		}
+		return onePage(c.Templates.Respondents(ctx, p))
+	})
 }
