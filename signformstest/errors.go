@@ -14,7 +14,7 @@ import (
 // its client match.
 var (
 	// ErrRefused says that the service's rules forbid an act: because of the document's status or the signing order, or because
-	// the signer has signed before or is none of the document's.
+	// the signer has signed before or is not one of the document's.
 	ErrRefused = errors.New("refused by the service's rules")
 
 	// ErrNotFound says that no record has the id.

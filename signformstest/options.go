@@ -67,8 +67,9 @@ type Options struct {
 	Keep Keep
 
 	// Finish, unless nil, makes the finished file of a completed document, a PDF with its signatures. The completed event waits
-	// for the file, even if the program is restarted. Finish gets the document with its PDF. It is called at least once for each completed
-	// document, for up to 4 of them concurrently (one at a time if Options.Start is set), and possibly before [Start] has returned.
+	// for the file, even if the program is restarted. Finish gets the document with its PDF. It is called at least once for each
+	// completed document, for up to 4 of them concurrently (one at a time if Options.Start is set), and possibly before [Start]
+	// has returned.
 	//
 	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
 	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's

@@ -89,8 +89,8 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; the
-// Create methods return errors instead.
+// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; methods
+// with Try before their names return errors instead.
 func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
 
 // maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
