@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/signforms/signforms-go/internal/budget"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // This file is the path of every request, from top to bottom: build it, send it until the result is final, take a slot for
@@ -28,7 +28,7 @@ type caller struct {
 	operations map[Operation]operation
 	transport  http.RoundTripper // nil: http.DefaultTransport
 	userAgent  string
-	budget     *budget.Budget
+	budget     *reminderlimit.Budget
 }
 
 // call is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
@@ -166,7 +166,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, r.refused
 	}
 	start := time.Now()
-	var slot budget.Slot
+	var slot reminderlimit.Slot
 	if r.call.op == OpSendReminder {
 		var err error
 		if slot, err = r.c.budget.Take(ctx, r.call.maxWait, r.slotWait); err != nil {
@@ -192,14 +192,14 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
-func (r *run) settle(ctx context.Context, slot budget.Slot) {
+func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 	r.closed = r.last.status == http.StatusTooManyRequests && r.c.budget.Block(ctx, closedFor(r.last.header)) == nil
-	keep := budget.Answered
+	keep := reminderlimit.Answered
 	switch {
 	case r.last.unwritten:
 		keep = 0
 	case r.last.mayBeDone() && !r.last.success(): // no answer, or one that a gateway may have given before the request arrived
-		keep = budget.Unanswered
+		keep = reminderlimit.Unanswered
 	}
 	r.c.budget.Settle(ctx, slot, keep)
 }

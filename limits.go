@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/budget"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
@@ -44,14 +44,14 @@ type LimitStore interface {
 // the store of clients without a LimitStore of their own, and the calls that wait for a slot.
 var process = struct {
 	store   *MemoryLimitStore
-	waiters *budget.Waiters
-}{NewMemoryLimitStore(nil), budget.NewWaiters()}
+	waiters *reminderlimit.Waiters
+}{NewMemoryLimitStore(nil), reminderlimit.NewWaiters()}
 
 // newBudget returns the budget of a base URL and API key. The store gets a hash of both.
-func newBudget(o Options, base, apiKey string) *budget.Budget {
+func newBudget(o Options, base, apiKey string) *reminderlimit.Budget {
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
 	_, inMemory := o.LimitStore.(*MemoryLimitStore)
-	return budget.New(budget.Settings{
+	return reminderlimit.New(reminderlimit.Settings{
 		Waiters: process.waiters, Store: o.LimitStore, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: o.AttemptTimeout,
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/budget"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // RemindResult is the answer to Remind.
@@ -135,7 +135,7 @@ var (
 // slotError turns the failure to get a slot into an *Error. A context's error is returned unchanged.
 func (c *caller) slotError(err error, method string) error {
 	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
-	waitErr, storeErr := (*budget.WaitError)(nil), (*budget.StoreError)(nil)
+	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
 		why := foreign(storeErr.Err)

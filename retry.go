@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/budget"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // retryStatuses are the answers after which a repeatable operation is tried again.
@@ -95,7 +95,7 @@ const maxClosed = 24 * time.Hour
 func closedFor(h http.Header) time.Duration {
 	d, ok := retryAfter(h)
 	if !ok {
-		d = budget.Window
+		d = reminderlimit.Window
 	}
 	return min(d, maxClosed)
 }

@@ -1,4 +1,4 @@
-package budget_test
+package reminderlimit_test
 
 import (
 	"flag"

@@ -1,6 +1,6 @@
-// Package budget gives out the slots of the reminder limit, first come first served. It knows durations, keys and a store, and
+// Package reminderlimit gives out the slots of the reminder limit, first come first served. It knows durations, keys and a store, and
 // nothing of HTTP: its caller says how long a slot stays taken after its request.
-package budget
+package reminderlimit
 
 import (
 	"cmp"

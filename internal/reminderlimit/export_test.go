@@ -1,4 +1,4 @@
-package budget
+package reminderlimit
 
 // Len returns how many lists there are.
 func (l *Waiters) Len() int {

@@ -1,4 +1,4 @@
-package budget_test
+package reminderlimit_test
 
 import (
 	"testing"
@@ -8,18 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/budget"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // The waiters of a process are package state of signforms: nothing may stay there when nobody waits.
 func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		waiters := budget.NewWaiters()
-		b := budget.New(budget.Settings{Waiters: waiters, Store: signforms.NewMemoryLimitStore(nil), Immediate: true, Key: "k", Attempt: 30 * time.Second})
+		waiters := reminderlimit.NewWaiters()
+		b := reminderlimit.New(reminderlimit.Settings{Waiters: waiters, Store: signforms.NewMemoryLimitStore(nil), Immediate: true, Key: "k", Attempt: 30 * time.Second})
 		for range 30 {
 			go func() {
 				if slot, err := b.Take(t.Context(), time.Hour, 0); err == nil {
-					b.Settle(t.Context(), slot, budget.Answered)
+					b.Settle(t.Context(), slot, reminderlimit.Answered)
 				}
 			}()
 		}
@@ -33,11 +33,11 @@ func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
 
 // BenchmarkSlot takes and settles a slot that nobody else wants: of a key that is in use, and of one that comes anew.
 func BenchmarkSlot(b *testing.B) {
-	for name, keep := range map[string]time.Duration{"kept": budget.Answered, "given back": 0} {
+	for name, keep := range map[string]time.Duration{"kept": reminderlimit.Answered, "given back": 0} {
 		b.Run(name, func(b *testing.B) {
 			var passed time.Duration
 			store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(passed) })
-			own := budget.New(budget.Settings{Waiters: budget.NewWaiters(), Store: store, Immediate: true, Key: "k", Attempt: 30 * time.Second})
+			own := reminderlimit.New(reminderlimit.Settings{Waiters: reminderlimit.NewWaiters(), Store: store, Immediate: true, Key: "k", Attempt: 30 * time.Second})
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {
