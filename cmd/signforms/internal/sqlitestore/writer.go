@@ -144,7 +144,3 @@ func (w *writer) prepare(ctx context.Context, kind string) error {
 	w.puts[kind], w.deletes[kind] = put, del
 	return nil
 }
-
-func createTable(kind string) string {
-	return `create table if not exists "` + kind + `" (id text primary key not null, data not null)`
-}

@@ -20,6 +20,11 @@ var migrations = []string{
 	`insert into _meta values ('sealing_key', '')`,
 }
 
+// createTable makes the table of one kind of records. A kind gets it with its first record.
+func createTable(kind string) string {
+	return `create table if not exists "` + kind + `" (id text primary key not null, data not null)`
+}
+
 // migrate checks that the file belongs to this program, and brings its tables to the current schema.
 func migrate(ctx context.Context, db *sql.DB) error {
 	var id, version, objects int
