@@ -3,6 +3,7 @@ package signformstest
 import (
 	"time"
 
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
@@ -37,13 +38,12 @@ func (e AuditEntry) String() string {
 // Audit returns what was done to a document or form, oldest first, as far as [Options].Keep goes back. It is empty when no record
 // has the id.
 func (s *Server) Audit(documentID string) []AuditEntry {
-	var trail []AuditEntry
+	var d signing.Document
+	var entries store.Records[signing.AuditEntry]
 	s.store.View(func(tx *store.Tx) error {
-		d, _ := tx.Document(documentID)
-		for _, e := range tx.Audit(documentID) {
-			trail = append(trail, publicAuditEntry(e, d))
-		}
+		d, _ = tx.Document(documentID)
+		entries = tx.Audit(documentID)
 		return nil
 	})
-	return trail
+	return convertRecords(entries, func(e signing.AuditEntry) AuditEntry { return publicAuditEntry(e, d) })
 }

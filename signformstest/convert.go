@@ -23,6 +23,15 @@ func convertAll[From, To any](all []From, convert func(From) To) []To {
 	return out
 }
 
+// convertRecords does the same with records of the store.
+func convertRecords[From, To any](all store.Records[From], convert func(From) To) []To {
+	out := make([]To, 0, all.Len())
+	for v := range all.All() {
+		out = append(out, convert(*v))
+	}
+	return out
+}
+
 func internalTemplate(t Template) signing.Template {
 	return signing.Template{
 		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),

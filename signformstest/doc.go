@@ -52,9 +52,9 @@
 //     and [Server.SetRelay] for programs that pass deliveries on.
 //   - Move the clock: [Server.Advance], [Server.Now], [Server.Settle].
 //   - Make things go wrong: [Server.Fail], [Server.FailWebhooks], [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
-//   - Ask what happened: [Server.Requests], [Server.Deliveries], [Server.Delivery], [Server.Messages], [Server.Audit],
-//     [Server.Watch].
-//   - Ask what there is: [Server.FindDocuments], [Server.FindDocument], [Server.Templates], [Server.FindTemplate],
+//   - Ask what happened: [Server.Requests] or, a page of those that match, [Server.FindRequests], [Server.Deliveries] or
+//     [Server.FindDeliveries], [Server.Delivery], [Server.Messages] or [Server.FindMessages], [Server.Audit], [Server.Watch].
+//   - Ask what there is: [Server.Counts], [Server.FindDocuments], [Server.FindDocument], [Server.Templates], [Server.FindTemplate],
 //     [Server.Forms], [Server.FindForm], [Server.Responses], [Server.FindResponse], [Server.Webhooks], [Server.SigningLink],
 //     [Server.FormLink], [Server.TemplatePDF], [Server.DocumentPDF], [Server.FinishedPDF].
 //   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].

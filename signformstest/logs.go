@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ func (r Request) String() string { return r.line }
 // newest are whole, up to about 16 MiB; the others lack Header, Query and Body, and have Cut set. Do not change what they refer
 // to: it is shared with the log.
 func (s *Server) Requests() []Request {
-	return convertAll(s.requests.all(), publicRequest)
+	return convertRecords(s.requests.records(), publicRequest)
 }
 
 // Message is mail that the service would have sent.
@@ -65,26 +66,35 @@ func (m Message) String() string {
 
 // Messages returns the newest mail, as much as [Options].Keep says, oldest first.
 func (s *Server) Messages() []Message {
-	var all []Message
-	s.store.View(func(tx *store.Tx) error {
-		for _, m := range tx.Messages("") {
-			_, err := tx.Form(m.DocumentID)
-			all = append(all, publicMessage(m, s.linkIn(m, err == nil)))
-		}
-		return nil
-	})
-	return all
+	return convertRecords(s.messages(""), s.publicMessage)
 }
 
+func (s *Server) publicMessage(m signing.Message) Message { return publicMessage(m, s.linkIn(m)) }
+
 // linkIn is the link in a message; empty without one.
-func (s *Server) linkIn(m signing.Message, form bool) signforms.SigningLink {
+func (s *Server) linkIn(m signing.Message) signforms.SigningLink {
 	switch {
 	case m.Token == "":
 		return ""
-	case form:
+	case s.isForm(m.DocumentID):
 		return signforms.SigningLink(s.links.Form(m.Token))
 	}
 	return signforms.SigningLink(s.links.Sign(m.Token))
+}
+
+func (s *Server) isForm(id string) bool {
+	return s.store.View(func(tx *store.Tx) error {
+		_, err := tx.Form(id)
+		return err
+	}) == nil
+}
+
+func (s *Server) messages(recordID string) (all store.Records[signing.Message]) {
+	s.store.View(func(tx *store.Tx) error {
+		all = tx.Messages(recordID)
+		return nil
+	})
+	return all
 }
 
 // DeliveryStatus is how far a [Delivery] is.
@@ -146,12 +156,15 @@ type Attempt struct {
 // Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order of the
 // events. Do not change what they refer to: it is shared with the log.
 func (s *Server) Deliveries() []Delivery {
-	var all []store.Delivery
+	return convertRecords(s.deliveries(), publicDelivery)
+}
+
+func (s *Server) deliveries() (all store.Records[store.Delivery]) {
 	s.store.View(func(tx *store.Tx) error {
 		all = tx.Deliveries()
 		return nil
 	})
-	return convertAll(all, publicDelivery)
+	return all
 }
 
 // Delivery returns the delivery with the id, or an error that matches [ErrNotFound].
@@ -170,13 +183,15 @@ const maxHistory = 200
 // history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
 func (s *Server) history() string {
 	var b strings.Builder
-	for _, r := range newest(s.requests.all()) {
-		fmt.Fprintf(&b, "  request  %s\n", r)
+	requests, _ := s.requests.records().Newest(0, maxHistory, nil)
+	for _, r := range slices.Backward(requests) {
+		fmt.Fprintf(&b, "  request  %s\n", *r)
 	}
 	for _, r := range newest(s.refused.all()) {
 		fmt.Fprintf(&b, "  refused  %s\n", r)
 	}
-	for _, d := range newest(s.Deliveries()) {
+	deliveries, _ := s.FindDeliveries(DeliveryFilter{Limit: maxHistory})
+	for _, d := range slices.Backward(deliveries) {
 		fmt.Fprintf(&b, "  delivery %s\n", d)
 	}
 	if b.Len() == 0 {

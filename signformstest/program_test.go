@@ -97,7 +97,9 @@ func TestResetLeavesNothing(t *testing.T) {
 	before := stateOf(srv)
 	require.NoError(t, srv.Reset())
 
-	empty := state{APIKey: srv.APIKey, WorkspaceID: srv.WorkspaceID, WebhookSecret: srv.WebhookSecret, Deliveries: []signformstest.Delivery{}}
+	empty := state{
+		APIKey: srv.APIKey, WorkspaceID: srv.WorkspaceID, WebhookSecret: srv.WebhookSecret, Deliveries: []signformstest.Delivery{}, Messages: []signformstest.Message{},
+	}
 	for range 2 {
 		now := stateOf(srv)
 		require.Empty(t, now.Audit)

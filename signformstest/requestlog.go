@@ -1,83 +1,64 @@
 package signformstest
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-const (
-	wholeBytes = 16 << 20 // of headers, queries and bodies in it, about
+const wholeBytes = 16 << 20 // of headers, queries and bodies in a log, about
 
-	chunkSize = 1_000
-)
-
-// requestLog keeps the newest API requests, and the newest of these whole. It consists of chunks, so that it is not copied when it
-// grows. The first chunk alone begins small: room for a thousand requests would be most of what the start of a server allocates.
+// requestLog keeps the newest API requests, and the newest of these whole. A request in it is never changed, only replaced.
 type requestLog struct {
 	most   int // how many
 	mu     sync.Mutex
-	chunks [][]api.Record // all but the last are full
-	n      int            // in all chunks
-	whole  int            // so many of the newest are not cut
-	weight int            // of those
+	all    []*api.Record
+	whole  int // so many of the newest are not cut
+	weight int // of those
 }
 
 func (l *requestLog) add(r api.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.n == len(l.chunks)*chunkSize {
-		var chunk []api.Record
-		if l.n > 0 {
-			chunk = make([]api.Record, 0, chunkSize)
-		}
-		l.chunks = append(l.chunks, chunk)
-	}
-	last := &l.chunks[len(l.chunks)-1]
-	*last = append(*last, r)
-	l.n++
+	l.all = append(l.all, &r)
 	l.whole++
 	l.weight += r.Weight()
 	for l.weight > wholeBytes && l.whole > 1 {
 		l.cutOldest()
 	}
-	if l.n >= l.most+chunkSize {
-		l.dropOldest()
+	if extra := len(l.all) - l.most; extra >= max(l.most/8, 1) {
+		l.drop(extra)
 	}
 }
 
-// dropOldest forgets the oldest chunk.
-func (l *requestLog) dropOldest() {
-	for l.whole > l.n-chunkSize {
-		l.weight -= l.chunks[0][l.n-l.whole].Weight()
+// drop forgets the oldest n.
+func (l *requestLog) drop(n int) {
+	for len(l.all)-l.whole < n {
+		l.weight -= l.all[len(l.all)-l.whole].Weight()
 		l.whole--
 	}
-	l.chunks = append(l.chunks[:0], l.chunks[1:]...)
-	l.n -= chunkSize
+	l.all = slices.Clone(l.all[n:])
 }
 
 // cutOldest cuts the oldest request that is whole.
 func (l *requestLog) cutOldest() {
-	i := l.n - l.whole
-	oldest := &l.chunks[i/chunkSize][i%chunkSize]
-	l.weight -= oldest.Weight()
+	oldest := &l.all[len(l.all)-l.whole]
+	l.weight -= (*oldest).Weight()
 	l.whole--
-	*oldest = oldest.Cut()
+	*oldest = new((*oldest).Cut())
 }
 
 func (l *requestLog) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.chunks, l.n, l.whole, l.weight = nil, 0, 0, 0
+	l.all, l.whole, l.weight = nil, 0, 0
 }
 
-// all returns the log, oldest first.
-func (l *requestLog) all() []api.Record {
+// records returns the log as it is now.
+func (l *requestLog) records() store.Records[api.Record] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]api.Record, 0, l.n)
-	for _, chunk := range l.chunks {
-		all = append(all, chunk...)
-	}
-	return all[max(0, l.n-l.most):]
+	return store.RecordsOf(slices.Clone(l.all[max(0, len(l.all)-l.most):]))
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,25 +25,13 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 	for i := range 2*most + 5 {
 		l.add(api.Record{RequestID: fmt.Sprint(i)})
 		if i == 2 {
-			require.Len(t, l.all(), 3)
+			require.Equal(t, 3, l.records().Len())
 		}
 	}
-	got := l.all()
+	got := slices.Collect(l.records().All())
 	require.Len(t, got, most)
 	require.Equal(t, []string{fmt.Sprint(most + 5), fmt.Sprint(2*most + 4)}, []string{got[0].RequestID, got[most-1].RequestID})
-	require.LessOrEqual(t, len(l.chunks), most/chunkSize+1)
-	require.LessOrEqual(t, cap(l.chunks), 2*most/chunkSize)
-}
-
-// TestTheRequestLogGrows: the first chunk starts small, and later chunks are made in full size.
-func TestTheRequestLogGrows(t *testing.T) {
-	l := requestLog{most: maxRequests}
-	l.add(api.Record{})
-	require.LessOrEqual(t, cap(l.chunks[0]), 8)
-	for range chunkSize {
-		l.add(api.Record{})
-	}
-	require.Equal(t, chunkSize, cap(l.chunks[1]))
+	require.LessOrEqual(t, len(l.all), most+most/8)
 }
 
 // TestTheRequestLogIsCut fills the log with the longest bodies. The newest requests are whole; the others are marked as cut.
@@ -54,7 +43,7 @@ func TestTheRequestLogIsCut(t *testing.T) {
 			Query: map[string][]string{"page": {"1"}}, Notes: []string{"kept"},
 		})
 	}
-	got := l.all()
+	got := slices.Collect(l.records().All())
 	require.Len(t, got, 1_000)
 	whole := 0
 	for i, r := range got {
@@ -68,9 +57,9 @@ func TestTheRequestLogIsCut(t *testing.T) {
 		}
 	}
 	require.InDelta(t, wholeBytes/(64<<10), whole, 5)
-	require.True(t, publicRequest(got[0]).Cut)
+	require.True(t, publicRequest(*got[0]).Cut)
 	l.add(api.Record{Body: make([]byte, 2*wholeBytes)})
-	require.False(t, l.all()[1_000].IsCut, "the newest is whole, whatever its size")
+	require.False(t, l.all[1_000].IsCut, "the newest is whole, whatever its size")
 }
 
 // TestTheRequestLogIsSmall logs 100,000 requests of a client. They take at most 64 MiB.
@@ -91,7 +80,7 @@ func TestTheRequestLogIsSmall(t *testing.T) {
 		l.add(api.Record{Method: "GET", Path: u.Path, RequestID: header.Get("x-request-id"), Header: header, Query: u.Query(), Status: 200})
 	}
 	left := liveHeap() - before
-	require.Len(t, l.all(), maxRequests)
+	require.Len(t, l.all, maxRequests)
 	require.Less(t, left>>20, int64(64), "MiB")
 }
 
@@ -115,7 +104,7 @@ func TestTheRequestLogForgetsWhatItDrops(t *testing.T) {
 		}
 		l.add(api.Record{Body: make([]byte, size)})
 	}
-	for _, r := range l.all() {
+	for r := range l.records().All() {
 		require.False(t, r.IsCut)
 	}
 }

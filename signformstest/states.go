@@ -135,18 +135,17 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 		WorkspaceID: s.WorkspaceID, Status: signing.Status(f.Status), Text: f.Query,
 		Page: store.Page{Offset: int64(max(f.Offset, 0)), Limit: f.Limit},
 	}
+	var find store.Found[signing.Document]
 	s.store.View(func(tx *store.Tx) error {
-		find := tx.Documents
-		if f.FromTemplates {
-			find = tx.FromTemplates
-		}
-		var found []*signing.Document
-		found, total = find(q)
-		for _, d := range found {
-			page = append(page, s.publicDocument(*d))
+		if find = tx.Documents(q); f.FromTemplates {
+			find = tx.FromTemplates(q)
 		}
 		return nil
 	})
+	found, total := find()
+	for _, d := range found {
+		page = append(page, s.publicDocument(*d))
+	}
 	return page, total
 }
 
@@ -164,25 +163,31 @@ func (s *Server) FindDocument(id string) (d DocumentState, ok bool) {
 
 // find looks up one record.
 func find[From, To any](s *Server, get func(*store.Tx, string) (From, error), id string, convert func(From) To) (out To, ok bool) {
-	err := s.store.View(func(tx *store.Tx) error {
-		found, err := get(tx, id)
-		if err == nil {
-			out = convert(found)
-		}
+	var found From
+	err := s.store.View(func(tx *store.Tx) (err error) {
+		found, err = get(tx, id)
 		return err
 	})
+	if err == nil {
+		out = convert(found)
+	}
 	return out, err == nil
 }
 
 // Templates returns the templates of the server's workspace, newest first.
 func (s *Server) Templates() (all []TemplateState) {
+	var found []*signing.Template
+	var documents []int // made from each
 	s.store.View(func(tx *store.Tx) error {
-		found, _ := tx.Templates(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})
+		found, _ = tx.Templates(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})()
 		for _, t := range found {
-			all = append(all, publicTemplate(*t, tx.CountRespondents(t.ID, "")))
+			documents = append(documents, tx.CountRespondents(t.ID, ""))
 		}
 		return nil
 	})
+	for i, t := range found {
+		all = append(all, publicTemplate(*t, documents[i]))
+	}
 	return all
 }
 
@@ -201,13 +206,18 @@ func (s *Server) FindTemplate(id string) (t TemplateState, ok bool) {
 
 // Forms returns the forms of the server's workspace, newest first.
 func (s *Server) Forms() (all []FormState) {
+	var found []*signing.Form
+	var responses []int // to each
 	s.store.View(func(tx *store.Tx) error {
-		found, _ := tx.Forms(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})
+		found, _ = tx.Forms(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})()
 		for _, f := range found {
-			all = append(all, publicForm(*f, countResponses(tx, f.ID)))
+			responses = append(responses, countResponses(tx, f.ID))
 		}
 		return nil
 	})
+	for i, f := range found {
+		all = append(all, publicForm(*f, responses[i]))
+	}
 	return all
 }
 
@@ -228,13 +238,14 @@ func (s *Server) FindForm(id string) (f FormState, ok bool) {
 
 // Responses returns the responses to a form, newest first.
 func (s *Server) Responses(formID string) (all []ResponseState) {
+	var found []*signing.FormResponse
 	s.store.View(func(tx *store.Tx) error {
-		found, _ := tx.Responses(formID, everything)
-		for _, r := range found {
-			all = append(all, publicResponse(*r))
-		}
+		found, _ = tx.Responses(formID, everything)
 		return nil
 	})
+	for _, r := range found {
+		all = append(all, publicResponse(*r))
+	}
 	return all
 }
 
@@ -260,14 +271,15 @@ func (s *Server) Webhooks() (all []WebhookState) {
 // is.
 func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok bool) {
 	var found signing.Document
+	var signer int
 	s.store.View(func(tx *store.Tx) error {
-		var signer int
-		if found, signer, ok = tx.DocumentByToken(token); ok {
-			d, signerID = s.publicDocument(found), found.Signers[signer].ID
-		}
+		found, signer, ok = tx.DocumentByToken(token)
 		return nil
 	})
-	s.readImages(&d, found)
+	if ok {
+		d, signerID = s.publicDocument(found), found.Signers[signer].ID
+		s.readImages(&d, found)
+	}
 	return d, signerID, ok
 }
 

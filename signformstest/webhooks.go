@@ -60,12 +60,12 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 		if _, err := tx.Webhook(webhookID); err != nil {
 			return err
 		}
-		for _, d := range tx.Deliveries() {
+		for d := range tx.Deliveries().All() {
 			failed := d.Status == store.DeliveryDead || d.Status == store.DeliveryPending && len(d.Attempts) > 0
 			if d.WebhookID != webhookID || !failed || d.CreatedAt.Before(since) {
 				continue
 			}
-			if err := resend(tx, d); err != nil {
+			if err := resend(tx, *d); err != nil {
 				return err
 			}
 			n++

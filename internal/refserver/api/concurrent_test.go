@@ -60,7 +60,7 @@ func TestRequestsAtOnce(t *testing.T) {
 	require.EqualValues(t, workers*each, answers.Load())
 	require.NoError(t, s.View(func(tx *store.Tx) error {
 		require.EqualValues(t, 2+sent.Load(), tx.CountRespondents(template, ""))
-		require.EqualValues(t, 2*forms.Load(), len(tx.Messages(form)))
+		require.EqualValues(t, 2*forms.Load(), tx.Messages(form).Len())
 		return nil
 	}))
 }

@@ -24,19 +24,27 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		return nil, err
 	}
 	body := documentsBody{Message: "Documents fetched successfully"}
-	err := a.Store.View(func(tx *store.Tx) (err error) {
+	var documents store.Found[signing.Document]
+	var templates store.Found[signing.Template]
+	a.Store.View(func(tx *store.Tx) error {
 		body.FormCount = tx.CountForms(c.workspaceID)
 		if documentType == typeTemplate {
-			templates, total := oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
-			body.DocumentsCount = total
-			body.documents, err = a.templateBodies(tx, templates)
-			return err
+			templates = oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
+		} else {
+			documents = oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
 		}
-		documents, total := oneOrPage(id, q, tx.Document, tx.Documents, documentMatches)
-		body.DocumentsCount = total
-		body.documents, err = a.documentBodies(documents, id == "")
-		return err
+		return nil
 	})
+	var err error
+	if documentType == typeTemplate {
+		page, total := templates()
+		body.DocumentsCount = total
+		body.documents, err = a.templateBodies(page)
+	} else {
+		page, total := documents()
+		body.DocumentsCount = total
+		body.documents, err = a.documentBodies(page, id == "")
+	}
 	body.Pagination = c.input.pagination(q.Page, body.DocumentsCount)
 	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
@@ -143,18 +151,20 @@ func (in *input) pagination(p store.Page, total int) *paginationBody {
 }
 
 // oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.
-func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) ([]*T, int), matches func(*T, store.Query) bool) ([]*T, int) {
+func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) store.Found[T], matches func(*T, store.Query) bool) store.Found[T] {
 	if id == "" {
 		return list(q)
 	}
 	v, err := get(id)
-	if err != nil || !matches(&v, q) {
-		return nil, 0
+	return func() (page []*T, total int) {
+		switch {
+		case err != nil || !matches(&v, q):
+			return nil, 0
+		case q.Offset > 0:
+			return nil, 1
+		}
+		return []*T{&v}, 1
 	}
-	if q.Offset > 0 {
-		return nil, 1
-	}
-	return []*T{&v}, 1
 }
 
 // documentMatches need not look at the kind: the id of a document from a template is not a UUID.
@@ -261,7 +271,7 @@ func (a *API) documentRef(c *Call) (documentRef, error) {
 // newest names the newest PDF document of the workspace.
 func (a *API) newest(workspaceID string) (ref documentRef, err error) {
 	err = a.Store.View(func(tx *store.Tx) error {
-		newest, _ := tx.Documents(store.Query{WorkspaceID: workspaceID, Page: store.Page{Limit: 1}})
+		newest, _ := tx.Documents(store.Query{WorkspaceID: workspaceID, Page: store.Page{Limit: 1}})()
 		if len(newest) == 0 {
 			return &store.Missing{What: "document"}
 		}

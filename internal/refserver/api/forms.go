@@ -13,20 +13,17 @@ func (a *API) listResponses(c *Call) (any, error) {
 	if err := c.inputError(); err != nil {
 		return nil, err
 	}
-	var body responsesBody
-	err := a.Store.View(func(tx *store.Tx) error {
-		responses, total, err := formResponses(tx, c.workspaceID, formID, responseID, &page)
-		if err = a.foundNone(err); err != nil {
-			return err
-		}
-		body.Responses = a.responseBodies(responses)
-		body.Pagination = *c.input.pagination(page, total)
-		body.Pagination.TotalResponses = &total
-		body.Pagination.HasNext = new(page.Offset+int64(len(responses)) < int64(total))
-		body.Pagination.HasPrevious = new(page.Offset > 0)
-		return nil
+	var responses []*signing.FormResponse
+	total := 0
+	err := a.Store.View(func(tx *store.Tx) (err error) {
+		responses, total, err = formResponses(tx, c.workspaceID, formID, responseID, &page)
+		return a.foundNone(err)
 	})
-	return body, err
+	pagination := c.input.pagination(page, total)
+	pagination.TotalResponses = &total
+	pagination.HasNext = new(page.Offset+int64(len(responses)) < int64(total))
+	pagination.HasPrevious = new(page.Offset > 0)
+	return responsesBody{Responses: a.responseBodies(responses), Pagination: *pagination}, err
 }
 
 // responseQuery reads which responses are asked for.

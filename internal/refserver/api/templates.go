@@ -14,22 +14,34 @@ import (
 // Whether the service shows a part only is not documented.
 const maxOverview = 100
 
+// templateDocuments are the documents that were made from a template.
+type templateDocuments struct {
+	newest        []*signing.Document
+	total, signed int
+}
+
 // templateBodies are the templates as entries of a list of documents.
-func (a *API) templateBodies(tx *store.Tx, templates []*signing.Template) ([]json.RawMessage, error) {
+func (a *API) templateBodies(templates []*signing.Template) ([]json.RawMessage, error) {
+	made := make([]templateDocuments, len(templates))
+	a.Store.View(func(tx *store.Tx) error {
+		for i, t := range templates {
+			made[i].newest, made[i].total = tx.Respondents(t.ID, store.Page{Limit: maxOverview})
+			made[i].signed = tx.CountRespondents(t.ID, signing.StatusSigned) + tx.CountRespondents(t.ID, signing.StatusPaid)
+		}
+		return nil
+	})
 	out := make([]json.RawMessage, len(templates))
 	for i, t := range templates {
-		respondents, total := tx.Respondents(t.ID, store.Page{Limit: maxOverview})
-		signed := tx.CountRespondents(t.ID, signing.StatusSigned) + tx.CountRespondents(t.ID, signing.StatusPaid)
 		status, updated := signing.StatusDraft, t.UpdatedAt
-		if total > 0 {
-			status, updated = signing.StatusPending, latest(updated, respondents[0].CreatedAt)
+		if made[i].total > 0 {
+			status, updated = signing.StatusPending, latest(updated, made[i].newest[0].CreatedAt)
 		}
 		var err error
 		out[i], err = marshal(documentBody{
 			DocumentID: t.ID, DocumentName: t.Name, DocumentURL: a.Links.Document(t.ID), AuthorEmail: t.AuthorEmail,
 			Status: a.statusText(status), SigningType: typeTemplate, IsSigningOrder: t.Ordered, IsArchived: t.Archived,
-			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(respondents)),
-			TotalRespondants: &total, TotalSignedRespondants: &signed,
+			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(made[i].newest)),
+			TotalRespondants: &made[i].total, TotalSignedRespondants: &made[i].signed,
 			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(updated),
 		})
 		if err != nil {
@@ -75,17 +87,17 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	if err := c.inputError(); err != nil {
 		return nil, err
 	}
-	var body respondentsBody
-	err := a.Store.View(func(tx *store.Tx) error {
-		documents, total, err := respondents(tx, c.workspaceID, templateID, documentID, &page)
-		if err = a.foundNone(err); err != nil {
-			return err
+	var documents []*signing.Document
+	var trails []store.Records[signing.AuditEntry]
+	total := 0
+	err := a.Store.View(func(tx *store.Tx) (err error) {
+		documents, total, err = respondents(tx, c.workspaceID, templateID, documentID, &page)
+		for _, d := range documents {
+			trails = append(trails, tx.Audit(d.ID))
 		}
-		body.Respondents = a.respondentBodies(tx, documents)
-		body.Pagination = *in.pagination(page, total)
-		return nil
+		return a.foundNone(err)
 	})
-	return body, err
+	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *in.pagination(page, total)}, err
 }
 
 // foundNone turns the error for a record that does not exist into an empty list, where the profile says so.
@@ -116,25 +128,25 @@ func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page 
 	return []*signing.Document{&d}, 1, nil
 }
 
-func (a *API) respondentBodies(tx *store.Tx, documents []*signing.Document) []respondentBody {
+func (a *API) respondentBodies(documents []*signing.Document, trails []store.Records[signing.AuditEntry]) []respondentBody {
 	out := make([]respondentBody, len(documents))
 	for i, d := range documents {
 		out[i] = respondentBody{
 			RespondentDocumentID: d.ID, TemplateID: d.TemplateID, OwnerID: d.OwnerID, Status: a.statusText(d.Status),
 			CreatedAt: timeText(d.CreatedAt), PDFLink: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
-			Signers: signerBodies(d), History: history(d, tx.Audit(d.ID)),
+			Signers: signerBodies(d), History: history(d, trails[i]),
 		}
 	}
 	return out
 }
 
 // history is what the signers did, from the audit trail.
-func history(d *signing.Document, trail []signing.AuditEntry) []historyBody {
+func history(d *signing.Document, trail store.Records[signing.AuditEntry]) []historyBody {
 	words := map[signing.Action]string{
 		signing.ActionView: "VIEWED", signing.ActionSign: "SIGNED", signing.ActionComplete: "SIGNED", signing.ActionDecline: "DECLINED",
 	}
 	out := []historyBody{}
-	for _, e := range trail {
+	for e := range trail.All() {
 		if word, ok := words[e.Action]; ok {
 			out = append(out, historyBody{Action: word, Email: d.Signers[d.SignerIndex(e.Actor)].Email, CreatedAt: timeText(e.At)})
 		}

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,7 +79,7 @@ func TestWhatAnAnswerMakesOfADelivery(t *testing.T) {
 			go s.Run(ctx)
 			require.NoError(t, s.Settle(t.Context()))
 			require.NoError(t, st.View(func(tx *store.Tx) error {
-				require.Equal(t, c.want, tx.Deliveries()[0].Status, "%+v", c)
+				require.Equal(t, c.want, slices.Collect(tx.Deliveries().All())[0].Status, "%+v", c)
 				return nil
 			}))
 		})

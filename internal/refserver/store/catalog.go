@@ -149,7 +149,7 @@ func (ts *templates) replace(old, t *signing.Template) {
 	for _, name := range templateLists(t) {
 		l := ts.lists[name]
 		if l == nil {
-			l = &list[signing.Template]{key: templateKey}
+			l = &list[signing.Template]{key: templateKey, name: func(t *signing.Template) string { return t.Name }}
 			ts.lists[name] = l
 		}
 		l.put(t)
@@ -165,10 +165,9 @@ func (tx *Tx) Template(id string) (signing.Template, error) {
 	return lookup(tx.s.templates.byID, "template", id)
 }
 
-// Templates returns a page of the templates that match, and how many match in all.
-func (tx *Tx) Templates(q Query) ([]*signing.Template, int) {
-	l := tx.s.templates.lists[docList{owner: q.WorkspaceID, archived: tristateOf(q.Archived)}]
-	return search(l, q, func(t *signing.Template) string { return t.Name })
+// Templates finds templates.
+func (tx *Tx) Templates(q Query) Found[signing.Template] {
+	return find(tx.s.templates.lists[docList{owner: q.WorkspaceID, archived: tristateOf(q.Archived)}], q)
 }
 
 // forms keeps forms and their responses.
@@ -216,17 +215,18 @@ func (fs *forms) replace(old, f *signing.Form) {
 	}
 	l := fs.lists[f.WorkspaceID]
 	if l == nil {
-		l = &list[signing.Form]{key: func(f *signing.Form) key { return keyOf(f.CreatedAt, f.ID) }}
+		l = &list[signing.Form]{
+			key:  func(f *signing.Form) key { return keyOf(f.CreatedAt, f.ID) },
+			name: func(f *signing.Form) string { return f.Title },
+		}
 		fs.lists[f.WorkspaceID] = l
 	}
 	fs.byID[f.ID] = f
 	l.put(f)
 }
 
-// Forms returns a page of the forms that match, and how many match in all.
-func (tx *Tx) Forms(q Query) ([]*signing.Form, int) {
-	return search(tx.s.forms.lists[q.WorkspaceID], q, func(f *signing.Form) string { return f.Title })
-}
+// Forms finds forms.
+func (tx *Tx) Forms(q Query) Found[signing.Form] { return find(tx.s.forms.lists[q.WorkspaceID], q) }
 
 func (tx *Tx) putFormLink(token string, link FormLink) {
 	set(tx, tx.s.forms.links, token, &link)
@@ -283,5 +283,5 @@ func (tx *Tx) Response(id string) (signing.FormResponse, error) {
 
 // Responses returns a page of a form's responses, and how many there are in all.
 func (tx *Tx) Responses(formID string, p Page) ([]*signing.FormResponse, int) {
-	return search(tx.s.forms.byForm[formID], Query{Page: p}, nil)
+	return find(tx.s.forms.byForm[formID], Query{Page: p})()
 }

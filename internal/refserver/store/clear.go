@@ -24,7 +24,6 @@ func (ts *tables) everything() (all []Write) {
 	addKeys(add, KindForm, ts.forms.byID)
 	addKeys(add, KindFormLink, ts.forms.links)
 	addKeys(add, KindDocument, ts.documents.byID)
-	addKeys(add, KindDelivery, ts.outbox.byID)
 	addKeys(add, KindBlob, ts.blobs)
 	for key := range ts.keys {
 		add(KindKey, keyID(key))
@@ -37,6 +36,10 @@ func (ts *tables) everything() (all []Write) {
 			add(KindResponse, id)
 		}
 	}
+	ts.outbox.all.each(0, ts.outbox.all.n, true, func(d *Delivery) bool {
+		add(KindDelivery, d.ID)
+		return true
+	})
 	for _, w := range ts.outbox.webhooks {
 		add(KindWebhook, w.ID)
 	}

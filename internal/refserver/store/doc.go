@@ -1,7 +1,8 @@
 // Package store keeps the records of the reference service in memory, in transactions.
 //
 // [Store.Update] runs one transaction at a time. When its function returns an error or panics, everything it did is undone;
-// no part of it is ever visible. [Store.View] runs beside other views and never beside an update.
+// no part of it is ever visible. [Store.View] runs beside other views and never beside an update, so its function only looks up and
+// takes what it needs: [Found] and [Records] hold what the view saw, and are searched, converted and encoded after it.
 //
 // # How a state change, its audit entry and its deliveries commit together
 //
@@ -36,6 +37,13 @@
 //
 // [Tx.NextDeliveryAt] tells a clock what falls due next, and [Store.Enqueued] wakes the sender.
 // Disabling or deleting a webhook cancels its pending deliveries in the same transaction.
+//
+// # What readers take
+//
+// A stored record is never changed: it is replaced. The same goes for the blocks of a list, so that a copy of the list of blocks, some
+// hundred pointers, is the whole list as it was. Each block keeps the names of its records in lower case from the first search to its
+// replacement, one behind the other. What is counted often (documents of a status, deliveries of a status) is a number that changes
+// with the records.
 //
 // Records are values and share their slices with the store: treat them as read-only. Times are compared as instants.
 package store

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
@@ -117,7 +116,7 @@ func (ds *documents) replace(old, d *signing.Document) {
 	for _, name := range to {
 		l := ds.lists[name]
 		if l == nil {
-			l = &list[signing.Document]{key: newestKey}
+			l = &list[signing.Document]{key: newestKey, name: func(d *signing.Document) string { return d.Name }}
 			ds.lists[name] = l
 		}
 		l.put(d)
@@ -174,24 +173,20 @@ type Query struct {
 	Page
 }
 
-// Documents returns a page of the PDF documents that match, and how many match in all. As in all lists, what is pointed to is
-// never changed: a record that changes is replaced, so that a pointer tells a version of it.
-func (tx *Tx) Documents(q Query) ([]*signing.Document, int) {
-	l := tx.s.documents.lists[docList{q.WorkspaceID, q.Status, tristateOf(q.Archived)}]
-	return search(l, q, func(d *signing.Document) string { return d.Name })
+// Documents finds PDF documents. As in all lists, what is pointed to is never changed: a record that changes is replaced, so that a
+// pointer tells a version of it.
+func (tx *Tx) Documents(q Query) Found[signing.Document] {
+	return find(tx.s.documents.lists[docList{q.WorkspaceID, q.Status, tristateOf(q.Archived)}], q)
 }
 
-// FromTemplates returns a page of the documents made from any template that match, and how many match in all. It does not look
-// at Query.Archived.
-func (tx *Tx) FromTemplates(q Query) ([]*signing.Document, int) {
-	l := tx.s.documents.lists[docList{owner: fromTemplates(q.WorkspaceID), status: q.Status}]
-	return search(l, q, func(d *signing.Document) string { return d.Name })
+// FromTemplates finds documents made from any template. It does not look at Query.Archived.
+func (tx *Tx) FromTemplates(q Query) Found[signing.Document] {
+	return find(tx.s.documents.lists[docList{owner: fromTemplates(q.WorkspaceID), status: q.Status}], q)
 }
 
 // Respondents returns a page of the documents made from the template, and how many there are in all.
 func (tx *Tx) Respondents(templateID string, p Page) ([]*signing.Document, int) {
-	l := tx.s.documents.lists[docList{owner: templateID}]
-	return search(l, Query{Page: p}, nil)
+	return find(tx.s.documents.lists[docList{owner: templateID}], Query{Page: p})()
 }
 
 // CountRespondents returns how many documents were made from the template, with the given status or, when it is empty, in
@@ -201,36 +196,6 @@ func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
 		return l.n
 	}
 	return 0
-}
-
-// search returns the page of l that q selects by time and text, and how many it selects in all. A text makes it look at every
-// record between the times; without one it looks at the page's only.
-func search[T any](l *list[T], q Query, name func(*T) string) ([]*T, int) {
-	if l == nil {
-		return nil, 0
-	}
-	lo, hi := 0, l.n
-	if !q.From.IsZero() {
-		lo = l.rank(keyOf(q.From, ""))
-	}
-	if !q.To.IsZero() {
-		hi = l.rank(keyOf(q.To.Add(1), ""))
-	}
-	if q.Text == "" {
-		return l.page(lo, hi, q.Page), max(hi-lo, 0)
-	}
-	out := make([]*T, 0, min(q.Limit, 100))
-	total, text := 0, strings.ToLower(q.Text)
-	l.each(lo, hi, q.Ascending, func(v *T) bool {
-		if containsFold(name(v), text) {
-			if int64(total) >= q.Offset && len(out) < q.Limit {
-				out = append(out, v)
-			}
-			total++
-		}
-		return true
-	})
-	return out, total
 }
 
 // expiresBy returns the document in progress that expired first, if one did by now.
@@ -252,17 +217,15 @@ func (tx *Tx) expireDue() {
 	}
 }
 
-// Audit returns the audit trail of a document or form, oldest first.
-func (tx *Tx) Audit(recordID string) []signing.AuditEntry {
-	return values(tx.s.audit.byRecord[recordID])
-}
+// Audit returns the audit trail of a document or form.
+func (tx *Tx) Audit(recordID string) Records[signing.AuditEntry] { return tx.s.audit.of(recordID) }
 
-// Messages returns the mail about a document or form, oldest first; with an empty id all mail.
-func (tx *Tx) Messages(recordID string) []signing.Message {
+// Messages returns the mail about a document or form; with an empty id all mail.
+func (tx *Tx) Messages(recordID string) Records[signing.Message] {
 	if recordID == "" {
-		return tx.s.messages.all()
+		return tx.s.messages.entries()
 	}
-	return values(tx.s.messages.byRecord[recordID])
+	return tx.s.messages.of(recordID)
 }
 
 // Matches reports whether the filters select a record with these properties, wherever it is in the list.
@@ -272,25 +235,5 @@ func (q Query) Matches(workspaceID, name string, status signing.Status, archived
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&
-		containsFold(name, strings.ToLower(q.Text))
-}
-
-// containsFold reports whether s in lower case contains lower. It copies s only if that has bytes that are not ASCII: a search
-// looks at every name.
-func containsFold(s, lower string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return strings.Contains(strings.ToLower(s), lower)
-		}
-	}
-	for ; len(s) >= len(lower); s = s[1:] {
-		n := 0
-		for n < len(lower) && (s[n] == lower[n] || 'A' <= s[n] && s[n] <= 'Z' && s[n]+'a'-'A' == lower[n]) {
-			n++
-		}
-		if n == len(lower) {
-			return true
-		}
-	}
-	return false
+		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
 }

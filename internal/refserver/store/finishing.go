@@ -43,7 +43,7 @@ func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.
 		return
 	}
 	for _, id := range tx.s.outbox.waiting[documentID] {
-		tx.Release(*tx.s.outbox.byID[id])
+		tx.Release(*tx.s.outbox.delivery(id))
 	}
 }
 

@@ -201,7 +201,7 @@ func TestAGroupThatIsNotSavedIsUndone(t *testing.T) {
 			require.False(t, g.has("same"))
 			require.False(t, g.has("another"))
 			view(t, g.Store, func(tx *store.Tx) {
-				_, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+				_, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})()
 				require.Equal(t, 1, n)
 			})
 		})

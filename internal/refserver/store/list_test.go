@@ -16,6 +16,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
+// oddNames are names for which lower case is not a matter of single bytes. \xff is in no valid text, and ends names inside the store.
+var oddNames = []string{"", "ÄRGER", "Straße", "lease\xff 1", "\xff", "İstanbul", "K", "1", "7", "Lease"}
+
 // TestListsAgainstSorting adds, changes and asks at random, and compares every answer with one that is made by filtering and
 // sorting everything.
 func TestListsAgainstSorting(t *testing.T) {
@@ -24,7 +27,11 @@ func TestListsAgainstSorting(t *testing.T) {
 	var all []signing.Document
 	for range 1200 { // more than two blocks
 		at := noon.Add(time.Duration(rnd.IntN(500)) * time.Second) // several share a time
-		all = append(all, add(t, s, ids, signing.Document{Name: fmt.Sprintf("Lease %d", rnd.IntN(20))}, at))
+		name := fmt.Sprintf("Lease %d", rnd.IntN(20))
+		if rnd.IntN(4) == 0 {
+			name = oddNames[rnd.IntN(len(oddNames))]
+		}
+		all = append(all, add(t, s, ids, signing.Document{Name: name}, at))
 	}
 	for range 1000 {
 		i := rnd.IntN(len(all))
@@ -58,8 +65,25 @@ func TestListsAgainstSorting(t *testing.T) {
 		}
 		if rnd.IntN(3) == 0 {
 			q.Text, q.Offset = fmt.Sprintf("lEASE %d", rnd.IntN(20)), rnd.Int64N(20)
+			if rnd.IntN(2) == 0 {
+				q.Text, q.Offset = oddNames[rnd.IntN(len(oddNames))], 0
+			}
 		}
 		requireSameList(t, s, all, q)
+	}
+}
+
+// TestNamesAreSearchedOneByOne: no text is found where one name ends and the next one begins.
+func TestNamesAreSearchedOneByOne(t *testing.T) {
+	s, ids := store.New(atNoon), signing.NewIDs(1)
+	for i, name := range []string{"Lease", "7"} {
+		add(t, s, ids, signing.Document{Name: name}, noon.Add(time.Duration(i)*time.Second))
+	}
+	for text, want := range map[string]int{"lease": 1, "7": 1, "lease7": 0, "lease 7": 0, "lease\n7": 0, "lease\x007": 0, "lease\xff7": 0, "\xff": 0, "\uFFFD": 0} {
+		view(t, s, func(tx *store.Tx) {
+			_, total := tx.Documents(store.Query{WorkspaceID: workspace, Text: text})()
+			require.Equal(t, want, total, "%q", text)
+		})
 	}
 }
 
@@ -84,7 +108,7 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 	}
 	var got []string
 	view(t, s, func(tx *store.Tx) {
-		documents, total := tx.Documents(q)
+		documents, total := tx.Documents(q)()
 		for _, d := range documents {
 			got = append(got, d.ID)
 			require.True(t, q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt), "%+v", q)
@@ -109,7 +133,7 @@ func TestPagesBeyondTheList(t *testing.T) {
 			}
 			want = want[min(p.Offset, 3):]
 			view(t, s, func(tx *store.Tx) {
-				got, total := tx.Documents(store.Query{WorkspaceID: workspace, From: all[1].CreatedAt, Page: p})
+				got, total := tx.Documents(store.Query{WorkspaceID: workspace, From: all[1].CreatedAt, Page: p})()
 				require.Equal(t, 3, total)
 				require.Len(t, got, len(want), "%+v", p)
 				for i := range got {
@@ -131,7 +155,7 @@ func TestRespondentsOfATemplate(t *testing.T) {
 		require.Equal(t, []string{second.ID, first.ID}, []string{documents[0].ID, documents[1].ID})
 		require.Equal(t, 2, tx.CountRespondents("t", signing.StatusPending))
 		require.Equal(t, 0, tx.CountRespondents("t", signing.StatusSigned))
-		none, total := tx.Documents(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+		none, total := tx.Documents(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})()
 		require.Empty(t, none, "documents from templates are not in the list of documents")
 		require.Zero(t, total)
 	})

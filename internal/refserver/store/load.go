@@ -31,7 +31,7 @@ func (ts *tables) load(w Write) {
 	case *signing.FormResponse:
 		ts.forms.addResponse(v)
 	case *signing.Document:
-		ts.documents.replace(nil, v)
+		ts.loaded = append(ts.loaded, v)
 		ts.blobs.count(filesOfDocument(v))
 	case *Webhook:
 		ts.outbox.webhooks = append(ts.outbox.webhooks, v)
@@ -39,7 +39,6 @@ func (ts *tables) load(w Write) {
 		if v.Status == DeliverySending { // older records have it; claims are no longer saved
 			v.Status = DeliveryPending
 		}
-		ts.outbox.all = append(ts.outbox.all, v.ID)
 		ts.outbox.replace(nil, v)
 	case []*signing.AuditEntry:
 		ts.audit.batches = append(ts.audit.batches, v)
@@ -52,6 +51,11 @@ func (ts *tables) load(w Write) {
 
 // arrange sorts what was loaded, and sets the counters to the last numbers.
 func (ts *tables) arrange() {
+	slices.SortFunc(ts.loaded, func(a, b *signing.Document) int { return newestKey(a).compare(newestKey(b)) })
+	for _, d := range ts.loaded { // in order, each goes to the end of its lists
+		ts.documents.replace(nil, d)
+	}
+	ts.loaded = nil
 	ob := &ts.outbox
 	ob.lastDelivery, ob.lastWebhook = ts.service.Deliveries, ts.service.Webhooks
 	ts.audit.last, ts.messages.last = ts.service.Audit, ts.service.Messages
@@ -61,9 +65,8 @@ func (ts *tables) arrange() {
 	for _, w := range ob.webhooks {
 		ob.lastWebhook = max(ob.lastWebhook, w.Seq)
 	}
-	slices.Sort(ob.all)
-	for _, id := range ob.all {
-		ob.lastDelivery = max(ob.lastDelivery, deliveryNumber(id))
+	if newest := ob.all.last(); newest != nil {
+		ob.lastDelivery = max(ob.lastDelivery, deliveryNumber(newest.ID))
 	}
 }
 

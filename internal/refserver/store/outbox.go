@@ -74,20 +74,20 @@ type Attempt struct {
 
 // outbox keeps webhooks and deliveries.
 type outbox struct {
-	webhooks []*Webhook // in the order they were added
-	byID     map[string]*Delivery
-	all      []string // ids in the order they were enqueued
+	webhooks []*Webhook      // in the order they were added
+	all      *list[Delivery] // in the order they were enqueued, which is that of their ids
 	due      *list[Delivery]
 	waiting  map[string][]string // document id → ids of the deliveries that wait for its file
-	finished int                 // how many there is nothing more to do for
+	number   map[DeliveryStatus]int
 
 	lastDelivery, lastWebhook int64 // numbers of the newest that there ever were
 }
 
 func newOutbox() outbox {
 	return outbox{
-		byID:    map[string]*Delivery{},
+		all:     &list[Delivery]{key: func(d *Delivery) key { return key{id: d.ID} }},
 		waiting: map[string][]string{},
+		number:  map[DeliveryStatus]int{},
 		due:     &list[Delivery]{key: func(d *Delivery) key { return keyOf(d.NextAttemptAt, d.ID) }},
 	}
 }
@@ -176,13 +176,7 @@ func (tx *Tx) Enqueue(d Delivery) Delivery {
 	if d.Status != DeliveryWaiting {
 		d.Status = DeliveryPending
 	}
-	tx.change(func() {
-		ob.lastDelivery++
-		ob.all = append(ob.all, deliveryID(ob.lastDelivery))
-	}, func() {
-		ob.lastDelivery--
-		ob.all = ob.all[:len(ob.all)-1]
-	})
+	tx.change(func() { ob.lastDelivery++ }, func() { ob.lastDelivery-- })
 	d.ID = deliveryID(ob.lastDelivery)
 	tx.PutDelivery(d)
 	return d
@@ -207,44 +201,47 @@ func (tx *Tx) Claim(limit int) []Delivery {
 
 func (tx *Tx) setDelivery(d Delivery) *Delivery {
 	ob := &tx.s.outbox
-	old, next := ob.byID[d.ID], &d
+	old, next := ob.delivery(d.ID), &d
 	tx.change(func() { ob.replace(old, next) }, func() { ob.replace(next, old) })
 	return next
 }
 
+// delivery returns the delivery with the id, or nil.
+func (ob *outbox) delivery(id string) *Delivery { return ob.all.at(key{id: id}) }
+
 // keepClaims claims what the outbox before this one had claimed, unless the records have the report of an attempt since.
 func (ob *outbox) keepClaims(before *outbox) {
-	for id, old := range before.byID {
-		d := ob.byID[id]
+	before.all.each(0, before.all.n, true, func(old *Delivery) bool {
+		d := ob.delivery(old.ID)
 		if old.Status == DeliverySending && d != nil && d.Status == DeliveryPending && len(d.Attempts) == len(old.Attempts) {
 			claimed := *d
 			claimed.Status = DeliverySending
 			ob.replace(d, &claimed)
 		}
-	}
+		return true
+	})
 }
 
 func (ob *outbox) replace(old, d *Delivery) {
 	if old != nil {
 		ob.due.remove(ob.due.key(old))
-		delete(ob.byID, old.ID)
 		ob.count(old, -1)
 	}
 	if d == nil {
+		ob.all.remove(ob.all.key(old))
 		return
 	}
-	ob.byID[d.ID] = d
+	ob.all.put(d)
 	ob.count(d, 1)
 	if d.Status == DeliveryPending {
 		ob.due.put(d)
 	}
 }
 
-// count adds or takes away a delivery that waits or is finished.
+// count adds or takes away a delivery.
 func (ob *outbox) count(d *Delivery, by int) {
+	ob.number[d.Status] += by
 	switch {
-	case d.Status.Finished():
-		ob.finished += by
 	case d.Status == DeliveryWaiting && by > 0:
 		about := d.Events[0].Document.ID
 		ob.waiting[about] = append(ob.waiting[about], d.ID)
@@ -262,7 +259,7 @@ func (tx *Tx) cancelPending(webhookID string) {
 	var pending []Delivery
 	for _, ids := range tx.s.outbox.waiting {
 		for _, id := range ids {
-			if d := tx.s.outbox.byID[id]; d.WebhookID == webhookID {
+			if d := tx.s.outbox.delivery(id); d.WebhookID == webhookID {
 				pending = append(pending, *d)
 			}
 		}
@@ -296,14 +293,21 @@ func (tx *Tx) NextDeliveryAt() (time.Time, bool) {
 
 // Delivery returns the delivery with the id, or a [*Missing].
 func (tx *Tx) Delivery(id string) (Delivery, error) {
-	return lookup(tx.s.outbox.byID, "delivery", id)
+	if d := tx.s.outbox.delivery(id); d != nil {
+		return *d, nil
+	}
+	return Delivery{}, &Missing{What: "delivery", ID: id}
 }
 
 // Deliveries returns every delivery, in the order they were enqueued.
-func (tx *Tx) Deliveries() []Delivery {
-	out := make([]Delivery, len(tx.s.outbox.all))
-	for i, id := range tx.s.outbox.all {
-		out[i] = *tx.s.outbox.byID[id]
+func (tx *Tx) Deliveries() Records[Delivery] {
+	all := tx.s.outbox.all
+	parts := make([][]*Delivery, len(all.blocks))
+	for i, b := range all.blocks {
+		parts[i] = b.records
 	}
-	return out
+	return Records[Delivery]{parts, all.n}
 }
+
+// CountDeliveries returns how many deliveries have the status.
+func (tx *Tx) CountDeliveries(s DeliveryStatus) int { return tx.s.outbox.number[s] }

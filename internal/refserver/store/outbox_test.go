@@ -35,7 +35,7 @@ func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
 		t.Fatal("the sender is not woken")
 	}
 	view(t, s, func(tx *store.Tx) {
-		deliveries := tx.Deliveries()
+		deliveries := values(tx.Deliveries())
 		require.Len(t, deliveries, 2)
 		require.Equal(t, []string{"all", "this"}, []string{deliveries[0].WebhookID, deliveries[1].WebhookID})
 		require.Equal(t, signing.EventSignatureViewed, deliveries[0].Events[0].Type)
@@ -103,7 +103,7 @@ func TestDisablingAndDeletingCancels(t *testing.T) {
 			})
 			update(t, s, func(tx *store.Tx) { stop(t, tx) })
 			view(t, s, func(tx *store.Tx) {
-				deliveries := tx.Deliveries()
+				deliveries := values(tx.Deliveries())
 				require.Equal(t, store.DeliveryCancelled, deliveries[0].Status)
 				require.Equal(t, store.DeliveryPending, deliveries[1].Status, "another webhook's go on")
 				require.Len(t, tx.Due(noon, 9), 1)

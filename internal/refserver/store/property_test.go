@@ -151,7 +151,7 @@ func (w *world) check(id string, before *signing.Document) (d signing.Document) 
 		if d, err = tx.Document(id); err != nil {
 			return err
 		}
-		known, trail := w.trails[id], tx.Audit(id)
+		known, trail := w.trails[id], values(tx.Audit(id))
 		if len(trail) < len(known) || !slices.Equal(known, trail[:len(known)]) {
 			w.t.Fatalf("the audit trail was %+v and is %+v", known, trail)
 		}
@@ -284,13 +284,13 @@ func TestLastSignersAtOnce(t *testing.T) {
 	}
 	view(t, s, func(tx *store.Tx) {
 		completed := map[string]int{}
-		for _, d := range tx.Deliveries() {
+		for _, d := range values(tx.Deliveries()) {
 			if d.Events[0].Type == signing.EventSignatureCompleted {
 				completed[d.Events[0].Document.ID]++
 			}
 		}
 		require.Len(t, completed, documents)
-		require.Len(t, tx.Deliveries(), 3*documents, "two signed events and one completed event each")
+		require.Len(t, values(tx.Deliveries()), 3*documents, "two signed events and one completed event each")
 	})
 }
 
@@ -319,7 +319,7 @@ func TestAnActHappensWhenItsTurnComes(t *testing.T) {
 	})
 	done.Wait()
 	view(t, s, func(tx *store.Tx) {
-		trail := tx.Audit(d.ID)
+		trail := values(tx.Audit(d.ID))
 		require.Len(t, trail, 2+1+50)
 		for _, e := range trail[2:] {
 			require.Equal(t, noon.Add(2*time.Hour), e.At)

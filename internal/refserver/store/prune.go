@@ -1,13 +1,11 @@
 package store
 
-import "slices"
-
 // prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is saved with the
 // next change, and repeated if that gets lost.
 func (s *Store) prune() {
 	s.pruneLog(KindAudit, s.audit.n, s.bounds.Audit, s.audit.drop)
 	s.pruneLog(KindMessage, s.messages.n, s.bounds.Messages, s.messages.drop)
-	s.pruneLog(KindDelivery, s.outbox.finished, s.bounds.Deliveries, s.outbox.drop)
+	s.pruneLog(KindDelivery, s.outbox.finished(), s.bounds.Deliveries, s.outbox.drop)
 }
 
 // slack is the part of a bound by which it may be exceeded, so that dropping costs little for each entry.
@@ -24,16 +22,23 @@ func (s *Store) pruneLog(kind Kind, n, bound int, drop func(n int) (ids []string
 	}
 }
 
+// finished returns how many deliveries there is nothing more to do for.
+func (ob *outbox) finished() int {
+	return ob.number[DeliveryDelivered] + ob.number[DeliveryDead] + ob.number[DeliveryCancelled]
+}
+
 // drop drops the oldest deliveries that are finished until at most n of those are left, and returns their ids.
 func (ob *outbox) drop(n int) (ids []string) {
-	ob.all = slices.DeleteFunc(slices.Clone(ob.all), func(id string) bool {
-		if ob.finished <= n || !ob.byID[id].Status.Finished() {
-			return false
+	var dropped []*Delivery
+	ob.all.each(0, ob.all.n, true, func(d *Delivery) bool {
+		if d.Status.Finished() && ob.finished()-len(dropped) > n {
+			dropped = append(dropped, d)
 		}
-		ob.finished--
-		delete(ob.byID, id)
-		ids = append(ids, id)
-		return true
+		return ob.finished()-len(dropped) > n
 	})
+	for _, d := range dropped {
+		ob.replace(d, nil)
+		ids = append(ids, d.ID)
+	}
 	return ids
 }

@@ -48,6 +48,8 @@ type tables struct {
 	audit      log[signing.AuditEntry]
 	messages   log[signing.Message]
 	blobs      blobs
+
+	loaded []*signing.Document // that arrange is to put into documents
 }
 
 func newTables() tables {

@@ -60,19 +60,19 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 	view(t, s, func(tx *store.Tx) {
 		for _, status := range append(signing.Statuses[:], "") {
 			for _, archived := range []*bool{nil, new(true), new(false)} {
-				docs, n := tx.Documents(store.Query{WorkspaceID: workspace, Status: status, Archived: archived, Page: store.Page{Limit: 9}})
+				docs, n := tx.Documents(store.Query{WorkspaceID: workspace, Status: status, Archived: archived, Page: store.Page{Limit: 9}})()
 				text += fmt.Sprintf("%+v %d\n", docs, n)
 			}
 		}
-		templates, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})
+		templates, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})()
 		due, isDue := tx.NextDeliveryAt()
 		text += fmt.Sprintf("%+v %d %v %v %d %v\n", templates, n, due, isDue, tx.CountForms(workspace), tx.Webhooks())
 		for _, id := range ids {
-			text += fmt.Sprintf("%s %+v %+v\n", id, tx.Audit(id), tx.Messages(id))
+			text += fmt.Sprintf("%s %+v %+v\n", id, values(tx.Audit(id)), values(tx.Messages(id)))
 			responses, n := tx.Responses(id, store.Page{Limit: 9})
 			text += fmt.Sprintf("%+v %d\n", responses, n)
 		}
-		for _, d := range tx.Deliveries() {
+		for _, d := range values(tx.Deliveries()) {
 			text += fmt.Sprintf("%s %s %v\n", d.ID, d.Status, d.NextAttemptAt)
 		}
 	})
@@ -154,7 +154,7 @@ func TestAct(t *testing.T) {
 		require.NoError(t, err)
 	}
 	view(t, s, func(tx *store.Tx) {
-		trail := tx.Audit(d.ID)
+		trail := values(tx.Audit(d.ID))
 		require.Len(t, trail, 3, "create, send, void; the repeat left no trace")
 		require.Equal(t, []int64{1, 2, 3}, []int64{trail[0].Seq, trail[1].Seq, trail[2].Seq})
 		got, signer, ok := tx.DocumentByToken(d.Signers[1].Token)
@@ -175,15 +175,15 @@ func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
 	require.NoError(t, err)
 
 	now = noon.Add(time.Hour - 1)
-	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 2, "not yet") })
+	view(t, s, func(tx *store.Tx) { require.Len(t, values(tx.Audit(soon.ID)), 2, "not yet") })
 	now = noon.Add(time.Hour)
-	view(t, s, func(tx *store.Tx) { require.Len(t, tx.Audit(soon.ID), 3, "looking is enough") })
+	view(t, s, func(tx *store.Tx) { require.Len(t, values(tx.Audit(soon.ID)), 3, "looking is enough") })
 	now = noon.Add(3 * time.Hour)
 	_, err = s.Act(soon.ID, func(d signing.Document, at time.Time) (signing.Change, error) { return d.Void(at) })
 	require.EqualError(t, err, "cannot void a document that is EXPIRED: it must be DRAFT or PENDING or VOID")
 	view(t, s, func(tx *store.Tx) {
 		require.Equal(t, now, tx.Now)
-		first, last := tx.Audit(soon.ID)[2], tx.Audit(late.ID)[2]
+		first, last := values(tx.Audit(soon.ID))[2], values(tx.Audit(late.ID))[2]
 		require.Equal(t, noon.Add(time.Hour), first.At, "each expires at its own time")
 		require.Equal(t, noon.Add(2*time.Hour), last.At)
 		require.Less(t, first.Seq, last.Seq)
@@ -215,6 +215,14 @@ func TestAFailedUpdateChangesNoExpiry(t *testing.T) {
 		d, err := tx.Document(d.ID)
 		require.NoError(t, err)
 		require.Equal(t, signing.StatusExpired, d.Status)
-		require.Empty(t, tx.Audit("never"))
+		require.Empty(t, values(tx.Audit("never")))
 	})
+}
+
+// values returns copies of the records, oldest first.
+func values[T any](records store.Records[T]) (out []T) {
+	for v := range records.All() {
+		out = append(out, *v)
+	}
+	return out
 }

@@ -18,7 +18,7 @@ type clockView struct {
 }
 
 func (c *console) clock(*http.Request) (page, error) {
-	pending := newest(c.server.Deliveries(), func(d signformstest.Delivery) bool { return d.Status == signformstest.DeliveryPending })
+	pending, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryPending, Limit: logSize})
 	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: pending}}, nil
 }
 

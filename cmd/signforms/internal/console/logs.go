@@ -9,21 +9,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// newest returns the last 100 records that match, in reverse order.
-func newest[T any](all []T, match func(T) bool) []T {
-	var some []T
-	for _, v := range slices.Backward(all) {
-		if match(v) {
-			some = append(some, v)
-		}
-		if len(some) == 2*pageSize {
-			break
-		}
-	}
-	return some
-}
-
-func everything[T any](T) bool { return true }
+// logSize is how many entries of a log a page shows.
+const logSize = 2 * pageSize
 
 type deliveryList struct {
 	Status     string
@@ -32,11 +19,10 @@ type deliveryList struct {
 }
 
 func (c *console) deliveries(r *http.Request) (page, error) {
-	status := r.URL.Query().Get("status")
-	list := deliveryList{Status: status, Statuses: []signformstest.DeliveryStatus{
+	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: []signformstest.DeliveryStatus{
 		signformstest.DeliveryPending, signformstest.DeliverySending, signformstest.DeliveryDelivered, signformstest.DeliveryDead, signformstest.DeliveryCancelled,
 	}}
-	list.Deliveries = newest(c.server.Deliveries(), func(d signformstest.Delivery) bool { return status == "" || string(d.Status) == status })
+	list.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryStatus(list.Status), Limit: logSize})
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
 
@@ -110,9 +96,11 @@ func (c *console) resend(r *http.Request) (string, error) {
 }
 
 func (c *console) requests(*http.Request) (page, error) {
-	return page{Title: "Requests", name: "requests", Live: "request", Data: newest(c.server.Requests(), everything)}, nil
+	newest, _ := c.server.FindRequests(signformstest.RequestFilter{Limit: logSize})
+	return page{Title: "Requests", name: "requests", Live: "request", Data: newest}, nil
 }
 
 func (c *console) messages(*http.Request) (page, error) {
-	return page{Title: "Messages", name: "messages", Live: "message", Data: newest(c.server.Messages(), everything)}, nil
+	newest, _ := c.server.FindMessages(signformstest.MessageFilter{Limit: logSize})
+	return page{Title: "Messages", name: "messages", Live: "message", Data: newest}, nil
 }

@@ -19,23 +19,14 @@ type overviewView struct {
 type example struct{ Language, Code string }
 
 func (c *console) overview(*http.Request) (page, error) {
+	n := c.server.Counts()
 	view := overviewView{
 		URL: c.options.PublicURL, APIKey: c.server.APIKey, WorkspaceID: c.server.WorkspaceID, Examples: c.examples(),
-		Templates: len(c.server.Templates()), Forms: len(c.server.Forms()), Webhooks: len(c.server.Webhooks()),
+		Templates: n.Templates, Forms: n.Forms, Webhooks: n.Webhooks, Documents: n.Documents, FromTemplates: n.FromTemplates,
+		Pending: n.Deliveries[signformstest.DeliveryPending] + n.Deliveries[signformstest.DeliverySending],
+		Failed:  n.Deliveries[signformstest.DeliveryDead],
 	}
-	_, view.Documents = c.server.FindDocuments(signformstest.DocumentFilter{Limit: 1})
-	_, view.FromTemplates = c.server.FindDocuments(signformstest.DocumentFilter{FromTemplates: true, Limit: 1})
-	deliveries := c.server.Deliveries()
-	for _, d := range deliveries {
-		switch d.Status {
-		case signformstest.DeliveryPending, signformstest.DeliverySending:
-			view.Pending++
-		case signformstest.DeliveryDead:
-			view.Failed++
-		}
-	}
-	view.Deliveries = newest(deliveries, everything)
-	view.Deliveries = view.Deliveries[:min(len(view.Deliveries), 8)]
+	view.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Limit: 8})
 	return page{Title: "Sandbox", name: "overview", Live: "document,delivery,template,form,webhook", Data: view}, nil
 }
 

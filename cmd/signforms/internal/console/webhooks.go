@@ -26,7 +26,8 @@ func (c *console) webhook(r *http.Request) (page, error) {
 	if i < 0 {
 		return page{}, errNoSuchRecord
 	}
-	view := webhookView{Webhook: all[i], Deliveries: newest(c.server.Deliveries(), func(d signformstest.Delivery) bool { return d.WebhookID == all[i].ID })}
+	view := webhookView{Webhook: all[i]}
+	view.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
 	if r.Method == http.MethodPost && r.PostFormValue("act") == "secret" {
 		view.Secret = all[i].Secret
 	}

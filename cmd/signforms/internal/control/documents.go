@@ -41,16 +41,7 @@ func (a *API) listDocuments(r *http.Request) (any, error) {
 	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.oneOf("status", texts(signforms.DocumentStatuses()...)...))}
 	f.FromTemplates = q.oneOf("type", string(signforms.TypePDF), string(signforms.TypePDFTemplate)) == string(signforms.TypePDFTemplate)
 	f.Offset, f.Limit = q.bounds()
-	if err := q.check(); err != nil {
-		return nil, err
-	}
-	found, total := a.server.FindDocuments(f)
-	out := &Page[DocumentRecord]{Items: []DocumentRecord{}, Total: total}
-	for _, d := range found {
-		out.Items = append(out.Items, documentRecord(d))
-	}
-	out.Next = next(f.Offset, len(found), total)
-	return out, nil
+	return found(q, f, a.server.FindDocuments, documentRecord)
 }
 
 func (a *API) getDocument(r *http.Request) (any, error) {

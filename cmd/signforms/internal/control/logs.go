@@ -2,8 +2,6 @@ package control
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
@@ -13,12 +11,12 @@ import (
 // something was ignored.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
-	operation, status, since := q.oneOf("operation", texts(signforms.Operations()...)...), q.number("status", 0, 100, 599), q.time("since")
-	misses := q.boolean("misses")
-	return page(q, newest(a.server.Requests()), func(r signformstest.Request) bool {
-		return (operation == "" || string(r.Operation) == operation) && (status == 0 || r.StatusCode == status) && !r.At.Before(since) &&
-			(!misses || r.Rule != "" || len(r.Notes) > 0)
-	}, same)
+	f := signformstest.RequestFilter{
+		Operation: signforms.Operation(q.oneOf("operation", texts(signforms.Operations()...)...)), StatusCode: q.number("status", 0, 100, 599),
+		Since: q.time("since"), Misses: q.boolean("misses"),
+	}
+	f.Offset, f.Limit = q.bounds()
+	return found(q, f, a.server.FindRequests, same)
 }
 
 // Delivery is one body that is sent to one webhook.
@@ -52,13 +50,12 @@ var deliveryStatuses = texts(signformstest.DeliveryPending, signformstest.Delive
 
 func (a *API) listDeliveries(r *http.Request) (any, error) {
 	q := readQuery(r)
-	hook, status, event, since := q.text("webhookId"), q.oneOf("status", deliveryStatuses...), q.text("eventType"), q.time("since")
-	about := q.text("about")
-	return page(q, newest(a.server.Deliveries()), func(d signformstest.Delivery) bool {
-		return (hook == "" || d.WebhookID == hook) && (status == "" || string(d.Status) == status) &&
-			(event == "" || slices.Contains(d.EventTypes, event)) && !d.CreatedAt.Before(since) &&
-			(about == "" || strings.Contains(string(d.Body), about))
-	}, publicDelivery)
+	f := signformstest.DeliveryFilter{
+		WebhookID: q.text("webhookId"), Status: signformstest.DeliveryStatus(q.oneOf("status", deliveryStatuses...)), EventType: q.text("eventType"),
+		Since: q.time("since"), About: q.text("about"),
+	}
+	f.Offset, f.Limit = q.bounds()
+	return found(q, f, a.server.FindDeliveries, publicDelivery)
 }
 
 func (a *API) getDelivery(r *http.Request) (any, error) {
@@ -80,10 +77,11 @@ type Message struct {
 
 func (a *API) listMessages(r *http.Request) (any, error) {
 	q := readQuery(r)
-	document, to, kind, since := q.text("documentId"), q.text("to"), q.oneOf("kind", "invitation", "reminder", "notice"), q.time("since")
-	return page(q, newest(a.server.Messages()), func(m signformstest.Message) bool {
-		return (document == "" || m.DocumentID == document) && (to == "" || m.To == to) && (kind == "" || m.Kind == kind) && !m.At.Before(since)
-	}, publicMessage)
+	f := signformstest.MessageFilter{
+		DocumentID: q.text("documentId"), To: q.text("to"), Kind: q.oneOf("kind", "invitation", "reminder", "notice"), Since: q.time("since"),
+	}
+	f.Offset, f.Limit = q.bounds()
+	return found(q, f, a.server.FindMessages, publicMessage)
 }
 
 func publicMessage(m signformstest.Message) Message { return Message{m, reveal(m.Link)} }

@@ -124,6 +124,20 @@ func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In)
 func every[T any](T) bool { return true }
 func same[T any](v T) T   { return v }
 
+// found returns the page that find returns for a filter, converted. Its offset and limit are those of the filter.
+func found[Filter, In, Out any](q *query, f Filter, find func(Filter) ([]In, int), convert func(In) Out) (*Page[Out], error) {
+	offset, _ := q.bounds()
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	items, total := find(f)
+	out := &Page[Out]{Items: []Out{}, Total: total, Next: next(offset, len(items), total)}
+	for _, in := range items {
+		out.Items = append(out.Items, convert(in))
+	}
+	return out, nil
+}
+
 // bounds returns the offset and the limit of the requested page.
 func (q *query) bounds() (offset, limit int) {
 	return q.number("offset", 0, 0, 1<<31-1), q.number("limit", defaultLimit, 1, maxLimit)

@@ -61,12 +61,12 @@ func (a *API) getStatus(r *http.Request) (any, error) { return a.Status(), readQ
 
 // Status returns the status of the sandbox.
 func (a *API) Status() Status {
-	_, documents := a.server.FindDocuments(signformstest.DocumentFilter{Limit: 1})
-	_, made := a.server.FindDocuments(signformstest.DocumentFilter{Limit: 1, FromTemplates: true})
+	n := a.server.Counts()
 	return Status{
 		Version: a.Version, URL: a.server.PublicURL, Data: a.Data, Clock: a.clock(),
-		Templates: len(a.server.Templates()), Forms: len(a.server.Forms()), Documents: documents + made, Webhooks: len(a.server.Webhooks()),
-		Pending: a.deliveriesIn(signformstest.DeliveryPending, signformstest.DeliverySending), Failed: a.deliveriesIn(signformstest.DeliveryDead),
+		Templates: n.Templates, Forms: n.Forms, Documents: n.Documents + n.FromTemplates, Webhooks: n.Webhooks,
+		Pending: n.Deliveries[signformstest.DeliveryPending] + n.Deliveries[signformstest.DeliverySending],
+		Failed:  n.Deliveries[signformstest.DeliveryDead],
 	}
 }
 
@@ -74,25 +74,4 @@ func (a *API) Status() Status {
 func (a *API) Empty() bool {
 	s := a.Status()
 	return s.Templates+s.Forms+s.Documents+s.Webhooks == 0
-}
-
-func count[T any](all []T, match func(T) bool) (n int) {
-	for _, v := range all {
-		if match(v) {
-			n++
-		}
-	}
-	return n
-}
-
-// deliveriesIn counts the deliveries with one of the statuses.
-func (a *API) deliveriesIn(statuses ...signformstest.DeliveryStatus) int {
-	return count(a.server.Deliveries(), func(d signformstest.Delivery) bool {
-		for _, status := range statuses {
-			if d.Status == status {
-				return true
-			}
-		}
-		return false
-	})
 }

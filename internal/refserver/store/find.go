@@ -1,0 +1,162 @@
+package store
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Found returns a page of what a query selects, and how many records it selects in all, as they were in the transaction that returned
+// the Found. Call it after the transaction: it may search every name, which needs no lock.
+type Found[T any] func() (page []*T, total int)
+
+// find selects from l by time and text. Without a text it looks at the records of the page only.
+func find[T any](l *list[T], q Query) Found[T] {
+	if l == nil {
+		return func() ([]*T, int) { return nil, 0 }
+	}
+	lo, hi := 0, l.n
+	if !q.From.IsZero() {
+		lo = l.rank(keyOf(q.From, ""))
+	}
+	if !q.To.IsZero() {
+		hi = l.rank(keyOf(q.To.Add(1), ""))
+	}
+	if q.Text == "" {
+		page, total := l.page(lo, hi, q.Page), max(hi-lo, 0)
+		return func() ([]*T, int) { return page, total }
+	}
+	now := l.asItIs()
+	return func() ([]*T, int) { return now.search(lo, hi, q) }
+}
+
+// search returns the page of the records from place lo to before place hi whose name contains the query's text, and their number.
+func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
+	lower := strings.ToLower(q.Text)
+	var matching []int
+	l.eachBlock(q.Ascending, func(start int, b *block[T]) {
+		if start >= hi || start+len(b.records) <= lo {
+			return
+		}
+		matching = l.namesIn(b).matching(lower, matching[:0])
+		if !q.Ascending {
+			slices.Reverse(matching)
+		}
+		for _, i := range matching {
+			if start+i < lo || start+i >= hi {
+				continue
+			}
+			if int64(total) >= q.Offset && len(page) < q.Limit {
+				page = append(page, b.records[i])
+			}
+			total++
+		}
+	})
+	return page, total
+}
+
+// eachBlock calls fn for each block with the place of its first record.
+func (l *list[T]) eachBlock(ascending bool, fn func(start int, b *block[T])) {
+	if ascending {
+		start := 0
+		for _, b := range l.blocks {
+			fn(start, b)
+			start += len(b.records)
+		}
+		return
+	}
+	start := l.n
+	for _, b := range slices.Backward(l.blocks) {
+		start -= len(b.records)
+		fn(start, b)
+	}
+}
+
+// names are the names of a block's records in lower case, one behind the other. A search of one text takes a fraction of the time of
+// searches of as many names, which lie all over the memory.
+type names struct {
+	text string
+	ends []int32 // of each name in the text
+}
+
+// nameEnd is behind each name. No text in lower case has this byte, which is not in UTF-8.
+const nameEnd = 0xff
+
+func (l *list[T]) namesIn(b *block[T]) *names {
+	if known := b.names.Load(); known != nil {
+		return known
+	}
+	made := &names{ends: make([]int32, len(b.records))}
+	var text strings.Builder
+	for i, v := range b.records {
+		text.WriteString(strings.ToLower(l.name(v)))
+		made.ends[i] = int32(text.Len())
+		text.WriteByte(nameEnd)
+	}
+	made.text = text.String()
+	b.names.Store(made)
+	return made
+}
+
+// matching appends to places those of the names that contain the text, which is in lower case.
+func (n *names) matching(lower string, places []int) []int {
+	place := 0
+	for from := 0; from < len(n.text); {
+		at := strings.Index(n.text[from:], lower)
+		if at < 0 {
+			break
+		}
+		for from += at; int(n.ends[place]) < from; {
+			place++
+		}
+		places = append(places, place)
+		from = int(n.ends[place]) + 1
+		place++
+	}
+	return places
+}
+
+// Records are records of one kind, oldest first, as they were in the transaction that returned them. They may be read after it.
+type Records[T any] struct {
+	parts [][]*T
+	n     int
+}
+
+// RecordsOf returns the records of a slice that is not changed any more.
+func RecordsOf[T any](all []*T) Records[T] { return Records[T]{[][]*T{all}, len(all)} }
+
+// Len returns their number.
+func (r Records[T]) Len() int { return r.n }
+
+// All yields them, oldest first.
+func (r Records[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, part := range r.parts {
+			for _, v := range part {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Newest returns a page of those that match, newest first, and how many match in all. A nil match selects all of them; then it looks at no
+// more than are skipped or returned.
+func (r Records[T]) Newest(offset, limit int, match func(*T) bool) (page []*T, total int) {
+	for _, part := range slices.Backward(r.parts) {
+		for _, v := range slices.Backward(part) {
+			if match == nil && len(page) == limit {
+				return page, r.n
+			}
+			if match != nil && !match(v) {
+				continue
+			}
+			if total >= offset && len(page) < limit {
+				page = append(page, v)
+			}
+			total++
+		}
+	}
+	return page, total
+}
