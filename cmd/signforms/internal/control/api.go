@@ -28,6 +28,7 @@ type API struct {
 	server *signformstest.Server
 	mux    *http.ServeMux
 	relays *relays
+	feeds  feeds
 }
 
 // New returns the interface of a sandbox.

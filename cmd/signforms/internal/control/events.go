@@ -1,8 +1,6 @@
 package control
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -10,8 +8,9 @@ import (
 )
 
 const (
-	maxWaitingEvents = 1024
-	keepAlive        = 20 * time.Second // proxies close streams that are silent for a minute
+	keepAlive = 20 * time.Second // proxies close streams that are silent for a minute
+	// takeWithin is how long a client may take for what was written to its stream. After that its connection is closed.
+	takeWithin = 10 * time.Second
 )
 
 var happenings = texts(signformstest.TemplateHappening, signformstest.FormHappening, signformstest.DocumentHappening, signformstest.ResponseHappening,
@@ -26,43 +25,55 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, asError(err))
 		return
 	}
-	watched, stop := a.server.Watch(maxWaitingEvents)
-	defer stop()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
-	stream := http.NewResponseController(w)
+	reader, err := a.feeds.join(a.server, kind)
+	if err != nil {
+		WriteError(w, asError(err))
+		return
+	}
+	defer a.feeds.leave()
+	out := newStream(w)
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
-	text := ": what happens from now on\n\n"
-	for {
-		fmt.Fprint(w, text)
-		if stream.Flush() != nil {
-			return // the client is gone
+	text := []byte(": what happens from now on\n\n")
+	for out.send(text) {
+		text = nil
+		next, ok, news := reader.take()
+		if ok {
+			text = next
+			continue
+		}
+		if news == nil {
+			return
 		}
 		select {
 		case <-r.Context().Done():
 			return
 		case <-alive.C:
-			text = ": still here\n\n"
-		case h, open := <-watched:
-			if !open {
-				return
-			}
-			text = eventText(h, kind)
+			text = []byte(": still here\n\n")
+		case <-news:
 		}
 	}
 }
 
-// eventText returns an event in the format of the stream, or "" for a kind that the client did not ask for.
-func eventText(h signformstest.Happening, kind string) string {
-	if kind != "" && string(h.Kind) != kind && h.Missed == 0 {
-		return ""
+// stream writes server-sent events.
+type stream struct {
+	w   http.ResponseWriter
+	out *http.ResponseController
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	return &stream{w, http.NewResponseController(w)}
+}
+
+// send writes text, and reports whether the client is still there and takes it in time.
+func (s *stream) send(text []byte) bool {
+	if len(text) == 0 {
+		return true
 	}
-	h.At = h.At.UTC()
-	data, err := json.Marshal(h)
-	if err != nil {
-		panic(err) // cannot happen for a Happening
-	}
-	return fmt.Sprintf("event: %s\ndata: %s\n\n", h.Kind, data)
+	s.out.SetWriteDeadline(time.Now().Add(takeWithin)) // a connection that has no deadlines ends with its client
+	s.w.Write(text)                                    // Flush returns the error
+	return s.out.Flush() == nil
 }

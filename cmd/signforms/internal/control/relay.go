@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -289,6 +290,12 @@ func (rs *relays) heard(ctx context.Context, r *relay) bool {
 
 // relayStream streams the attempts of a relay to its listener: first those that still wait for a report, then new ones.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
+	webhooks, err := a.feeds.join(a.server, string(signformstest.WebhookHappening))
+	if err != nil {
+		WriteError(w, asError(err))
+		return
+	}
+	defer a.feeds.leave()
 	a.relays.mu.Lock()
 	relay := a.relays.byID[r.PathValue("id")]
 	if relay == nil {
@@ -305,21 +312,14 @@ func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 		relay.listening--
 		relay.left = time.Now()
 	}()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold attempts back
-	a.stream(w, r, relay)
+	a.stream(newStream(w), r, relay, webhooks)
 }
 
-func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
-	out := http.NewResponseController(w)
+func (a *API) stream(out *stream, r *http.Request, relay *relay, webhooks *reader) {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
-	fmt.Fprint(w, ": attempts from now on\n\n")
-	for sent := int64(0); ; {
-		if out.Flush() != nil {
-			return // the listener is gone
-		}
+	text := []byte(": attempts from now on\n\n")
+	for sent := int64(0); out.send(text); {
 		a.relays.mu.Lock()
 		var fresh []*relayedAttempt
 		for _, attempt := range relay.waiting {
@@ -332,25 +332,43 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, relay *relay) {
 		if closed {
 			return // the listener opens it again if it is still there
 		}
-		slices.SortFunc(fresh, func(x, y *relayedAttempt) int { return int(x.ID - y.ID) })
+		text = nil
+		slices.SortFunc(fresh, func(x, y *relayedAttempt) int { return cmp.Compare(x.ID, y.ID) })
 		for _, attempt := range fresh {
 			sent = attempt.ID
 			data, err := json.Marshal(attempt.RelayedAttempt)
 			if err != nil {
 				panic(err) // cannot happen for a RelayedAttempt
 			}
-			fmt.Fprintf(w, "event: attempt\ndata: %s\n\n", data)
+			text = fmt.Appendf(text, "event: attempt\ndata: %s\n\n", data)
 		}
 		if len(fresh) > 0 {
+			continue
+		}
+		some, ok, news := webhooks.take()
+		if ok {
+			if len(some) > 0 {
+				a.forgetReset(r.PathValue("id"))
+			}
 			continue
 		}
 		select {
 		case <-r.Context().Done():
 			return
 		case <-alive.C:
-			fmt.Fprint(w, ": still here\n\n")
+			text = []byte(": still here\n\n")
 		case <-changed:
+		case <-news: // nil when the server closes, which ends r's context
 		}
+	}
+}
+
+// forgetReset ends a relay whose webhooks are all gone, as after a reset.
+func (a *API) forgetReset(id string) {
+	a.relays.opening.Lock()
+	defer a.relays.opening.Unlock()
+	if !slices.ContainsFunc(a.server.Webhooks(), func(w signformstest.WebhookState) bool { return w.Relay == id }) {
+		a.relays.forget(id)
 	}
 }
 
