@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +26,14 @@ import (
 type connection struct {
 	baseURL, workspace, keyFile string
 	sandbox                     string
+	settings, account           string
 	endpoints                   []string
 	attemptTimeout              time.Duration
 	maxAttempts                 int
 
-	apiKey string // set by resolve
+	apiKey string // set by resolve, as are these
+	source cli.KeySource
+	known  map[signforms.Operation]signforms.Endpoint // of the account
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
@@ -37,9 +41,11 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
+	f.StringVar(&c.settings, "settings", "", "`file` with accounts: address, workspace, endpoints and where the key is (default $SIGNFORMS_SETTINGS)")
+	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
 	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
-	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout, pagesFromZero and ignoreTotals too")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout and pagesFromZero too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
@@ -95,6 +101,13 @@ func (c *connection) fill() error {
 	if c.sandbox != "" {
 		return c.askSandbox()
 	}
+	named := c.settings != "" || c.account != ""
+	if c.baseURL == "" || named { // an address on the command line is another service than that of the variable
+		fill(&c.settings, "SIGNFORMS_SETTINGS")
+	}
+	if c.settings != "" || named {
+		return c.useAccount()
+	}
 	fill(&c.baseURL, "SIGNFORMS_BASE_URL")
 	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
 	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
@@ -106,6 +119,37 @@ func (c *connection) fill() error {
 	if err == nil && c.apiKey == "" {
 		err = cli.UsageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
 	}
+	if c.source.Variable = "SIGNFORMS_API_KEY"; c.keyFile != "" {
+		c.source = cli.KeySource{File: c.keyFile}
+	}
+	return err
+}
+
+// useAccount takes address, key, workspace and endpoints from an account of the settings.
+func (c *connection) useAccount() error {
+	switch {
+	case c.settings == "":
+		return cli.UsageError("--account %s: name the file with the accounts with --settings or SIGNFORMS_SETTINGS", c.account)
+	case c.baseURL != "" || c.keyFile != "":
+		return cli.UsageError("the account already gives the address and the key: leave out --base-url and --api-key-file")
+	}
+	settings, err := cli.ReadSettings(c.settings)
+	if err != nil {
+		return err
+	}
+	a, err := settings.Account(cmp.Or(c.account, os.Getenv("SIGNFORMS_ACCOUNT")))
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(c.settings)
+	if c.apiKey, err = a.APIKey.Read(context.Background(), folder); err != nil {
+		return err
+	}
+	if c.source = a.APIKey; c.source.File != "" && !filepath.IsAbs(c.source.File) {
+		c.source.File = filepath.Join(folder, c.source.File)
+	}
+	c.baseURL, c.workspace = a.BaseURL, cmp.Or(c.workspace, a.Workspace)
+	c.known, err = a.Known()
 	return err
 }
 
@@ -137,7 +181,7 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
 	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
-	endpoints, err := parseEndpoints(c.endpoints)
+	endpoints, err := c.allEndpoints()
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +212,17 @@ func (c *connection) connect() (*signforms.Client, error) {
 // service returns the normalised address of the service, and the workspace.
 func (c *connection) service() []string { return []string{c.baseURL, c.workspace} }
 
+// allEndpoints returns the endpoints of the account and those of the flags, which take their place.
+func (c *connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint, error) {
+	flags, err := parseEndpoints(c.endpoints)
+	all := map[signforms.Operation]signforms.Endpoint{}
+	maps.Copy(all, c.known)
+	maps.Copy(all, flags)
+	return all, err
+}
+
 // parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
-// the JSON of a [signforms.Endpoint].
+// the JSON of a [cli.EndpointJSON].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {
@@ -189,18 +242,22 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 
 func parseEndpoint(text string) (e signforms.Endpoint, err error) {
 	if strings.HasPrefix(text, "{") {
-		err = cli.DecodeJSON(text, &e)
-		return e, err
+		var given cli.EndpointJSON
+		if err := cli.DecodeJSON(text, &given); err != nil {
+			return e, err
+		}
+		return given.Endpoint()
 	}
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")
 	}
 	for _, word := range words {
-		switch {
+		switch place, isPlace := cli.InputPlaces[word]; {
 		case strings.HasPrefix(word, "/"):
 			e.Path = word
-		case e.Inputs.UnmarshalText([]byte(word)) == nil:
+		case isPlace:
+			e.Inputs = place
 		case word == strings.ToUpper(word):
 			e.Method = word
 		default:
