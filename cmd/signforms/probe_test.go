@@ -32,15 +32,15 @@ func TestProbe(t *testing.T) {
 		"differs\tL\ta wrong key is answered 403\tstatus 401 forbidden\n",
 		"differs\tA\tthe status in progress is PENDING\tdocuments are IN_PROGRESS, and PENDING is refused\n",
 		"holds\tA\tan id of another shape is refused with 400\tstatus 400 invalid_input\n",
-		"cannot tell\tA\twithout a limit a page of documents has 10\tthere are only 3 documents\n",
-		"cannot tell\tA\ta document is voided by POST /void-document with inputs in query and body\tasked with --mutating only\n",
+		"cannot tell\tA\twithout a limit a page of documents has 10\tno more than 3 documents were seen\n",
+		"cannot tell\tA\tthe SDK's request to void works: POST /void-document, inputs in query and body at once\tasked with --mutating only\n",
 	} {
 		require.Contains(t, stdout, line)
 	}
 	require.True(t, strings.HasSuffix(stdout, `
 signformstest.Options{Profile: signformstest.Profile{
 	InProgress: "IN_PROGRESS",
-	Extra: map[string]any{"owner": ""},
+	Extra: map[string]any{"fieldA": ""},
 	KeyStatus: 401,
 }}
 `), stdout)
@@ -57,7 +57,7 @@ func TestProbeFormats(t *testing.T) {
 	require.Contains(t, stderr, "OldestFirst: true")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	require.Len(t, lines, len(probe.Facts))
-	require.JSONEq(t, `{"id":"list documents","grade":"D","outcome":"holds","fact":"documents are listed at GET /get-documents","seen":"status 200"}`, lines[0])
+	require.JSONEq(t, `{"id":"list documents","grade":"D","outcome":"holds","fact":"documents are listed at GET /get-documents","seen":"status 200, read by the SDK"}`, lines[0])
 	stdout, _, _ = execute(t, "probe", "--csv")
 	require.True(t, strings.HasPrefix(stdout, "id,outcome,grade,fact,seen\nlist documents,holds,D,"), stdout)
 }
@@ -80,9 +80,9 @@ func TestProbeReport(t *testing.T) {
 			require.NotContains(t, string(text), string(m.Link))
 		}
 	}
-	require.Contains(t, string(text), "\nGET /get-documents?limit=101&sortOrder=desc\n→ 400, headers: ")
-	require.Contains(t, string(text), `"message": "limit must be at most 100"`)
-	require.Contains(t, string(text), "POST /void-document")
+	require.Contains(t, string(text), "\nGET list documents documentType=PDF limit=101\n→ 400 Bad Request, headers: ")
+	require.Contains(t, string(text), `"message": "(text of 25)"`)
+	require.Contains(t, string(text), "\nPOST void document documentId=(UUID of 36) documentType=PDF\n")
 	require.Equal(t, len(s.asked()), strings.Count(string(text), "\n→ "))
 	info, err := os.Stat(report)
 	require.NoError(t, err)
@@ -108,8 +108,8 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 		require.Equal(t, c.code, code, "%v: %s", c, shown)
 		require.Equal(t, c.asked, len(s.asked()) > before, "%v", c)
 		if c.asked {
-			require.Regexp(t, `holds +A +a document is voided by POST /void-document`, shown)
-			require.Regexp(t, `holds +A +a reminder is sent by POST /send-reminder`, shown)
+			require.Regexp(t, `holds +A +the SDK's request to void works`, shown)
+			require.Regexp(t, `holds +A +the SDK's request to remind works`, shown)
 			require.Contains(t, shown, "\rasking: 1\x1b[K")
 		}
 	}
@@ -117,7 +117,7 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 	_, stderr, code := execute(t, "probe", "--mutating")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "there is no terminal to ask on: set --confirm-workspace to its id")
-	require.Contains(t, stderr, "asks to void at most 12 times and to remind at most 2 times")
+	require.Contains(t, stderr, "asks to void at most 8 times and to remind at most 2 times")
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
 	_, stderr, code = execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
 	require.Equal(t, cli.ExitUsage, code)
@@ -129,13 +129,13 @@ func TestProbeMutatingIsConfirmed(t *testing.T) {
 // The reminders of probe count towards the limit of all runs.
 func TestProbeRemindsWithinTheLimit(t *testing.T) {
 	s := newService(t, nil)
-	for range 4 {
+	for range 5 {
 		_, stderr, code := execute(t, "documents", "remind", s.lease)
 		require.Equal(t, cli.ExitOK, code, stderr)
 	}
 	stdout, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stdout, "not sent: the limit of reminders is used up, or its store does not answer")
+	require.Contains(t, stdout, "not sent: the limit of reminders is used up, its store does not answer, or the endpoint cannot be used")
 	n := 0
 	for _, asked := range s.asked() {
 		if strings.HasSuffix(asked, "/send-reminder") {
@@ -150,7 +150,7 @@ func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
 	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
 	require.Equal(t, cli.ExitUnknown, code)
-	require.Contains(t, stderr, "a request with a random id was carried out: find out which document was voided")
+	require.Contains(t, stderr, "void document by POST, with a random id, was answered: status 200: find out whether a document was voided")
 	require.Equal(t, 1, strings.Count(strings.Join(s.asked(), "\n"), http.MethodPost))
 }
 

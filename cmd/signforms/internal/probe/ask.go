@@ -2,17 +2,17 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,184 +23,325 @@ import (
 
 // Asked is one request and its answer.
 type Asked struct {
-	Method, Path string
-	Query        url.Values
-	Sent         []byte // the body of the request
-	Status       int
-	Header       http.Header
-	Body         []byte
+	Operation signforms.Operation // signforms.OpRequest for a path that does not exist
+	Method    string
+	Query     url.Values
+	Sent      []byte // the body of the request
+	Status    int    // 0 when there was no answer
+	Header    http.Header
+	Body      []byte // of the answer; at most 64 KiB of an error's
 }
 
-// maxAnswer bounds the body of an answer, in bytes.
-const maxAnswer = 32 << 20
+// question is one call of the SDK.
+type question struct {
+	do  func(context.Context, *signforms.Client) (page, error)
+	set []string // inputs that the SDK would refuse to send: names, each with its value; an empty value takes the input out
 
-// keptBody bounds a body in the report, in bytes.
-const keptBody = 256 << 10
+	endpoints      map[signforms.Operation]signforms.Endpoint // nil means what is known so far
+	key, workspace string                                     // empty means the user's
+}
 
-// answer is the answer to one request.
+// page is a list as the SDK decoded it. The other operations have no records.
+type page struct {
+	records []record
+	raw     []byte
+}
+
+// record is one document, template, respondent or response.
+type record struct {
+	id      string
+	created time.Time // zero where the SDK cannot read it
+	doc     *signforms.Document
+	raw     map[string]json.RawMessage // as the service sent it
+}
+
+// answer is what the SDK made of an answer.
 type answer struct {
-	status int
-	header http.Header
-	object map[string]json.RawMessage // the body, when it is a JSON object
-	text   string
+	page
+	Asked
+	path string
+	id   string // the x-request-id, which an answer may echo
+	err  error  // the SDK's
 }
 
-// record is one document, template or respondent as the service sent it.
-type record map[string]any
+func pageOf[T any](p *signforms.Page[T], err error, list string, of func(*T) record) (page, error) {
+	if err != nil {
+		return page{}, err
+	}
+	out := page{raw: p.Raw}
+	raws := rawList(p.Raw, list)
+	for i := range p.Items {
+		rec := of(&p.Items[i])
+		if len(raws) == len(p.Items) {
+			rec.raw = raws[i]
+		}
+		out.records = append(out.records, rec)
+	}
+	return out, nil
+}
+
+func object(text []byte) (o map[string]json.RawMessage) {
+	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &o) != nil {
+		return nil
+	}
+	return o
+}
+
+func rawList(text []byte, list string) (raws []map[string]json.RawMessage) {
+	value := object(text)[list]
+	if one := object(value); one != nil {
+		return []map[string]json.RawMessage{one}
+	}
+	if json.Unmarshal(value, &raws) != nil {
+		return nil
+	}
+	return raws
+}
+
+func ofDocument(d *signforms.Document) record {
+	return record{id: d.DocumentID, created: d.CreatedAt, doc: d}
+}
+
+// documents asks for documents.
+func (r *run) documents(ctx context.Context, p signforms.DocumentListParams, set ...string) answer {
+	return r.documentsBy(ctx, nil, p, set...)
+}
+
+// documentsBy does the same with other endpoints than those known so far.
+func (r *run) documentsBy(ctx context.Context, e map[signforms.Operation]signforms.Endpoint, p signforms.DocumentListParams, set ...string) answer {
+	return r.ask(ctx, question{set: set, endpoints: e, do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		list, err := c.Documents.List(ctx, p)
+		return pageOf(list, err, "documents", ofDocument)
+	}})
+}
+
+func (a answer) ok() bool { return a.err == nil }
+
+// none reports whether the answer says that there are no records.
+func (a answer) none() bool { return a.ok() && len(a.records) == 0 || a.missing() }
+
+// missing reports whether the service says that there is no such record.
+func (a answer) missing() bool {
+	return errors.Is(a.err, signforms.ErrNotFound) && a.Status != http.StatusGone
+}
+
+// refused reports whether the service refused what was asked. Other errors say nothing about the inputs.
+func (a answer) refused() bool {
+	if a.ok() || errors.Is(a.err, signforms.ErrForbidden) || errors.Is(a.err, signforms.ErrRateLimited) {
+		return false
+	}
+	known := errors.Is(a.err, signforms.ErrInvalid) || errors.Is(a.err, signforms.ErrNotFound) || errors.Is(a.err, signforms.ErrRefused)
+	return known && (a.Status/100 == 4 || a.Status/100 == 2)
+}
+
+// invalid reports whether the service refused the inputs as the wire format assumes.
+func (a answer) invalid() bool { return a.Status == http.StatusBadRequest && a.refused() }
+
+var knownCodes = []string{"invalid_input", "forbidden", "not_found", "invalid_status", "rate_limited", "method_not_allowed", "too_large", "unsupported_media_type"}
 
 var oneMethod = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE)$`)
 
-func (a answer) ok() bool { return a.status/100 == 2 }
-
-// refused reports whether the service refused the request itself. Other failures say nothing about the request.
-func (a answer) refused() bool {
-	return a.status/100 == 4 && a.status != http.StatusTooManyRequests && a.status != http.StatusRequestTimeout
-}
-
 // short describes an answer in a few words, without its content.
 func (a answer) short() string {
-	text := fmt.Sprintf("status %d", a.status)
-	if code := a.str("code"); code != "" && len(code) <= 40 {
-		text += " " + code
+	text := fmt.Sprintf("status %d", a.Status)
+	e, _ := errors.AsType[*signforms.Error](a.err)
+	switch {
+	case a.Status == 0:
+		return "no answer"
+	case e == nil:
+		return text
+	case slices.Contains(knownCodes, e.Code):
+		text += " " + e.Code
+	case a.Status/100 == 2 && strings.HasPrefix(e.Message, "unreadable"):
+		return text + " that the SDK cannot read"
+	case a.Status/100 == 2:
+		text += " that says it failed"
 	}
-	if allow := a.header.Get("Allow"); oneMethod.MatchString(allow) {
+	if allow := a.Header.Get("Allow"); oneMethod.MatchString(allow) {
 		text += ", Allow: " + allow
 	}
 	return text
 }
 
-func (a answer) str(name string) (s string) {
-	if json.Unmarshal(a.object[name], &s) != nil {
-		return ""
+// client returns the SDK's client for a question, whose requests go through w.
+func (r *run) client(q question, w *wire) (*signforms.Client, error) {
+	endpoints := q.endpoints
+	if endpoints == nil {
+		endpoints = r.report.Endpoints
 	}
-	return s
+	w.run, w.set = r, map[string]string{}
+	for i := 0; i+1 < len(q.set); i += 2 {
+		name := q.set[i]
+		w.set[cmp.Or(endpoints[signforms.OpListDocuments].Names[name], name)] = q.set[i+1]
+	}
+	return signforms.New(r.BaseURL, cmp.Or(q.key, r.APIKey), &signforms.Options{
+		WorkspaceID: cmp.Or(q.workspace, r.WorkspaceID), UserAgent: "signforms-probe", HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1,
+		AttemptTimeout: max(min(r.Timeout, MostTime-r.spent), time.Second) + Pause, LimitStore: r.LimitStore, Endpoints: endpoints,
+		OnCall: func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
+			w.asked.Operation = op
+			return ctx, func(error) {}
+		},
+	})
 }
 
-// list returns a list in the answer. It is nil when the list is missing or null, or when the value is not a list.
-func (a answer) list(name string) (list []record) {
-	if json.Unmarshal(a.object[name], &list) != nil {
-		return nil
-	}
-	return list
-}
-
-func (a answer) documents() []record { return a.list("documents") }
-
-// total returns how many documents there are in all according to pagination, or -1 when pagination does not say.
-func (a answer) total() int {
-	var p struct {
-		TotalDocuments *int `json:"totalDocuments"`
-	}
-	if json.Unmarshal(a.object["pagination"], &p) != nil || p.TotalDocuments == nil {
-		return -1
-	}
-	return *p.TotalDocuments
-}
-
-// documentedPaths holds the paths of the lists and of void.
-var documentedPaths = map[signforms.Operation]string{
-	signforms.OpListDocuments: "/get-documents", signforms.OpListRespondents: "/get-template-respondent",
-	signforms.OpListResponses: "/get-form-responses", signforms.OpVoidDocument: "/void-document",
-}
-
-// get sends a GET request to an operation.
-func (r *run) get(ctx context.Context, op signforms.Operation, query url.Values) (answer, error) {
-	path := documentedPaths[op]
-	if e := r.Endpoints[op]; e.Path != "" {
-		path = e.Path
-	}
-	return r.ask(ctx, http.MethodGet, path, query, nil, r.APIKey)
-}
-
-// list asks for documents. params alternates names and values.
-func (r *run) list(ctx context.Context, params []string) (answer, error) {
-	query := url.Values{}
-	for i := 0; i+1 < len(params); i += 2 {
-		query.Set(params[i], params[i+1])
-	}
-	return r.get(ctx, signforms.OpListDocuments, query)
-}
-
-// ask makes one request. It repeats a GET once when the service is unavailable for a moment.
-func (r *run) ask(ctx context.Context, method, path string, query url.Values, body []byte, key string) (answer, error) {
-	a, err := r.askOnce(ctx, method, path, query, body, key)
-	if err != nil || method != http.MethodGet || !slices.Contains(momentary, a.status) {
-		return a, err
-	}
-	if err := r.Sleep(ctx, retryAfter(a)); err != nil {
-		return answer{}, err
-	}
-	return r.askOnce(ctx, method, path, query, body, key)
-}
-
-var momentary = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
-
-// retryAfter returns how long to wait before a request is repeated: Retry-After or 5 seconds, and at most a minute.
-func retryAfter(a answer) time.Duration {
-	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
-	if err != nil {
-		seconds = 5
-	}
-	return time.Duration(min(max(seconds, 1), 60)) * time.Second
-}
-
-// askOnce makes one request. After the first, it waits for Pause before it.
-func (r *run) askOnce(ctx context.Context, method, path string, query url.Values, body []byte, key string) (answer, error) {
-	if r.begun {
-		if err := r.Sleep(ctx, Pause); err != nil {
-			return answer{}, err
+// ask makes one call. It repeats a GET once when the service is unavailable for a moment.
+func (r *run) ask(ctx context.Context, q question) answer {
+	a := r.once(ctx, q)
+	e, _ := errors.AsType[*signforms.Error](a.err)
+	if r.stop == nil && e != nil && a.Method == http.MethodGet && (slices.Contains(momentary, a.Status) || errors.Is(e, signforms.ErrRateLimited)) {
+		wait := min(max(cmp.Or(e.RetryAfter, 5*time.Second), time.Second), time.Minute)
+		if r.stop = r.wait(ctx, wait); r.stop == nil {
+			a = r.once(ctx, q)
 		}
 	}
-	r.begun = true
-	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
-	defer cancel()
-	target := strings.TrimRight(r.BaseURL, "/") + path
-	if len(query) > 0 {
-		target += "?" + query.Encode()
+	return a
+}
+
+var momentary = []int{0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+func (r *run) once(ctx context.Context, q question) answer {
+	if r.stop != nil {
+		return answer{err: r.stop}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	w := &wire{}
+	c, err := r.client(q, w)
 	if err != nil {
-		return answer{}, fmt.Errorf("the base URL or the path cannot be used")
+		return answer{err: err}
 	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("X-Api-Key", key)
-	req.Header.Set("User-Agent", "signforms-probe signforms-go/"+signforms.Version())
-	req.Header.Set("X-Request-Id", uuid.NewString())
-	if r.WorkspaceID != "" {
-		req.Header.Set("Workspaceid", r.WorkspaceID)
+	p, err := q.do(ctx, c)
+	a := answer{page: p, Asked: w.asked, path: w.path, id: w.id, err: err}
+	if r.stop == nil && ctx.Err() != nil {
+		r.stop = ctx.Err()
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	} else {
-		req.Body = nil
+	if e, ok := errors.AsType[*signforms.Error](err); ok && a.Status != 0 {
+		a.Body = e.Body
+	} else if p.raw != nil {
+		a.Body = p.raw
 	}
+	if w.sent {
+		r.report.Asked[len(r.report.Asked)-1] = a.Asked
+		if r.silent++; a.Status != 0 {
+			r.silent = 0
+		}
+		if r.silent > 1 && r.stop == nil {
+			r.stop = fmt.Errorf("the service does not answer: %w", cause(err))
+		}
+	}
+	return a
+}
+
+// cause returns why there was no answer.
+func cause(err error) error {
+	if e, ok := errors.AsType[*signforms.Error](err); ok {
+		return errors.New(e.Message)
+	}
+	return err
+}
+
+// wait waits within the time of a run.
+func (r *run) wait(ctx context.Context, d time.Duration) error {
+	if r.spent += d; r.spent > MostTime {
+		return errEnough
+	}
+	return r.Sleep(ctx, d)
+}
+
+// wire is the transport of one call. It keeps the pace and the bounds, changes the inputs as the question says, and keeps what was sent.
+type wire struct {
+	run   *run
+	set   map[string]string
+	asked Asked
+	path  string
+	id    string
+	sent  bool
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	r := w.run
+	if r.gets() >= MostGets && req.Method == http.MethodGet {
+		r.stop = errEnough
+	} else if len(r.report.Asked) > 0 && r.stop == nil {
+		r.stop = r.wait(req.Context(), Pause)
+	}
+	if r.stop != nil {
+		return nil, r.stop
+	}
+	req = req.Clone(req.Context())
+	query := req.URL.Query()
+	for name, value := range w.set {
+		switch _, sent := query[name]; {
+		case value == "":
+			query.Del(name)
+		case sent || req.ContentLength <= 0: // else it is in the body alone
+			query.Set(name, value)
+		}
+	}
+	req.URL.RawQuery = query.Encode()
+	w.sent, w.path, w.id = true, req.URL.Path, req.Header.Get("X-Request-Id")
+	w.asked.Method, w.asked.Query, w.asked.Status, w.asked.Header = req.Method, query, 0, nil
+	if req.ContentLength > 0 {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		w.asked.Sent = w.changed(body)
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(w.asked.Sent)), int64(len(w.asked.Sent))
+	}
+	r.report.Asked = append(r.report.Asked, w.asked)
+	start := time.Now()
 	resp, err := r.Transport.RoundTrip(req)
-	if err != nil {
-		return answer{}, unavailable(err)
+	r.spent += time.Since(start)
+	if err == nil {
+		w.asked.Status, w.asked.Header = resp.StatusCode, resp.Header
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil || len(text) > maxAnswer {
-		return answer{}, unavailable(errors.Join(err, errors.New("the answer could not be read to its end")))
-	}
-	r.report.Asked = append(r.report.Asked, Asked{method, path, query, body, resp.StatusCode, resp.Header, text[:min(len(text), keptBody)]})
-	a := answer{status: resp.StatusCode, header: resp.Header, text: string(text)}
-	if json.Unmarshal(text, &a.object) != nil {
-		a.object = nil
-	}
-	return a, nil
+	return resp, err
 }
 
-// unavailable returns the error for a missing answer, without the URL that net/http puts into errors.
-func unavailable(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err
+// changed returns a flat body with the inputs of the question.
+func (w *wire) changed(body []byte) []byte {
+	var inputs map[string]any
+	if len(w.set) == 0 || !unmarshal(body, &inputs) {
+		return body
 	}
-	return fmt.Errorf("the service does not answer: %w", err)
+	for name, value := range w.set {
+		if _, sent := inputs[name]; sent {
+			inputs[name] = value
+		}
+	}
+	body, _ = json.Marshal(inputs) // cannot fail for what was decoded
+	return body
 }
 
-// RandomID returns a UUID that no document has.
-func RandomID() string { return uuid.NewString() }
+func (r *run) gets() (n int) {
+	for _, a := range r.report.Asked {
+		if a.Method == http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
 
-// randomKey returns an API key that the service does not know.
-func randomKey() string { return "probe-" + strings.ToLower(rand.Text()) }
+// with returns the endpoints known so far with one of them changed.
+func (r *run) with(op signforms.Operation, change func(*signforms.Endpoint)) map[signforms.Operation]signforms.Endpoint {
+	all := maps.Clone(r.report.Endpoints)
+	e := all[op]
+	e.Names = maps.Clone(e.Names)
+	if e.Names == nil {
+		e.Names = map[string]string{}
+	}
+	e.Values = maps.Clone(e.Values)
+	if e.Values == nil {
+		e.Values = map[string]map[string]string{}
+	}
+	change(&e)
+	if len(e.Names) == 0 {
+		e.Names = nil
+	}
+	if len(e.Values) == 0 {
+		e.Values = nil
+	}
+	all[op] = e
+	return all
+}
+
+func randomID() string { return uuid.NewString() }

@@ -32,7 +32,7 @@ var Facts = []Fact{
 	{ID: "list documents", Text: "documents are listed at GET /get-documents", Grade: Documented},
 	{ID: "list respondents", Text: "respondents are listed at GET /get-template-respondent", Grade: Documented},
 	{ID: "list responses", Text: "responses are listed at GET /get-form-responses", Grade: Documented},
-	{ID: "redirects", Text: "lists are not redirected", Grade: Assumed},
+	{ID: "redirects", Text: "lists answer at their paths and are not redirected", Grade: Assumed},
 	{ID: "key status", Text: "a wrong key is answered 403", Grade: Live},
 	{ID: "error layout", Text: "an error's body is {\"message\", \"code\"}", Grade: Assumed},
 	{ID: "error codes", Text: "a wrong key has the code forbidden, a malformed id invalid_input", Grade: Assumed},
@@ -44,6 +44,7 @@ var Facts = []Fact{
 	{ID: "empty list", Text: "a list without records is an empty array", Grade: Assumed},
 	{ID: "pagination", Text: "lists of documents come with pagination", Grade: Live},
 	{ID: "documents count", Text: "documentsCount counts all documents, not those of the page", Grade: Assumed},
+	{ID: "totals", Text: "totalDocuments and totalPages count the whole list", Grade: Assumed},
 	{ID: "default order", Text: "without sortOrder documents come newest first", Grade: Documented},
 	{ID: "sort orders", Text: "sortOrder=asc and desc sort by createdAt", Grade: Documented},
 	{ID: "ties", Text: "documents of one time are sorted by documentId", Grade: Assumed},
@@ -71,8 +72,8 @@ var Facts = []Fact{
 	{ID: "other fields", Text: "lists of documents hold no field that the wire format does not name", Grade: Assumed},
 	{ID: "created format", Text: "createdAt is RFC 3339 in UTC with milliseconds", Grade: Assumed},
 
-	{ID: "void document", Text: "a document is voided by POST /void-document with inputs in query and body", Grade: Assumed, Mutating: true},
-	{ID: "send reminder", Text: "a reminder is sent by POST /send-reminder with inputs in query and body", Grade: Assumed, Mutating: true},
+	{ID: "void document", Text: "the SDK's request to void works: POST /void-document, inputs in query and body at once", Grade: Assumed, Mutating: true},
+	{ID: "send reminder", Text: "the SDK's request to remind works: POST /send-reminder, inputs in query and body at once", Grade: Assumed, Mutating: true},
 	{ID: "refusal status", Text: "what the status forbids is answered 409", Grade: Assumed, Never: "it takes a document that may be lost"},
 	{ID: "act answers", Text: "void and reminder answer with documentId and status", Grade: Assumed, Never: "it takes a document that is lost"},
 	{ID: "refused reminders count", Text: "a refused reminder counts towards the limit", Grade: Assumed, Never: "it takes more reminders than probe may send"},
@@ -93,9 +94,9 @@ const (
 	CannotTell Outcome = "cannot tell"
 )
 
-// Result is the outcome of one fact, with what was seen.
+// Result is the outcome of one fact, with what was seen. Shared is Seen with the service's own words described instead of quoted.
 type Result struct {
 	Fact
-	Outcome Outcome
-	Seen    string
+	Outcome      Outcome
+	Seen, Shared string
 }

@@ -2,388 +2,282 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"net/http"
-	"net/url"
+	"crypto/rand"
+	"math/big"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Values of a Profile that probe can find.
 const (
-	noneMissing   = signformstest.NoneIsMissing
-	noneNull      = signformstest.NoneIsNull
-	statusIgnored = signformstest.UnknownStatusIgnored
-	statusEmpty   = signformstest.UnknownStatusEmpty
+	lower  = "abcdefghijklmnopqrstuvwxyz"
+	digits = "0123456789"
 )
 
+func pick(from string) byte {
+	n, _ := rand.Int(rand.Reader, big.NewInt(int64(len(from)))) // never fails
+	return from[n.Int64()]
+}
+
+// letters returns a word that no path has, nor an abbreviation such as pdf.
+func letters(n int) string {
+	word := make([]byte, n)
+	for i := range word {
+		word[i] = pick("bcghjklmnqrtvwxz")
+	}
+	return string(word)
+}
+
+// stranger returns a text of the same shape that the service does not know: each letter and digit is another.
+func stranger(text string) string {
+	hex := !strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) })
+	out := []byte(text)
+	for i, c := range out {
+		switch {
+		case hex && (c >= 'a' && c <= 'f'):
+			out[i] = pick("abcdef")
+		case hex && (c >= 'A' && c <= 'F'):
+			out[i] = pick("ABCDEF")
+		case c >= 'a' && c <= 'z':
+			out[i] = pick(lower)
+		case c >= 'A' && c <= 'Z':
+			out[i] = pick(strings.ToUpper(lower))
+		case c >= '0' && c <= '9':
+			out[i] = pick(digits[1:])
+		}
+	}
+	return string(out)
+}
+
+// unknownID returns an id that no document has, in the form of those of the account.
+func (r *run) unknownID() string {
+	if len(r.sample) == 0 || len(r.sample[0].id) == 36 {
+		return randomID()
+	}
+	if known := r.sample[0].id; len(known) >= 16 {
+		return stranger(known)
+	}
+	if strings.ContainsFunc(r.sample[0].id, func(c rune) bool { return !strings.ContainsRune(digits, c) }) {
+		return stranger(r.sample[0].id + letters(8))
+	}
+	return stranger("100000000")
+}
+
 // ids asks for documents by an unknown id, by a known id in lower and upper case, and by a text that is not an id.
-func (r *run) ids(ctx context.Context) error {
-	unknown, err := r.list(ctx, []string{"documentId", RandomID()})
-	if err != nil {
-		return err
+func (r *run) ids(ctx context.Context) {
+	by := func(id string) answer { return r.documents(ctx, params{}, "documentId", id) }
+	unknown := by(r.unknownID())
+	ignored := unknown.ok() && len(unknown.records) > 0
+	if ignored {
+		unknown = r.otherIDName(ctx, unknown)
 	}
-	if !unknown.ok() && unknown.status != http.StatusNotFound {
+	r.empties(unknown)
+	if unknown.none() && len(r.sample) > 0 {
+		r.knownID(ctx, by, unknown)
+	} else if len(r.sample) > 0 && !ignored {
 		r.say("id filter", CannotTell, "an unknown id: %s", unknown.short())
-	} else if n := len(unknown.documents()); n > 0 {
-		r.ignoreIDs, r.report.Profile.IgnoreIDs = true, true
-		r.say("id filter", Differs, "an id that no document has gives %d documents", n)
-	} else if len(r.sample) > 0 {
-		if err := r.knownID(ctx); err != nil {
-			return err
-		}
 	}
-	if r.badID, err = r.list(ctx, []string{"documentId", "not-an-id"}); err != nil {
-		return err
-	}
-	switch {
-	case r.badID.status == http.StatusBadRequest:
-		r.say("malformed id", Holds, "%s", r.badID.short())
-	case r.ignoreIDs:
-		r.say("malformed id", CannotTell, "ids are not looked at")
-	case r.badID.status == http.StatusNotFound, r.badID.ok() && len(r.badID.documents()) == 0:
-		r.say("malformed id", Differs, "it is unknown instead: %s", r.badID.short())
+	r.badID = by("not-an-id")
+	switch bad := r.badID; {
+	case !unknown.none():
+		r.say("malformed id", CannotTell, "an unknown id is not told apart from others")
+	case bad.invalid():
+		r.say("malformed id", Holds, "%s", bad.short())
+	case len(r.sample) == 0:
+	case bad.none() && bad.Status == unknown.Status:
+		r.say("malformed id", Differs, "it is unknown instead: %s", bad.short())
 		r.report.Profile.AnyID = true
-	default:
-		r.say("malformed id", CannotTell, "%s", r.badID.short())
+	case bad.refused():
+		r.say("malformed id", Differs, "%s", bad.short())
+	case bad.ok() && len(bad.records) > 0:
+		r.say("malformed id", Differs, "it is ignored")
 	}
-	r.codes()
-	return nil
 }
 
-func (r *run) knownID(ctx context.Context) error {
-	known := id(r.sample[0])
-	one, err := r.list(ctx, []string{"documentId", known})
-	if err != nil {
-		return err
+// otherIDName looks for the service's name of documentId, and returns the answer to an unknown id by that name.
+func (r *run) otherIDName(ctx context.Context, ignored answer) answer {
+	n := len(ignored.records)
+	p := params{DocumentID: randomID()}
+	a := r.rename(ctx, "documentId", []string{"id", "document_id", "docId"}, p.DocumentID, answer.none, p, ignored)
+	if a.none() {
+		r.say("id filter", Differs, "documentId is called %s", r.report.Endpoints[signforms.OpListDocuments].Names["documentId"])
+		return a
 	}
+	r.say("id filter", Differs, "an id that no document has gives %d documents", n)
+	r.report.Profile.IgnoreIDs = true
+	return a
+}
+
+func (r *run) knownID(ctx context.Context, by func(string) answer, unknown answer) {
+	known := r.sample[len(r.sample)/2].id
+	one := by(known)
 	if !one.ok() {
-		r.say("id filter", CannotTell, "%s", one.short())
-		return nil
-	}
-	docs := one.documents()
-	alone := len(docs) == 1 && id(docs[0]) == known
-	r.check("id filter", alone, "%d documents", len(docs))
-	upper := strings.ToUpper(known)
-	if !alone || upper == known {
-		return nil
-	}
-	again, err := r.list(ctx, []string{"documentId", upper})
-	if err != nil {
-		return err
-	}
-	if !again.ok() && !again.refused() {
-		return nil
-	}
-	found := len(again.documents()) == 1
-	r.check("ids in any case", found, "in upper case: %s", ifThen(found, "found", again.short()))
-	return nil
-}
-
-// wrongKey asks with an unknown key. It checks the status and the layout of the error.
-func (r *run) wrongKey(ctx context.Context) error {
-	a, err := r.ask(ctx, http.MethodGet, r.path(signforms.OpListDocuments), url.Values{"limit": {"1"}}, nil, randomKey())
-	if err != nil {
-		return err
-	}
-	switch {
-	case a.ok():
-		r.say("key status", Differs, "a wrong key is taken (%d)", a.status)
-		return nil
-	case a.status == http.StatusNotFound || a.status == http.StatusMethodNotAllowed || a.status/100 != 4:
-		r.say("key status", CannotTell, "%s", a.short())
-	default:
-		r.check("key status", a.status == http.StatusForbidden, "%s", a.short())
-		if a.status != http.StatusForbidden {
-			r.report.Profile.KeyStatus = a.status
-		}
-	}
-	layout, name := layoutOf(a)
-	r.check("error layout", layout == signformstest.LayoutMessage, "%s", name)
-	r.report.Profile.ErrorLayout = layout
-	r.keyCode = a.str("code")
-	return nil
-}
-
-func (r *run) path(op signforms.Operation) string {
-	if e := r.Endpoints[op]; e.Path != "" {
-		return e.Path
-	}
-	return documentedPaths[op]
-}
-
-// layoutOf returns where an error's message is, as a layout and in words.
-func layoutOf(a answer) (signformstest.ErrorLayout, string) {
-	var data map[string]json.RawMessage
-	json.Unmarshal(a.object["data"], &data) // data that is not an object holds no message
-	switch {
-	case a.object == nil:
-		return signformstest.LayoutText, "not a JSON object"
-	case a.object["message"] != nil:
-		return signformstest.LayoutMessage, "message"
-	case a.object["error"] != nil:
-		return signformstest.LayoutError, "error"
-	case data["message"] != nil:
-		return signformstest.LayoutDataMessage, "data.message"
-	case data["error"] != nil:
-		return signformstest.LayoutDataError, "data.error"
-	}
-	return signformstest.LayoutMessage, "neither message nor error"
-}
-
-// codes checks the codes of the errors for a wrong key and a malformed id.
-func (r *run) codes() {
-	code := r.badID.str("code")
-	if r.badID.status != http.StatusBadRequest || code == "" || r.keyCode == "" {
-		r.say("error codes", CannotTell, "not both of these errors have a code where it is looked for")
+		r.say("id filter", CannotTell, "a known id: %s", one.short())
 		return
 	}
-	r.check("error codes", code == "invalid_input" && r.keyCode == "forbidden", "%s and %s", word(r.keyCode), word(code))
+	alone := len(one.records) == 1 && strings.EqualFold(one.records[0].id, known)
+	if r.outcomes["id filter"].Outcome == "" && alone {
+		r.say("id filter", Holds, "a known id gives its document, an unknown one none (%s)", unknown.short())
+	} else if r.outcomes["id filter"].Outcome == "" && len(one.records) != 0 {
+		r.say("id filter", Differs, "a known id gives %d documents", len(one.records))
+	}
+	upper := strings.ToUpper(known)
+	if r.filtered = alone; !alone || upper == known {
+		return
+	}
+	switch again := by(upper); {
+	case again.ok() && len(again.records) == 1 && strings.EqualFold(again.records[0].id, known):
+		r.say("ids in any case", Holds, "found in upper case")
+	case again.none(), again.invalid():
+		r.say("ids in any case", Differs, "in upper case: %s", again.short())
+	}
 }
 
-// wrongPath asks for a path that the service does not have, to learn what the service answers then.
-func (r *run) wrongPath(ctx context.Context) (err error) {
-	r.noPath, err = r.ask(ctx, http.MethodGet, "/signforms-probe-no-such-path", nil, nil, r.APIKey)
-	return err
-}
+// noSuchStatus is a status that no service has.
+const noSuchStatus = "NO_SUCH_STATUS"
 
-// respondents asks for the respondents of an unknown template, and for a single respondent.
-func (r *run) respondents(ctx context.Context) error {
-	unknown, err := r.get(ctx, signforms.OpListRespondents, url.Values{"templateId": {RandomID()}})
-	if err != nil {
-		return err
-	}
-	if r.samePath(unknown) || !r.found("list respondents", unknown) {
-		r.lost("list respondents", unknown)
-		return nil
-	}
-	r.unknownID("unknown template", unknown, "respondents")
-	templates, err := r.list(ctx, []string{"documentType", "PDF_TEMPLATE", "limit", "20"})
-	if err != nil {
-		return err
-	}
-	r.templateFields(templates.documents())
-	for _, t := range templates.documents() {
-		respondent := firstRespondent(t)
-		if respondent == "" {
-			continue
+// statuses asks for documents in PENDING, in a status that they have, and in one that does not exist.
+func (r *run) statuses(ctx context.Context) {
+	by := func(s string) answer { return r.documents(ctx, params{Status: signforms.DocumentStatus(s), Limit: 1}) }
+	unknown, pending := by(noSuchStatus), by("PENDING")
+	r.empties(unknown)
+	known := pending
+	own := r.ownStatuses()
+	if !pending.ok() || len(pending.records) == 0 {
+		if len(own) > 0 {
+			known = by(own[0])
 		}
-		one, err := r.get(ctx, signforms.OpListRespondents, url.Values{"templateId": {id(t)}, "respondentDocumentId": {respondent}})
-		if err != nil {
-			return err
-		}
-		r.oneRespondent(one)
-		return nil
 	}
-	r.say("one respondent", CannotTell, "no template was sent")
-	return nil
-}
-
-func (r *run) oneRespondent(one answer) {
-	var object record
-	switch list := one.list("respondents"); {
-	case len(list) == 1:
-		r.say("one respondent", Holds, "an array of one")
-	case json.Unmarshal(one.object["respondents"], &object) == nil && object != nil:
-		r.say("one respondent", Differs, "an object")
-		r.report.Profile.RespondentObject = true
+	works := known.ok() && len(known.records) > 0
+	switch {
+	case unknown.invalid() && works:
+		r.say("unknown status", Holds, "%s, and documents in a known one", unknown.short())
+	case unknown.refused() && !unknown.missing() && works:
+		r.say("unknown status", Differs, "%s", unknown.short())
+	case unknown.ok() && len(unknown.records) > 0:
+		r.say("unknown status", Differs, "it is ignored")
+		r.report.Profile.UnknownStatus = signformstest.UnknownStatusIgnored
+	case unknown.none() && works:
+		r.say("unknown status", Differs, "the list is empty")
+		r.report.Profile.UnknownStatus = signformstest.UnknownStatusEmpty
 	default:
-		r.say("one respondent", CannotTell, "%s, %d respondents", one.short(), len(list))
+		r.say("unknown status", CannotTell, "unknown: %s; known: %s", unknown.short(), known.short())
 	}
+	r.inProgress(pending, unknown, works, own)
 }
 
-func firstRespondent(t record) string {
-	for _, name := range []string{"templateRespondents", "respondentsOfDoc"} {
-		list, _ := t[name].([]any)
-		for _, e := range list {
-			if m, _ := e.(map[string]any); m != nil {
-				if s, _ := m["respondentDocumentId"].(string); s != "" {
-					return s
-				}
+var knownStatuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
+
+// ownStatuses are the statuses of documents that are still to be signed, or else those of all.
+func (r *run) ownStatuses() (own []string) {
+	for _, open := range []bool{true, false} {
+		for _, rec := range r.sample {
+			waits := slices.ContainsFunc(rec.doc.Signers, func(s signforms.Signer) bool {
+				return s.Status == signforms.SignerPending || s.Status == signforms.SignerViewed
+			})
+			if s := statusOf(rec); waits == open && s != "" && !slices.Contains(own, s) {
+				own = append(own, s)
 			}
 		}
 	}
-	return ""
+	return own
 }
 
-// samePath reports whether an answer is the same as for a path that does not exist.
-func (r *run) samePath(a answer) bool {
-	return a.status == http.StatusNotFound && r.noPath.status == http.StatusNotFound && message(a) == message(r.noPath)
+func statusOf(rec record) (s string) {
+	unmarshal(rec.raw["status"], &s)
+	return s
 }
 
-// message returns an error's message up to the first full stop. The rest may depend on the path.
-func message(a answer) string {
-	text := a.text
-	for _, name := range []string{"message", "error"} {
-		if s := a.str(name); s != "" {
-			text = s
-			break
+// inProgress finds the literal of the status in progress. It is not PENDING if PENDING is refused like a status that does not exist,
+// while documents that wait for their signers are listed by another.
+func (r *run) inProgress(pending, unknown answer, works bool, own []string) {
+	var odd []string
+	for _, s := range own {
+		if s == "PENDING" {
+			r.say("status in progress", Holds, "documents have it")
+			return
+		}
+		if !slices.Contains(knownStatuses, s) && !strings.EqualFold(s, "voided") {
+			odd = append(odd, s)
 		}
 	}
-	var data struct{ Message, Error string }
-	if json.Unmarshal(a.object["data"], &data) == nil && data.Message+data.Error != "" {
-		text = data.Message + data.Error
-	}
-	text, _, _ = strings.Cut(text, ".")
-	return text
-}
-
-// lost notes that an operation is not at its path.
-func (r *run) lost(id string, a answer) {
-	if r.outcomes[id].Outcome == "" || r.samePath(a) {
-		r.say(id, Differs, "%s, as for a path that does not exist", a.short())
-	}
-}
-
-// unknownID checks the answer to an id that no record has.
-func (r *run) unknownID(fact string, a answer, list string) {
-	switch {
-	case a.status == http.StatusNotFound:
-		r.say(fact, Holds, "%s", a.short())
-	case a.ok() && len(a.list(list)) == 0:
-		r.say(fact, Differs, "an empty list")
-		r.report.Profile.UnknownIDEmpty = true
+	switch refused := pending.invalid() && unknown.invalid() && works; {
+	case refused && len(odd) == 1:
+		r.say("status in progress", Differs, "documents are %s, and PENDING is refused", foreign(odd[0]))
+		r.report.Profile.InProgress = odd[0]
+	case refused:
+		r.say("status in progress", Differs, "PENDING is refused like a status that does not exist")
+	case pending.ok() && unknown.invalid():
+		r.say("status in progress", Holds, "it is taken as a filter, and another word is refused")
 	default:
-		r.say(fact, CannotTell, "%s", a.short())
+		r.say("status in progress", CannotTell, "no document shows it, and PENDING is answered like a word that is no status")
 	}
 }
 
-// responses asks for the responses to unknown forms. It cannot ask about known ones, because the service has no list of forms.
-func (r *run) responses(ctx context.Context) error {
-	unknown, err := r.get(ctx, signforms.OpListResponses, url.Values{"formId": {RandomID()}})
-	if err != nil {
-		return err
+// archived finds out whether a list without the archive filter holds archived documents.
+func (r *run) archived(ctx context.Context) {
+	flagged := func(rec record) bool { return rec.doc.IsArchived }
+	if slices.ContainsFunc(r.sample, flagged) {
+		r.say("archive", Holds, "the list has archived documents")
+		return
 	}
-	if r.samePath(unknown) || !r.found("list responses", unknown) {
-		r.lost("list responses", unknown)
-		return nil
+	yes := r.documents(ctx, params{Archived: new(true), Limit: r.size})
+	at := slices.IndexFunc(yes.records, flagged)
+	if !yes.ok() || at < 0 {
+		r.say("archive", CannotTell, "no archived document was seen")
+		return
 	}
-	r.unknownID("unknown form", unknown, "responses")
-	odd, err := r.get(ctx, signforms.OpListResponses, url.Values{"formId": {"not-an-id"}})
-	if err != nil {
-		return err
-	}
-	if odd.ok() || odd.refused() {
-		r.check("any form id", odd.status != http.StatusBadRequest, "%s", odd.short())
-	}
-	return nil
-}
-
-// dates asks which formats of dates are accepted, and whether dateFrom and dateTo are inclusive.
-func (r *run) dates(ctx context.Context) error {
-	withTime, err := r.list(ctx, []string{"limit", "1", "dateFrom", "2000-01-01T00:00:00.000Z"})
-	if err != nil {
-		return err
-	}
-	alone, err := r.list(ctx, []string{"limit", "1", "dateFrom", "2000-01-01"})
-	if err != nil {
-		return err
-	}
-	r.dateFormat("times", withTime)
-	r.dateFormat("dates alone", alone)
-	switch {
-	case withTime.ok() && alone.status == http.StatusBadRequest:
-		r.report.Profile.DateFormat = signformstest.TimeOnly
-	case alone.ok() && withTime.status == http.StatusBadRequest:
-		r.report.Profile.DateFormat = signformstest.DateOnly
-	}
-	d := r.midday()
-	if !withTime.ok() || d == nil {
-		reason := ifThen(withTime.ok(), "no document has a time that is far from midnight", "times are not taken")
-		r.say("dateFrom included", CannotTell, "%s", reason)
-		r.say("dateTo included", CannotTell, "%s", reason)
-		return nil
-	}
-	if r.report.Profile.DateFrom, err = r.end(ctx, d, "dateFrom", 1); err != nil && !errors.Is(err, errNoAnswer) {
-		return err
-	}
-	if r.report.Profile.DateTo, err = r.end(ctx, d, "dateTo", -1); err != nil && !errors.Is(err, errNoAnswer) {
-		return err
-	}
-	return nil
-}
-
-// errNoAnswer means that it stays unknown whether an end of the dates is inclusive, because a request failed.
-var errNoAnswer = errors.New("the service did not answer what was asked")
-
-func (r *run) dateFormat(fact string, a answer) {
-	switch {
-	case a.ok():
-		r.say(fact, Holds, "%s", a.short())
-	case a.status == http.StatusBadRequest:
-		r.say(fact, Differs, "%s", a.short())
-	default:
-		r.say(fact, CannotTell, "%s", a.short())
-	}
-}
-
-// midday returns a document that was created more than a second away from midnight, or nil.
-func (r *run) midday() record {
-	for _, d := range r.sample {
-		at := created(d).UTC()
-		if day := at.Truncate(24 * time.Hour); !at.IsZero() && at.Sub(day) > time.Second && at.Sub(day) < 24*time.Hour-time.Second {
-			return d
+	rec := yes.records[at]
+	list := r.sample
+	if !r.complete {
+		if !r.sorted {
+			r.say("archive", CannotTell, "the list is too long to see whether an archived document is in it")
+			return
 		}
+		asc := r.documents(ctx, params{Limit: r.size, SortOrder: signforms.OldestFirst}).records
+		// Both lists have an end of the whole list. A listed document is in one of them if its time is before the other end of that.
+		early := len(asc) > 0 && rec.created.Before(asc[len(asc)-1].created)
+		late := direction(r.sample) == -1 && rec.created.After(r.sample[len(r.sample)-1].created)
+		if !early && !late {
+			r.say("archive", CannotTell, "the list is too long to see whether an archived document is in it")
+			return
+		}
+		list = slices.Concat(r.sample, asc)
 	}
-	return nil
+	if slices.Contains(ids(list), rec.id) {
+		r.say("archive", Holds, "an archived document is listed")
+		return
+	}
+	r.say("archive", Differs, "an archived document is listed with archive=true only")
+	r.report.Profile.HideArchived = true
 }
 
-// end asks for document d with one end of the dates at d's own time, and then a millisecond beside it. outward is the direction in
-// which the end no longer includes d: 1 for later, -1 for earlier.
-func (r *run) end(ctx context.Context, d record, name string, outward time.Duration) (signformstest.DateEnd, error) {
-	included := func(shift time.Duration) (bool, error) {
-		at := created(d).UTC().Add(shift).Format("2006-01-02T15:04:05.000Z")
-		params := []string{"limit", "100", "sortOrder", ifThen(outward > 0, "asc", "desc"), name, at}
-		if !r.ignoreIDs {
-			params = append(params, "documentId", id(d))
-		}
-		params[1] = itoa(r.size)
-		a, err := r.list(ctx, params)
-		if err != nil {
-			return false, err
-		}
-		if !a.ok() {
-			return false, errNoAnswer
-		}
-		for _, other := range a.documents() {
-			if id(other) == id(d) {
-				return true, nil
+// unknownParameter asks with parameters that older clients send and one that nobody has.
+func (r *run) unknownParameter(ctx context.Context) {
+	p := params{Limit: min(5, r.size)}
+	if r.sorted {
+		p.SortOrder = signforms.OldestFirst
+	}
+	nobody := "probe" + letters(6)
+	for range 2 { // what differs is asked once more
+		without := r.documents(ctx, p)
+		with := r.documents(ctx, p, "filter", "nothing", "sortBy", "nothing", nobody, "1")
+		switch {
+		case len(without.records) == 0 || !without.ok():
+			return
+		case slices.Equal(ids(with.records), ids(without.records)):
+			r.say("unknown parameters", Holds, "the same list as without them")
+			return
+		case with.refused():
+			if alone := r.documents(ctx, p, nobody, "1"); alone.refused() {
+				r.say("unknown parameters", Differs, "%s", alone.short())
+			} else {
+				r.say("unknown parameters", CannotTell, "filter or sortBy is refused, another one is not")
 			}
+			return
 		}
-		return false, nil
 	}
-	at, err := included(0)
-	if err != nil {
-		return 0, err
-	}
-	other := outward * time.Millisecond // d was listed, so it must not be listed a millisecond further out
-	if !at {
-		other = -other // d was not listed, so it must be listed a millisecond further in
-	}
-	beside, err := included(other)
-	if err != nil {
-		return 0, err
-	}
-	wide, narrow := signformstest.EndAtDayStart, signformstest.EndAtDayEnd
-	if outward < 0 {
-		wide, narrow = narrow, wide
-	}
-	fact := name + " included"
-	switch {
-	case at && !beside:
-		r.say(fact, Holds, "a document of that millisecond is listed, and not with an end beside it")
-		return signformstest.EndIncluded, nil
-	case at:
-		r.say(fact, Differs, "it is widened to the day")
-		return wide, nil
-	case beside:
-		r.say(fact, Differs, "its own millisecond is left out")
-		return signformstest.EndExcluded, nil
-	}
-	r.say(fact, Differs, "it is narrowed to the day")
-	return narrow, nil
+	r.say("unknown parameters", CannotTell, "the list with them is another, or it moves")
 }

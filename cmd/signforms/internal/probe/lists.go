@@ -1,192 +1,168 @@
 package probe
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
-// assumedSize is the default page size that the wire format assumes. assumedLimit is the largest limit that it documents.
 const (
-	assumedSize  = 10
-	assumedLimit = 100
-	// furthestLimit is the largest limit that is tried.
-	furthestLimit = 1000
+	assumedSize   = 10   // of a page without a limit
+	assumedLimit  = 100  // the largest
+	furthestLimit = 1000 // the largest that is tried
 )
 
-// sizes finds out how many documents a page has, by default and at most. It keeps a sample of the newest documents.
-func (r *run) sizes(ctx context.Context, first answer) error {
-	hundred, err := r.list(ctx, []string{"limit", "100", "sortOrder", "desc"})
-	if err != nil {
-		return err
+type params = signforms.DocumentListParams
+
+func ids(records []record) (all []string) {
+	for _, rec := range records {
+		all = append(all, rec.id)
 	}
-	more, err := r.list(ctx, []string{"limit", "101", "sortOrder", "desc"})
-	if err != nil {
-		return err
-	}
-	if err := r.largest(ctx, hundred, more); err != nil {
-		return err
-	}
-	if r.sample == nil {
-		r.sample = hundred.documents()
-	}
-	if r.sample == nil {
-		r.sample = more.documents()
-	}
-	r.pageSize(first)
-	r.check("pagination", first.object["pagination"] != nil, "%s", ifThen(first.object["pagination"] != nil, "it is there", "it is missing"))
-	r.report.Profile.NoPagination = first.object["pagination"] == nil
-	one, err := r.list(ctx, []string{"limit", "1"})
-	if err != nil {
-		return err
-	}
-	if n := len(one.documents()); len(r.sample) > 0 && one.ok() {
-		r.check("limit one", n == 1, "%d documents", n)
-	}
-	r.count(one)
-	return nil
+	return all
 }
 
-func ifThen(is bool, yes, no string) string {
-	if is {
-		return yes
-	}
-	return no
-}
-
-// largest finds out the largest limit, starting from the answers to the limits 100 and 101.
-func (r *run) largest(ctx context.Context, hundred, more answer) error {
-	n := len(more.documents())
-	known := more.total()
-	r.size = assumedSize
-	switch {
-	case !hundred.ok() && !hundred.refused(), !more.ok() && !more.refused():
-		r.say("largest limit", CannotTell, "100: %s; 101: %s", hundred.short(), more.short())
-	case !hundred.ok():
-		most, a, err := r.search(ctx, 0, assumedLimit)
-		if err != nil || most == 0 {
-			return err
+func shared(a, b []record) (n int) {
+	in := ids(b)
+	for _, rec := range a {
+		if slices.Contains(in, rec.id) {
+			n++
 		}
-		r.size, r.sample, r.report.Profile.MaxLimit = most, a.documents(), most
-		r.say("largest limit", Differs, "%d is the most", most)
+	}
+	return n
+}
+
+// alike reports whether two answers are one part of a list. Of several records few may have moved in between.
+func alike(a, b answer) bool {
+	n := max(len(a.records), len(b.records))
+	return a.ok() && b.ok() && n > 0 && shared(a.records, b.records)*5 >= n*3
+}
+
+// apart reports whether an answer is another part of the list than b.
+func apart(a, b answer) bool {
+	return a.ok() && len(a.records) > 0 && shared(a.records, b.records)*5 <= len(a.records)*2
+}
+
+// sizes finds out whether limit is obeyed, and how many documents a page has without one.
+func (r *run) sizes(ctx context.Context) {
+	one := r.documents(ctx, params{Limit: 1})
+	several := len(r.first.records) > 1
+	if several && one.ok() && len(one.records) > 1 {
+		one = r.rename(ctx, "limit", []string{"pageSize", "perPage", "per_page", "page_size", "size", "take"}, "1", func(a answer) bool { return len(a.records) == 1 }, params{Limit: 1}, one)
+		if len(one.records) == 1 {
+			r.say("limit one", Differs, "limit is called %s", r.report.Endpoints[signforms.OpListDocuments].Names["limit"])
+		} else {
+			r.say("limit one", Differs, "%d documents", len(one.records))
+		}
+	} else if several && one.ok() && len(one.records) == 1 {
+		r.say("limit one", Holds, "1 document, of at least %d", len(r.first.records))
+	}
+	r.limited = several && len(one.records) == 1
+	hundred := r.documents(ctx, params{Limit: assumedLimit})
+	r.sample, r.size = r.first.records, max(1, len(r.first.records))
+	if hundred.ok() && len(hundred.records) >= len(r.sample) {
+		r.sample, r.size = hundred.records, assumedLimit
+	}
+	if one.ok() && hundred.refused() {
+		r.most = r.search(ctx, 1, assumedLimit)
+	}
+	switch n := len(r.first.records); {
+	case n == 0:
+	case n > assumedSize:
+		r.say("page size", Differs, "at least %d documents", n)
+	case n < len(r.sample):
+		r.check("page size", n == assumedSize, "%d documents, of at least %d", n, len(r.sample))
+	default:
+		r.say("page size", CannotTell, "no more than %d documents were seen", n)
+	}
+	if n := len(r.first.records); 0 < n && n < len(r.sample) && n != assumedSize {
+		r.report.Profile.PageSize = n
+	}
+	r.pagination()
+}
+
+// search finds the largest accepted limit above yes, which is accepted, and below no, which is refused. It keeps the largest page
+// as the sample.
+func (r *run) search(ctx context.Context, yes, no int) (most int) {
+	for no-yes > 1 && r.stop == nil {
+		middle := (yes + no) / 2
+		a := r.documents(ctx, params{}, "limit", strconv.Itoa(middle))
+		switch {
+		case a.ok():
+			yes = middle
+			if r.size = min(yes, assumedLimit); len(a.records) >= len(r.sample) && middle <= assumedLimit {
+				r.sample = a.records
+			}
+		case a.refused():
+			no = middle
+		default:
+			return 0
+		}
+	}
+	return yes
+}
+
+// largest finds out what happens to a limit of more than 100.
+func (r *run) largest(ctx context.Context) {
+	if r.most > 0 {
+		r.say("largest limit", Differs, "%d is the most", r.most)
+		r.report.Profile.MaxLimit = r.most
+	}
+	if r.most > 0 || r.sample == nil {
+		return
+	}
+	more := r.documents(ctx, params{}, "limit", strconv.Itoa(assumedLimit+1))
+	n := len(more.records)
+	switch {
+	case more.refused():
+		r.check("largest limit", more.invalid(), "101: %s", more.short())
 	case !more.ok():
-		r.size = assumedLimit
-		r.check("largest limit", more.status == http.StatusBadRequest, "101: %s", more.short())
+	case !r.limited:
+		r.say("largest limit", CannotTell, "limit is not known to be obeyed")
 	case n > assumedLimit:
-		return r.beyond(ctx)
-	case n < assumedLimit && known <= n: // known is -1 when the total is not given
-		r.size = assumedLimit
-		r.say("largest limit", Differs, "101 is taken; with %d documents it cannot be seen whether it is cut to 100", n)
-	case n > 0:
-		r.size = n
+		r.beyond(ctx)
+	case r.cut && n == r.size || r.limited && n == assumedLimit && r.paged && !r.complete:
+		r.say("largest limit", Differs, "101 is taken for %d", n)
 		r.report.Profile.CutLimit = true
 		if n != assumedLimit {
 			r.report.Profile.MaxLimit = n
 		}
-		r.say("largest limit", Differs, "101 is taken for %d", n)
 	default:
-		r.size = assumedLimit
-		r.say("largest limit", Differs, "101 is taken; without documents it cannot be seen whether it is cut to 100")
+		r.say("largest limit", Differs, "101 is taken; with %d documents it cannot be seen what for", n)
 	}
-	return nil
 }
 
-// beyond looks for the largest limit above 101.
-func (r *run) beyond(ctx context.Context) error {
-	r.size = assumedLimit
-	far, err := r.list(ctx, []string{"limit", strconv.Itoa(furthestLimit), "sortOrder", "desc"})
-	if err != nil {
-		return err
+func (r *run) beyond(ctx context.Context) {
+	far := r.documents(ctx, params{}, "limit", strconv.Itoa(furthestLimit))
+	most := furthestLimit
+	if far.refused() {
+		most = r.search(ctx, assumedLimit+1, furthestLimit)
 	}
-	if far.ok() {
-		r.report.Profile.MaxLimit = furthestLimit
-		r.say("largest limit", Differs, "%d is taken too", furthestLimit)
-		return nil
-	}
-	most, _, err := r.search(ctx, assumedLimit+1, furthestLimit)
-	if err != nil || most == 0 || !far.refused() {
+	if r.size = assumedLimit; !far.ok() && !far.refused() || most == 0 {
 		r.say("largest limit", Differs, "101 is taken too")
-		return err
+		return
 	}
 	r.report.Profile.MaxLimit = most
-	r.say("largest limit", Differs, "%d is the most", most)
-	return nil
+	r.say("largest limit", Differs, "%d is taken too", most)
 }
 
-// search finds the largest accepted limit from yes, which is accepted or 0, up to no, which is refused. It returns 0 when a request
-// fails.
-func (r *run) search(ctx context.Context, yes, no int) (most int, last answer, err error) {
-	for no-yes > 1 {
-		middle := (yes + no) / 2
-		a, err := r.list(ctx, []string{"limit", strconv.Itoa(middle), "sortOrder", "desc"})
-		if err != nil {
-			return 0, answer{}, err
+// direction returns 1 for oldest first, -1 for newest first, 2 for neither, and 0 when fewer than three different times or a time that
+// cannot be read show nothing.
+func direction(records []record) (sign int) {
+	times := map[time.Time]bool{}
+	for i, rec := range records {
+		if times[rec.created] = true; rec.created.IsZero() {
+			return 0
 		}
-		switch {
-		case a.ok():
-			yes, last = middle, a
-		case a.refused():
-			no = middle
-		default:
-			return 0, answer{}, nil
+		if i == 0 {
+			continue
 		}
-	}
-	return yes, last, nil
-}
-
-func (r *run) pageSize(first answer) {
-	n := len(first.documents())
-	switch {
-	case !first.ok(), r.size < assumedSize, len(r.sample) == 0:
-	case n < len(r.sample) || first.total() > n:
-		r.check("page size", n == assumedSize, "%d documents", n)
-		if n != assumedSize {
-			r.report.Profile.PageSize = n
-		}
-	case n > assumedSize:
-		r.say("page size", Differs, "at least %d documents", n)
-	default:
-		r.say("page size", CannotTell, "there are only %d documents", n)
-	}
-}
-
-// count checks documentsCount in the answer to limit=1.
-func (r *run) count(one answer) {
-	n, err := strconv.Atoi(string(one.object["documentsCount"]))
-	switch {
-	case err != nil:
-		r.say("documents count", CannotTell, "documentsCount is missing")
-	case len(r.sample) < 2:
-		r.say("documents count", CannotTell, "there are only %d documents", len(r.sample))
-	default:
-		r.check("documents count", n > 1, "%d, of a page of 1 out of at least %d", n, len(r.sample))
-		r.report.Profile.CountPage = n <= 1
-	}
-}
-
-func created(d record) time.Time {
-	text, _ := d["createdAt"].(string)
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
-func id(d record) string {
-	s, _ := d["documentId"].(string)
-	return s
-}
-
-// direction returns 1 for oldest first, -1 for newest first, 0 when all times are equal, and 2 when they are not sorted.
-func direction(docs []record) (sign int) {
-	for i := 1; i < len(docs); i++ {
-		c := created(docs[i]).Compare(created(docs[i-1]))
-		switch {
+		switch c := rec.created.Compare(records[i-1].created); {
 		case c == 0:
 		case sign == 0:
 			sign = c
@@ -194,203 +170,260 @@ func direction(docs []record) (sign int) {
 			return 2
 		}
 	}
+	if len(times) < 3 {
+		return 0
+	}
 	return sign
 }
 
-var directions = map[int]string{1: "oldest first", -1: "newest first", 0: "all of one time", 2: "in no order of createdAt"}
+var directions = map[int]string{1: "oldest first", -1: "newest first", 2: "in no order of createdAt"}
 
-// orders asks for both sort orders and without a sort order.
-func (r *run) orders(ctx context.Context) error {
-	size := strconv.Itoa(r.size)
-	none, err := r.list(ctx, []string{"limit", size})
-	if err != nil {
-		return err
+// orders asks for both sort orders. The order without one was seen twice.
+func (r *run) orders(ctx context.Context) {
+	usual, first := direction(r.sample), direction(r.first.records)
+	if usual == 0 {
+		r.say("default order", CannotTell, "there are not three documents of different, readable times")
+		r.say("sort orders", CannotTell, "there are not three documents of different, readable times")
+		return
 	}
-	if d := direction(none.documents()); d != 0 {
-		r.check("default order", d == -1, "%s", directions[d])
-		r.report.Profile.OldestFirst = d == 1
+	explained := r.otherwiseSorted()
+	if explained != "" {
+		r.say("default order", CannotTell, "%s, and so by %s too", directions[usual], explained)
+	} else if first == 0 || first == usual {
+		r.check("default order", usual == -1, "%s", directions[usual])
+		r.report.Profile.OldestFirst = usual == 1
 	}
-	up, err := r.list(ctx, []string{"limit", size, "sortOrder", "asc"})
-	if err != nil {
-		return err
-	}
-	asc, desc := direction(up.documents()), direction(r.sample)
-	if asc != 0 && desc != 0 {
+	ask := func(o signforms.SortOrder) answer { return r.documents(ctx, params{SortOrder: o, Limit: r.size}) }
+	up, down := ask(signforms.OldestFirst), ask(signforms.NewestFirst)
+	asc, desc := direction(up.records), direction(down.records)
+	if explained != "" && asc == 1 && desc == -1 {
+		r.say("sort orders", CannotTell, "asc: %s; desc: %s, and so by %s too", directions[asc], directions[desc], explained)
+	} else if asc != 0 && desc != 0 && up.ok() && down.ok() {
 		r.check("sort orders", asc == 1 && desc == -1, "asc: %s; desc: %s", directions[asc], directions[desc])
+	} else if up.refused() && down.refused() {
+		r.say("sort orders", Differs, "asc: %s; desc: %s", up.short(), down.short())
 	}
-	r.ties(up.documents(), 1)
-	return nil
+	if r.sorted = asc == 1 && desc == -1; !r.sorted && r.stop == nil && (up.refused() && down.refused() || up.ok() && down.ok() && asc == desc && asc == usual) {
+		up = r.respell(ctx)
+	}
+	r.ties(up.records)
 }
 
-// ties checks the order of documents with equal times in a list. sign is the expected order of their ids.
-func (r *run) ties(docs []record, sign int) {
-	sorted, seen := true, 0
+// otherwiseSorted returns a field that changes on its own and puts the documents into the same order as createdAt, so that these cannot
+// be told apart; or "".
+func (r *run) otherwiseSorted() string {
+	updated, up, down, own := true, true, true, false
+	sign := direction(r.sample)
+	for i, rec := range r.sample {
+		own = own || !rec.doc.UpdatedAt.Equal(rec.created)
+		if i > 0 {
+			updated = updated && rec.doc.UpdatedAt.Compare(r.sample[i-1].doc.UpdatedAt)*sign >= 0
+			c := cmp.Compare(rec.doc.DocumentName, r.sample[i-1].doc.DocumentName)
+			up, down = up && c >= 0, down && c <= 0
+		}
+	}
+	switch {
+	case sign*sign != 1:
+		return ""
+	case updated && own && !r.sample[0].doc.UpdatedAt.IsZero():
+		return "updatedAt"
+	case (up || down) && r.sample[0].doc.DocumentName != r.sample[len(r.sample)-1].doc.DocumentName:
+		return "documentName"
+	}
+	return ""
+}
+
+// respell looks for the service's own words for the sort orders.
+func (r *run) respell(ctx context.Context) (up answer) {
+	for _, words := range []map[string]string{{"asc": "ascending", "desc": "descending"}, {"asc": "ASC", "desc": "DESC"}, {"asc": "1", "desc": "-1"}} {
+		if up = r.sortBy(ctx, func(e *signforms.Endpoint) { e.Values["sortOrder"] = words }); r.sorted {
+			r.say("sort orders", Differs, "asc is called %s", words["asc"])
+			return up
+		}
+	}
+	for _, name := range []string{"sort", "order", "sortDirection"} {
+		if up = r.sortBy(ctx, func(e *signforms.Endpoint) { e.Names["sortOrder"] = name }); r.sorted {
+			r.say("sort orders", Differs, "sortOrder is called %s", name)
+			return up
+		}
+	}
+	return answer{}
+}
+
+// sortBy tries an endpoint, and keeps it when both orders come with it.
+func (r *run) sortBy(ctx context.Context, change func(*signforms.Endpoint)) answer {
+	tried := r.with(signforms.OpListDocuments, change)
+	up := r.documentsBy(ctx, tried, params{SortOrder: signforms.OldestFirst, Limit: r.size})
+	if direction(up.records) != 1 {
+		return up
+	}
+	if down := r.documentsBy(ctx, tried, params{SortOrder: signforms.NewestFirst, Limit: r.size}); direction(down.records) == -1 {
+		r.sorted, r.report.Endpoints = true, tried
+	}
+	return up
+}
+
+// ties checks the order of documents with equal times in a list that is oldest first. Ids that rise with time show nothing: then the
+// order of creation looks the same.
+func (r *run) ties(docs []record) {
+	pairs, risen, fallen, other := 0, 0, 0, 0
 	for i := 1; i < len(docs); i++ {
-		if created(docs[i]).Equal(created(docs[i-1])) && !created(docs[i]).IsZero() {
-			seen++
-			sorted = sorted && strings.Compare(id(docs[i]), id(docs[i-1])) == sign
+		rising := cmp.Compare(docs[i].id, docs[i-1].id) > 0
+		switch {
+		case docs[i].created.IsZero() || docs[i].created.Nanosecond() == 0: // perhaps cut in print
+		case docs[i].created.Equal(docs[i-1].created) && rising:
+			pairs++
+		case docs[i].created.Equal(docs[i-1].created):
+			pairs++
+			other++
+		case rising:
+			risen++
+		default:
+			fallen++
 		}
 	}
 	switch {
-	case seen == 0:
-		r.say("ties", CannotTell, "no two documents have one time")
-	case seen < 6 && sorted: // may be by chance
-		r.say("ties", CannotTell, "only %d pairs have one time", seen)
+	case !r.sorted || direction(docs) != 1 || pairs == 0:
+		r.say("ties", CannotTell, "no two documents have one time, to the millisecond")
+	case other > 0:
+		r.say("ties", Differs, "%d of %d pairs are not", other, pairs)
+	case pairs < 6 || fallen < 3 || fallen*5 < risen:
+		r.say("ties", CannotTell, "%d pairs of one time, which may be sorted otherwise", pairs)
 	default:
-		r.check("ties", sorted, "%d pairs of one time", seen)
+		r.say("ties", Holds, "%d pairs of one time", pairs)
 	}
 }
 
-// pages asks for the second page with a limit of 1, and for a page past the last.
-func (r *run) pages(ctx context.Context) error {
-	if len(r.sample) > 1 {
-		second, err := r.list(ctx, []string{"limit", "1", "page", "2", "sortOrder", "desc"})
-		if err != nil {
-			return err
-		}
-		if docs := second.documents(); len(docs) == 1 && (id(docs[0]) == id(r.sample[1]) || id(docs[0]) == id(r.sample[0])) {
-			r.check("pages", id(docs[0]) == id(r.sample[1]), "page 2 of one document is the %s", ifThen(id(docs[0]) == id(r.sample[1]), "second", "first"))
-		} else if len(docs) != 1 && second.ok() {
-			r.say("pages", Differs, "page 2 of one document holds %d", len(docs))
-		}
+// pages asks for pages 1 and 2, and for page 0 if page 1 is not the first. Oldest first, new documents move nothing.
+func (r *run) pages(ctx context.Context) {
+	p := params{}
+	if r.limited {
+		p.Limit = min(5, max(1, len(r.sample)/2))
 	}
-	far, err := r.list(ctx, []string{"limit", "1", "page", "1000000"})
-	if err != nil {
-		return err
+	if r.sorted {
+		p.SortOrder = signforms.OldestFirst
 	}
-	r.empty(far)
-	return nil
-}
-
-// empty checks how a list without records is written.
-func (r *run) empty(a answer) {
-	raw, there := a.object["documents"]
-	text := strings.TrimSpace(string(raw))
-	switch {
-	case !a.ok() || a.object == nil, there && text != "[]" && text != "null":
-		r.say("empty list", CannotTell, "a page past the last: %s", a.short())
-	case !there:
-		r.say("empty list", Differs, "its key is missing")
-		r.report.Profile.None = noneMissing
-	case text == "null":
-		r.say("empty list", Differs, "null")
-		r.report.Profile.None = noneNull
-	default:
-		r.say("empty list", Holds, "[]")
-	}
-}
-
-var knownStatuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID"}
-
-// statuses asks for documents in PENDING and in a status that does not exist.
-func (r *run) statuses(ctx context.Context) error {
-	unknown, err := r.list(ctx, []string{"limit", "1", "status", "NO_SUCH_STATUS"})
-	if err != nil {
-		return err
-	}
-	switch n := len(unknown.documents()); {
-	case unknown.status == http.StatusBadRequest:
-		r.say("unknown status", Holds, "%s", unknown.short())
-	case unknown.ok() && n > 0:
-		r.say("unknown status", Differs, "it is ignored")
-		r.report.Profile.UnknownStatus = statusIgnored
-	case unknown.ok() && len(r.sample) > 0:
-		r.say("unknown status", Differs, "the list is empty")
-		r.report.Profile.UnknownStatus = statusEmpty
-	default:
-		r.say("unknown status", CannotTell, "%s", unknown.short())
-	}
-	pending, err := r.list(ctx, []string{"limit", "1", "status", "PENDING"})
-	if err != nil {
-		return err
-	}
-	r.inProgress(pending, unknown)
-	return nil
-}
-
-func (r *run) inProgress(pending, unknown answer) {
-	var odd []string
-	for _, d := range r.sample {
-		s, _ := d["status"].(string)
-		if s == "PENDING" {
-			r.say("status in progress", Holds, "documents have it")
+	r.empties(r.documents(ctx, params{Limit: 1, Page: 1_000_000}))
+	for range 2 { // what disagrees is asked once more
+		if r.pagesOnce(ctx, p) {
 			return
 		}
-		if s != "" && !slices.Contains(knownStatuses, s) && !strings.EqualFold(s, "voided") && !slices.Contains(odd, s) {
-			odd = append(odd, s)
-		}
 	}
-	switch refused := pending.status == http.StatusBadRequest && unknown.status == http.StatusBadRequest; {
-	case refused && len(odd) == 1:
-		r.say("status in progress", Differs, "documents are %s, and PENDING is refused", word(odd[0]))
-		r.report.Profile.InProgress = odd[0]
-	case refused:
-		r.say("status in progress", Differs, "PENDING is refused; of what is seen %d statuses are unknown", len(odd))
-	case pending.ok() && unknown.status == http.StatusBadRequest:
-		r.say("status in progress", Holds, "it is taken as a filter")
+	r.say("pages", CannotTell, "pages 1 and 2 agree with no way of counting")
+}
+
+func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
+	base := r.documents(ctx, p)
+	number := func(n string) answer { return r.documents(ctx, p, "page", n) }
+	one, two := number("1"), number("2")
+	if len(base.records) == 0 || !base.ok() || r.stop != nil {
+		r.say("pages", CannotTell, "there are no documents, or they are not listed")
+		return true
+	}
+	switch {
+	case alike(one, base) && (apart(two, base) || two.ok() && len(two.records) == 0):
+		r.paged = true
+		r.say("pages", Holds, "page 1 is that without a page, and page 2 is another")
+	case one.ok() && !alike(one, base) && (apart(one, base) || len(one.records) == 0):
+		zero := number("0")
+		if !alike(zero, base) || len(zero.records) == 0 {
+			return false
+		}
+		r.say("pages", Differs, "they count from 0")
+		r.tryPages(ctx, p, base, func(e *signforms.Endpoint) { e.PagesFromZero = true })
+	case alike(one, base) && alike(two, base):
+		if again := number("3"); !alike(again, base) {
+			return false
+		}
+		r.say("pages", Differs, "page is not obeyed")
+		q := p
+		q.Page = 2
+		r.rename(ctx, "page", []string{"pageNumber", "pageNo", "page_number", "pageIndex", "currentPage", "p"}, "2", func(a answer) bool { return apart(a, base) }, q, base)
+		if name := r.report.Endpoints[signforms.OpListDocuments].Names["page"]; name != "" {
+			r.named(ctx, p, base, name)
+		}
 	default:
-		r.say("status in progress", CannotTell, "no document is in progress")
+		return false
+	}
+	return true
+}
+
+// named notes the name of page, and asks whether pages of that name count from 1.
+func (r *run) named(ctx context.Context, p params, base answer, name string) {
+	r.say("pages", Differs, "page is called %s", name)
+	if r.tryPages(ctx, p, base, func(*signforms.Endpoint) {}); r.paged {
+		return
+	}
+	if r.tryPages(ctx, p, base, func(e *signforms.Endpoint) { e.PagesFromZero = true }); r.paged {
+		r.say("pages", Differs, "page is called %s, and counts from 0", name)
+		return
+	}
+	r.report.Endpoints = r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { delete(e.Names, "page") })
+}
+
+// tryPages keeps a change of the endpoint if the SDK then gets the first page and another one.
+func (r *run) tryPages(ctx context.Context, p params, base answer, change func(*signforms.Endpoint)) {
+	tried := r.with(signforms.OpListDocuments, change)
+	p.Page = 1
+	one := r.documentsBy(ctx, tried, p)
+	p.Page = 2
+	two := r.documentsBy(ctx, tried, p)
+	if alike(one, base) && (apart(two, base) || two.ok() && len(two.records) == 0) {
+		r.paged, r.report.Endpoints = true, tried
 	}
 }
 
-// word returns a text of the service if it looks like a status or a code, and a description otherwise.
-func word(s string) string {
-	if len(s) > 40 || strings.ContainsFunc(s, func(c rune) bool { return c != '_' && c != '-' && (c < 'A' || c > 'z') }) {
-		return "of another spelling"
+// rename looks for the service's name of an input that is not obeyed: first with all candidates at once. It keeps the name when the
+// SDK's own request with it has the effect, and returns the answer to that.
+func (r *run) rename(ctx context.Context, input string, names []string, value string, effect func(answer) bool, p params, before answer) answer {
+	ask := func(names []string) answer {
+		q := p
+		q.Limit, q.Page = 0, 0
+		if input != "limit" {
+			q.Limit = p.Limit
+		}
+		var set []string
+		for _, name := range names {
+			set = append(set, name, value)
+		}
+		return r.documents(ctx, q, set...)
 	}
-	return s
-}
-
-// archived finds out whether a list without the archive filter holds archived documents.
-func (r *run) archived(ctx context.Context) error {
-	yes, err := r.list(ctx, []string{"limit", "1", "archive", "true"})
-	if err != nil {
-		return err
+	all := ask(names)
+	if all.refused() { // one of them, as an unknown parameter
+		at := slices.IndexFunc(names, func(name string) bool { return effect(ask([]string{name})) })
+		names = names[max(at, 0):min(at+1, len(names))]
 	}
-	docs := yes.documents()
-	if !yes.ok() || len(docs) == 0 || docs[0]["isArchived"] == false {
-		r.say("archive", CannotTell, "%s", ifThen(yes.ok(), "no document is archived", yes.short()))
-		return nil
+	if len(names) == 0 || len(names) > 1 && !effect(all) {
+		return before
 	}
-	for _, d := range r.sample {
-		if d["isArchived"] == true {
-			r.say("archive", Holds, "the list has archived documents")
-			return nil
+	for len(names) > 1 {
+		half := names[:len(names)/2]
+		if names = names[len(half):]; effect(ask(half)) {
+			names = half
 		}
 	}
-	if r.ignoreIDs {
-		r.say("archive", CannotTell, "a single document cannot be asked for")
-		return nil
+	tried := r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { e.Names[input] = names[0] })
+	if a := r.documentsBy(ctx, tried, p); effect(a) {
+		r.report.Endpoints = tried
+		return a
 	}
-	again, err := r.list(ctx, []string{"documentId", id(docs[0])})
-	if err != nil {
-		return err
-	}
-	if !again.ok() {
-		r.say("archive", CannotTell, "%s", again.short())
-		return nil
-	}
-	there := len(again.documents()) > 0
-	r.check("archive", there, "an archived document is %s", ifThen(there, "listed", "listed with archive=true only"))
-	r.report.Profile.HideArchived = !there
-	return nil
+	return before
 }
 
-// unknownParameter asks with parameters that older clients send.
-func (r *run) unknownParameter(ctx context.Context) error {
-	if len(r.sample) == 0 {
-		return nil
+// empties checks how a list of documents without records is written.
+func (r *run) empties(a answer) {
+	if _, told := r.outcomes["empty list"]; told || !a.ok() || len(a.records) > 0 || a.Status != http.StatusOK {
+		return
 	}
-	a, err := r.list(ctx, []string{"limit", "1", "sortOrder", "desc", "filter", "nothing", "sortBy", "nothing"})
-	if err != nil {
-		return err
+	raw, there := object(a.raw)["documents"]
+	switch text := string(raw); {
+	case !there:
+		r.say("empty list", Differs, "its key is missing")
+		r.report.Profile.None = signformstest.NoneIsMissing
+	case text == "null":
+		r.say("empty list", Differs, "null")
+		r.report.Profile.None = signformstest.NoneIsNull
+	case len(text) >= 2 && text[0] == '[':
+		r.say("empty list", Holds, "[]")
 	}
-	if !a.ok() && !a.refused() {
-		r.say("unknown parameters", CannotTell, "%s", a.short())
-		return nil
-	}
-	docs := a.documents()
-	same := len(docs) == 1 && id(docs[0]) == id(r.sample[0])
-	r.check("unknown parameters", same, "filter and sortBy: %s", ifThen(same, "the same list", fmt.Sprintf("%d documents, %s", len(docs), a.short())))
-	return nil
 }

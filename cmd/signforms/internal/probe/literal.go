@@ -20,20 +20,26 @@ var constants = map[reflect.Type][]string{
 	reflect.TypeFor[signformstest.ErrorLayout]():   {"LayoutMessage", "LayoutError", "LayoutDataMessage", "LayoutDataError", "LayoutText"},
 }
 
-// ProfileLiteral returns a Profile as Go source, with the fields that differ from the default, or "" when none does.
-func ProfileLiteral(p signformstest.Profile) string {
+// ProfileLiteral returns a Profile as Go source, with the fields that differ from the default, or "" when none does. show returns how
+// a text of the service is written.
+func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 	var fields []string
 	v := reflect.ValueOf(p)
 	for f, value := range v.Fields() {
-		if value.IsZero() || f.Name == "Endpoints" {
+		if value.IsZero() {
 			continue
 		}
 		text := fmt.Sprintf("%#v", value.Interface())
 		if names := constants[value.Type()]; names != nil {
 			text = "signformstest." + names[value.Int()]
 		}
-		if f.Name == "Extra" {
+		switch f.Name {
+		case "Endpoints":
+			text = EndpointsLiteral(p.Endpoints, show)
+		case "Extra":
 			text = extraLiteral(p.Extra)
+		case "InProgress":
+			text = fmt.Sprintf("%q", show(p.InProgress))
 		}
 		fields = append(fields, "\t"+f.Name+": "+text+",\n")
 	}
@@ -43,24 +49,18 @@ func ProfileLiteral(p signformstest.Profile) string {
 	return "signformstest.Profile{\n" + strings.Join(fields, "") + "}"
 }
 
-// extraLiteral writes the extra fields with their booleans and numbers. Other values may be personal data, so it writes "" for them.
+// extraLiteral writes the extra fields.
 func extraLiteral(extra map[string]any) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		value := `""`
-		switch extra[name].(type) {
-		case bool, float64:
-			value = fmt.Sprintf("%#v", extra[name])
-		}
-		if fieldName.MatchString(name) {
-			pairs = append(pairs, fmt.Sprintf("%q: %s", name, value))
-		}
+		pairs = append(pairs, fmt.Sprintf("%q: %#v", name, extra[name]))
 	}
 	return "map[string]any{" + strings.Join(pairs, ", ") + "}"
 }
 
 var inputsNames = map[signforms.Inputs]string{
-	signforms.InputsQuery: "signforms.InputsQuery", signforms.InputsBody: "signforms.InputsBody", both: "signforms.InputsQuery | signforms.InputsBody",
+	signforms.InputsQuery: "signforms.InputsQuery", signforms.InputsBody: "signforms.InputsBody",
+	signforms.InputsQuery | signforms.InputsBody: "signforms.InputsQuery | signforms.InputsBody",
 }
 
 var operationNames = map[signforms.Operation]string{
@@ -69,38 +69,58 @@ var operationNames = map[signforms.Operation]string{
 	signforms.OpListRespondents: "signforms.OpListRespondents", signforms.OpListResponses: "signforms.OpListResponses",
 }
 
-// EndpointsLiteral returns Options.Endpoints as Go source, or "" when there is nothing to override.
-func EndpointsLiteral(endpoints map[signforms.Operation]signforms.Endpoint) string {
+// EndpointsLiteral returns Options.Endpoints as Go source, or "" when there is nothing to override. show returns how a text of the
+// user or the service is written.
+func EndpointsLiteral(endpoints map[signforms.Operation]signforms.Endpoint, show func(string) string) string {
 	if len(endpoints) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("map[signforms.Operation]signforms.Endpoint{\n")
 	for _, op := range slices.Sorted(maps.Keys(endpoints)) {
-		e := endpoints[op]
-		var fields []string
-		if e.Method != "" {
-			fields = append(fields, fmt.Sprintf("Method: %q", e.Method))
-		}
-		if e.Path != "" {
-			fields = append(fields, fmt.Sprintf("Path: %q", e.Path))
-		}
-		if e.Inputs != 0 {
-			fields = append(fields, "Inputs: "+inputsNames[e.Inputs])
-		}
-		if len(e.Names) > 0 {
-			fields = append(fields, fmt.Sprintf("Names: %#v", e.Names))
-		}
-		if len(e.Values) > 0 {
-			fields = append(fields, fmt.Sprintf("Values: %#v", e.Values))
-		}
-		if e.TimeLayout != "" {
-			fields = append(fields, fmt.Sprintf("TimeLayout: %q", e.TimeLayout))
-		}
-		if e.PagesFromZero {
-			fields = append(fields, "PagesFromZero: true")
-		}
-		fmt.Fprintf(&b, "\t%s: {%s},\n", operationNames[op], strings.Join(fields, ", "))
+		fmt.Fprintf(&b, "\t%s: {%s},%s\n", operationNames[op], strings.Join(endpointFields(endpoints[op], show), ", "),
+			ifThen(op == signforms.OpVoidDocument || op == signforms.OpSendReminder || op == signforms.OpSend, " // not tried on a document", ""))
 	}
 	return b.String() + "}"
 }
+
+func endpointFields(e signforms.Endpoint, show func(string) string) (fields []string) {
+	text := func(name, value string) {
+		if value != "" {
+			fields = append(fields, fmt.Sprintf("%s: %q", name, show(value)))
+		}
+	}
+	text("Method", e.Method)
+	text("Path", e.Path)
+	if e.Inputs != 0 {
+		fields = append(fields, "Inputs: "+inputsNames[e.Inputs])
+	}
+	if len(e.Names) > 0 {
+		fields = append(fields, "Names: "+shown(e.Names, show))
+	}
+	if len(e.Values) > 0 {
+		var values []string
+		for _, input := range slices.Sorted(maps.Keys(e.Values)) {
+			values = append(values, fmt.Sprintf("%q: %s", input, strings.TrimPrefix(shown(e.Values[input], show), "map[string]string")))
+		}
+		fields = append(fields, "Values: map[string]map[string]string{"+strings.Join(values, ", ")+"}")
+	}
+	if text("TimeLayout", e.TimeLayout); e.PagesFromZero {
+		fields = append(fields, "PagesFromZero: true")
+	}
+	if e.IgnoreTotals {
+		fields = append(fields, "IgnoreTotals: true")
+	}
+	return fields
+}
+
+func shown(names map[string]string, show func(string) string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		pairs = append(pairs, fmt.Sprintf("%q: %q", name, show(names[name])))
+	}
+	return "map[string]string{" + strings.Join(pairs, ", ") + "}"
+}
+
+// Verbatim writes a text as it is.
+func Verbatim(text string) string { return text }

@@ -2,226 +2,213 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/signforms/signforms-go"
 )
 
-// methods are the HTTP methods that void may have, the assumed one first.
-var methods = []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+// This file asks to void and to remind, with random ids. A service that reads its inputs elsewhere sees no id, and may act on any
+// record. So nothing is asked unless the lists prove that ids and workspaces count, and nothing more after the first answer that
+// may be a success.
 
-const both = signforms.InputsQuery | signforms.InputsBody
-
-// mayMutate reports whether requests with a random id are likely to be harmless. They are not if the service returns documents for
-// an id that no document has: it might then act on one of them.
-func (r *run) mayMutate(fact string) bool {
-	switch {
-	case r.ignoreIDs:
-		r.say(fact, CannotTell, "not asked: the service gives documents for an id that none has, and might act on them")
-	case r.report.Accepted:
-		r.say(fact, CannotTell, "not asked: an earlier request was carried out")
-	case r.outcomes["id filter"].Outcome == "":
-		r.say(fact, CannotTell, "not asked: whether the service looks at ids is not known")
-	default:
-		return true
-	}
-	return false
-}
-
-// void asks to void documents that do not exist, until the method and the place of the inputs are known.
-func (r *run) void(ctx context.Context) error {
-	if !r.mayMutate("void document") {
-		return nil
-	}
-	tried := slices.Clone(methods)
-	for len(tried) > 0 {
-		method := tried[0]
-		tried = tried[1:]
-		a, err := r.voidBy(ctx, method, both)
-		if err != nil || r.report.Accepted {
-			return err
-		}
-		if a.status == http.StatusMethodNotAllowed {
-			if allow := a.header.Get("Allow"); oneMethod.MatchString(allow) {
-				if tried = slices.DeleteFunc(tried, func(m string) bool { return m != allow }); len(tried) == 0 {
-					r.say("void document", Differs, "%s", a.short())
-					r.takeAllow("void document", a)
-				}
-			}
-			continue
-		}
-		if r.samePath(a) {
-			r.say("void document", CannotTell, "%s to %s, as for a path that does not exist", a.short(), method)
-			continue
-		}
-		return r.voidPlace(ctx, method, a)
-	}
-	if r.outcomes["void document"].Outcome == "" {
-		r.say("void document", Differs, "none of POST, PUT, PATCH and DELETE is allowed")
-	}
-	return nil
-}
-
-// voidPlace finds out where inputs are read, with a method that is accepted. inBoth is the answer to inputs in both places.
-func (r *run) voidPlace(ctx context.Context, method string, inBoth answer) error {
-	inQuery, err := r.voidBy(ctx, method, signforms.InputsQuery)
-	if err != nil || r.report.Accepted {
-		return err
-	}
-	inBody, err := r.voidBy(ctx, method, signforms.InputsBody)
-	if err != nil || r.report.Accepted {
-		return err
-	}
-	place, known := placeOf(inQuery, inBody)
-	if !known {
-		r.say("void document", CannotTell, "%s: both: %s; query: %s; body: %s", method, inBoth.short(), inQuery.short(), inBody.short())
-		return nil
-	}
-	r.endpoint("void document", method, place)
-	return nil
-}
-
-// placeOf returns where inputs are read. A service that reads the id answers that it is not found. A service that does not read it
-// answers that it is missing.
-func placeOf(inQuery, inBody answer) (signforms.Inputs, bool) {
-	query, body := inQuery.status == http.StatusNotFound, inBody.status == http.StatusNotFound
-	missingQuery, missingBody := missed(inQuery), missed(inBody)
-	switch {
-	case query && body:
-		return both, true
-	case query && missingBody:
-		return signforms.InputsQuery, true
-	case body && missingQuery:
-		return signforms.InputsBody, true
-	}
-	return 0, false
-}
-
-// missed reports whether an answer says that inputs are missing or in a form that is not accepted.
-func missed(a answer) bool {
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity}, a.status)
-}
-
-var placeNames = map[signforms.Inputs]string{signforms.InputsQuery: "the query", signforms.InputsBody: "the body", both: "either of query and body"}
-
-// endpoint notes the method of an operation and the place of its inputs.
-func (r *run) endpoint(fact, method string, place signforms.Inputs) {
-	usual := method == http.MethodPost && place == both
-	r.check(fact, usual, "%s, inputs are read in %s", method, placeNames[place])
-	if usual {
+// mutate asks to void, and then to remind.
+func (r *run) mutate(ctx context.Context) {
+	if reason := r.unsafe(ctx); reason != "" {
+		r.say("void document", CannotTell, "not asked: %s", reason)
+		r.say("send reminder", CannotTell, "not asked: %s", reason)
 		return
 	}
-	op := signforms.Operation(fact)
-	e := r.report.Endpoints[op]
-	if method != http.MethodPost {
+	void := action{r: r, op: signforms.OpVoidDocument, most: MostVoids, do: func(ctx context.Context, c *signforms.Client) error {
+		_, err := c.Documents.Void(ctx, signforms.PDFDocument(randomID()))
+		return err
+	}}
+	void.find(ctx)
+	if r.report.MayHaveActed != "" {
+		r.say("send reminder", CannotTell, "not asked: an earlier request may have been carried out")
+		return
+	}
+	remind := action{r: r, op: signforms.OpSendReminder, most: MostReminders, do: func(ctx context.Context, c *signforms.Client) error {
+		_, err := c.Documents.Remind(ctx, signforms.PDFDocument(randomID()))
+		return err
+	}}
+	if method := r.report.Endpoints[signforms.OpVoidDocument].Method; method != "" {
+		remind.second = method
+	}
+	remind.find(ctx)
+}
+
+// unsafe says why requests with a random id may do harm; empty when they may not.
+func (r *run) unsafe(ctx context.Context) string {
+	if r.WorkspaceID == "" {
+		return "no workspace was confirmed"
+	}
+	if !r.filtered || !r.holds("id filter") || len(r.sample) < 2 {
+		return "that the service looks at ids is not proven"
+	}
+	other := r.ask(ctx, question{workspace: stranger(r.WorkspaceID), do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		list, err := c.Documents.List(ctx, params{Limit: 1})
+		return pageOf(list, err, "documents", ofDocument)
+	}})
+	refused := errors.Is(other.err, signforms.ErrForbidden) || other.refused()
+	if refused || other.ok() && len(other.records) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a workspace that does not exist is answered too (%s), so the records may not be those of the workspace that was confirmed", other.short())
+}
+
+// action is void or reminder.
+type action struct {
+	r      *run
+	op     signforms.Operation
+	do     func(context.Context, *signforms.Client) error
+	most   int
+	second string // the method to try first after the documented one
+	asked  int
+}
+
+// find asks by each method until something reads the id, and then in which place.
+func (a *action) find(ctx context.Context) {
+	known := a.r.report.Endpoints[a.op]
+	methods := []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	if known.Method != "" {
+		methods = []string{known.Method}
+	} else if a.second != "" {
+		methods = slices.Insert(slices.DeleteFunc(methods, func(m string) bool { return m == a.second }), 1, a.second)
+	}
+	for len(methods) > 0 {
+		method := methods[0]
+		methods = methods[1:]
+		e := known
 		e.Method = method
+		got, again := a.try(ctx, e)
+		switch {
+		case !again:
+			return
+		case got.Status == http.StatusMethodNotAllowed:
+			if allow := got.Header.Get("Allow"); oneMethod.MatchString(allow) {
+				if a.r.say(string(a.op), Differs, "%s", got.short()); allow == http.MethodGet {
+					return // a GET is not tried: it may be carried out
+				}
+				methods = slices.DeleteFunc(methods, func(m string) bool { return m != allow })
+			}
+		}
 	}
-	if place != both {
+	if a.r.outcomes[string(a.op)].Outcome == "" {
+		a.r.say(string(a.op), CannotTell, "no method is answered in a way that shows that the id is read")
+	}
+}
+
+// try asks once with an endpoint. again is true when another method may do.
+func (a *action) try(ctx context.Context, e signforms.Endpoint) (got answer, again bool) {
+	got, stop := a.once(ctx, e)
+	if stop {
+		return got, false
+	}
+	if got.Status == http.StatusMethodNotAllowed {
+		return got, true
+	}
+	apart := unlike(got, a.r.controls(ctx, got))
+	if a.r.stop != nil || !apart {
+		return got, a.r.stop == nil
+	}
+	if got.missing() {
+		a.found(ctx, e, got)
+		return got, false
+	}
+	if !errors.Is(got.err, signforms.ErrInvalid) {
+		a.r.say(string(a.op), CannotTell, "%s by %s", got.short(), e.Method)
+		return got, false
+	}
+	for _, place := range []signforms.Inputs{signforms.InputsQuery, signforms.InputsBody} { // both are refused; perhaps one is not
 		e.Inputs = place
+		one, stop := a.once(ctx, e)
+		if stop {
+			return one, false
+		}
+		if one.missing() && unlike(one, a.r.controls(ctx, one)) {
+			a.found(ctx, e, one)
+			return one, false
+		}
 	}
-	r.report.Endpoints[op] = e
+	a.r.say(string(a.op), CannotTell, "%s by %s, wherever the id is", got.short(), e.Method)
+	return got, false
 }
 
-// voidBy asks once to void a document with a new random id.
-func (r *run) voidBy(ctx context.Context, method string, place signforms.Inputs) (answer, error) {
-	inputs := map[string]string{"documentId": RandomID(), "documentType": "PDF"}
-	var query url.Values
-	var body []byte
-	if place&signforms.InputsQuery != 0 {
-		query = url.Values{"documentId": {inputs["documentId"]}, "documentType": {"PDF"}}
+var placeNames = map[signforms.Inputs]string{0: "", signforms.InputsQuery: " with inputs in the query", signforms.InputsBody: " with inputs in the body",
+	signforms.InputsQuery | signforms.InputsBody: ""}
+
+// found notes an endpoint at which an unknown id is not found, if that depends on the id. An answer that suggests another path would
+// not.
+func (a *action) found(ctx context.Context, e signforms.Endpoint, got answer) {
+	if !a.dependent(ctx, e, got) {
+		a.r.say(string(a.op), CannotTell, "%s by %s, which is not known to depend on the id", got.short(), e.Method)
+		return
 	}
-	if place&signforms.InputsBody != 0 {
-		body, _ = json.Marshal(inputs) // cannot fail for strings
+	usual := (e.Method == http.MethodPost || e.Method == "") && e.Inputs == a.r.Endpoints[a.op].Inputs
+	a.r.check(string(a.op), usual, "%s%s: an unknown id is not found (%s), and other paths answer otherwise", e.Method, placeNames[e.Inputs], got.short())
+	if e.Method == http.MethodPost {
+		e.Method = ""
 	}
-	a, err := r.ask(ctx, method, r.path(signforms.OpVoidDocument), query, body, r.APIKey)
-	if err == nil && a.ok() {
-		r.report.Accepted = true
-		r.say("void document", Differs, "%s with a random id in %s was answered %d: a document may have been voided, so nothing more was asked",
-			method, placeNames[place], a.status)
+	if !usual {
+		a.r.report.Endpoints = a.r.with(a.op, func(known *signforms.Endpoint) { known.Method, known.Inputs = e.Method, e.Inputs })
 	}
-	return a, err
 }
 
-// remind asks at most twice to remind the signers of a document that does not exist. The requests count in the limit store.
-func (r *run) remind(ctx context.Context) error {
-	if r.Remind == nil || !r.mayMutate("send reminder") {
-		return nil
+// dependent asks void for what is no id, which must be refused otherwise. A reminder, of which few may be sent, must be answered as
+// such a void is.
+func (a *action) dependent(ctx context.Context, e signforms.Endpoint, got answer) bool {
+	if a.op == signforms.OpSendReminder {
+		return a.r.gone == got.print()
 	}
-	first, err := r.remindBy(ctx, http.MethodPost, signforms.InputsQuery)
-	if err != nil || r.outcomes["send reminder"].Outcome != "" {
-		return err
+	bad, stop := a.judge(a.r.ask(ctx, question{endpoints: a.endpoints(e), set: []string{"documentId", "not-an-id"},
+		do: func(ctx context.Context, c *signforms.Client) (page, error) { return page{}, a.do(ctx, c) }}))
+	if stop || !bad.refused() || bad.print() == got.print() {
+		return false
 	}
-	if first.StatusCode == http.StatusMethodNotAllowed {
-		return r.remindOtherwise(ctx)
-	}
-	second, err := r.remindBy(ctx, http.MethodPost, signforms.InputsBody)
-	if err != nil || r.outcomes["send reminder"].Outcome != "" {
-		return err
-	}
-	place, known := placeOf(answer{status: first.StatusCode}, answer{status: second.StatusCode})
-	if !known || r.sameMessage(first) {
-		r.say("send reminder", CannotTell, "POST: query: status %d; body: status %d", first.StatusCode, second.StatusCode)
-		return nil
-	}
-	r.endpoint("send reminder", http.MethodPost, place)
-	return nil
+	a.r.gone = got.print()
+	return true
 }
 
-// remindOtherwise tries the method of void, or else PUT, after POST was not allowed.
-func (r *run) remindOtherwise(ctx context.Context) error {
-	method := r.report.Endpoints[signforms.OpVoidDocument].Method
-	if method == "" || method == http.MethodGet {
-		method = http.MethodPut
-	}
-	second, err := r.remindBy(ctx, method, both)
-	if err != nil || r.outcomes["send reminder"].Outcome != "" {
-		return err
-	}
-	if second.StatusCode != http.StatusNotFound || r.sameMessage(second) {
-		r.say("send reminder", Differs, "POST is not allowed, and %s is answered %d", method, second.StatusCode)
-		return nil
-	}
-	r.say("send reminder", Differs, "%s; cannot tell where it reads inputs", method)
-	e := r.report.Endpoints[signforms.OpSendReminder]
-	e.Method = method
-	r.report.Endpoints[signforms.OpSendReminder] = e
-	return nil
+func (a *action) endpoints(e signforms.Endpoint) map[signforms.Operation]signforms.Endpoint {
+	return a.r.with(a.op, func(known *signforms.Endpoint) { known.Method, known.Inputs = e.Method, e.Inputs })
 }
 
-// sameMessage is samePath for an error of the SDK.
-func (r *run) sameMessage(e *signforms.Error) bool {
-	var a answer
-	a.status, a.text = e.StatusCode, string(e.Body)
-	json.Unmarshal(e.Body, &a.object) // a body that is not an object holds no message
-	return r.samePath(a)
+// once makes one request. stop is true when nothing more may be asked.
+func (a *action) once(ctx context.Context, e signforms.Endpoint) (got answer, stop bool) {
+	if a.asked++; a.asked > a.most {
+		return answer{}, true
+	}
+	return a.judge(a.r.ask(ctx, question{endpoints: a.endpoints(e),
+		do: func(ctx context.Context, c *signforms.Client) (page, error) { return page{}, a.do(ctx, c) }}))
 }
 
-// remindBy makes one reminder request. It notes the outcome itself when a second request would show nothing more.
-func (r *run) remindBy(ctx context.Context, method string, place signforms.Inputs) (*signforms.Error, error) {
-	if err := r.Sleep(ctx, Pause); err != nil {
-		return nil, err
-	}
-	path := r.Endpoints[signforms.OpSendReminder].Path
-	err := r.Remind(ctx, signforms.Endpoint{Method: method, Path: path, Inputs: place})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	e, ok := errors.AsType[*signforms.Error](err)
+// judge says whether nothing more may be asked after an answer.
+func (a *action) judge(got answer) (_ answer, stop bool) {
+	local, _ := errors.AsType[*signforms.Error](got.err)
 	switch {
-	case err == nil:
-		r.report.Accepted = true
-		r.say("send reminder", Differs, "%s with a random id in %s was accepted: signers may have been reminded", method, placeNames[place])
-	case !ok || e.StatusCode == 0:
-		r.say("send reminder", CannotTell, "not sent: the limit of reminders is used up, or its store does not answer")
-	case errors.Is(err, signforms.ErrRateLimited) || errors.Is(err, signforms.ErrOutcomeUnknown):
-		r.say("send reminder", CannotTell, "status %d", e.StatusCode)
+	case local != nil && local.Local || got.Method == "":
+		a.r.say(string(a.op), CannotTell, "not sent: the limit of reminders is used up, its store does not answer, or the endpoint cannot be used")
+		return got, true
+	case !got.mayBeDone():
+		if errors.Is(got.err, signforms.ErrRateLimited) || errors.Is(got.err, signforms.ErrForbidden) {
+			a.r.say(string(a.op), CannotTell, "%s", got.short())
+			return got, true
+		}
+		return got, a.r.stop != nil
 	}
-	if e != nil {
-		r.report.Asked = append(r.report.Asked, Asked{Method: method, Path: "/send-reminder", Status: e.StatusCode, Body: e.Body})
+	a.r.report.MayHaveActed = fmt.Sprintf("%s by %s, with a random id, was answered: %s", a.op, got.Method, got.short())
+	a.r.say(string(a.op), CannotTell, "%s by %s with a random id may have been carried out: nothing more was asked", got.short(), got.Method)
+	return got, true
+}
+
+// mayBeDone reports whether an answer leaves open that something was changed. Only a refusal rules it out: of the inputs, or because
+// there is no such record.
+func (a answer) mayBeDone() bool {
+	if a.Status/100 == 2 {
+		return !errors.Is(a.err, signforms.ErrNotFound) && !errors.Is(a.err, signforms.ErrInvalid)
 	}
-	return e, nil
+	return a.Status/100 != 4 || a.Status == http.StatusRequestTimeout || a.Status == 499
 }

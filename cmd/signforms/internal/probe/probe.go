@@ -1,14 +1,18 @@
-// Package probe tests which of the project's assumptions about a service hold. [Run] makes requests, one at a time and less than
-// one a second, and returns an outcome for each fact.
+// Package probe finds out which of the project's assumptions about a service hold. [Run] makes requests, one at a time and less
+// than one a second, and returns an outcome for each fact.
 //
-// By default it makes only GET requests, mostly to the three lists, which change nothing. Options.Mutating adds requests to void
-// and to remind with random ids. A service that reads its inputs elsewhere sees no id in them, and may act on any record. So probe
-// stops after the first of these requests that succeeds.
+// A fact holds or differs only when some answer would have been another if it were the other way, and another answer shows that this
+// service can be told apart. Otherwise it cannot be told. The SDK makes the requests and judges the answers: what it takes for an
+// error is one here.
+//
+// By default all requests are GETs. Options.Mutating adds requests to void and to remind with random ids; see mutate.go.
 package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -23,9 +27,8 @@ type Options struct {
 	Endpoints map[signforms.Operation]signforms.Endpoint
 	// Mutating adds requests to void and to remind, with random ids.
 	Mutating bool
-	// Remind makes one reminder request with an endpoint and a random id, through the limit store, and returns its error. It is
-	// called at most twice, and only with Mutating.
-	Remind func(context.Context, signforms.Endpoint) error
+	// LimitStore counts the reminders. It is needed with Mutating.
+	LimitStore signforms.LimitStore
 
 	Transport http.RoundTripper
 	Timeout   time.Duration // of one request
@@ -36,20 +39,23 @@ type Options struct {
 // Report is what probe found.
 type Report struct {
 	Results []Result
-	// Profile holds the settings of the reference service that match what was seen.
-	Profile signformstest.Profile
-	// Endpoints are the operations that were seen to differ, and those of Options.
+	// Profile holds the settings of the reference service that match what was seen. ProfileTried is nil when a reference service
+	// with them gave the same outcomes; else it says which fact was in the way.
+	Profile      signformstest.Profile
+	ProfileTried error
+	// Endpoints are those of Options, with what was found and worked when it was tried.
 	Endpoints map[signforms.Operation]signforms.Endpoint
 	// Asked are the requests that were made, in order.
 	Asked []Asked
-	// Accepted is set when a request with a random id was carried out: a document may have been voided, or its signers reminded.
-	Accepted bool
+	// MayHaveActed says which request may have been carried out: a document may have been voided, or its signers reminded.
+	MayHaveActed string
 }
 
-// The largest numbers of requests that Run makes.
+// The bounds of a run.
 const (
-	MostGets      = 60
-	MostVoids     = 12
+	MostGets      = 60 // also of GETs of paths that do not exist
+	MostTime      = 90 * time.Second
+	MostVoids     = 8 // each with a POST, PUT, PATCH or DELETE of paths that do not exist beside it
 	MostReminders = 2
 	// Pause is the least time between two requests.
 	Pause = 1100 * time.Millisecond
@@ -60,54 +66,70 @@ type run struct {
 	Options
 	report   Report
 	outcomes map[string]Result
-	begun    bool // a request was made
+	stop     error         // why nothing more is asked
+	spent    time.Duration // on waits and answers
+	silent   int           // requests in a row without an answer
 
-	size      int  // the largest limit that is accepted, as far as is known
-	ignoreIDs bool // the service ignores documentId
-	sample    []record
-	noPath    answer // to a GET of a path that does not exist
-	badID     answer // to a malformed documentId
-	keyCode   string // the code in the answer to a wrong key
+	first    answer   // to a list without inputs
+	sample   []record // the most documents that one answer gave, in the service's own order
+	limited  bool     // limit is obeyed
+	size     int      // the documents of the largest page that is known to work
+	most     int      // the largest limit, when 100 is refused
+	cut      bool     // 100 is taken for size
+	sorted   bool     // sortOrder=asc and desc are obeyed
+	paged    bool     // page is obeyed, and the SDK counts pages as the service does
+	complete bool     // sample holds all documents
+	filtered bool     // documentId is proven to select one document
+	keyError answer   // to a wrong key
+	badID    answer   // to a malformed documentId
+	gone     string   // what void answers to an unknown id
 }
 
-// Run makes the requests and returns what it found. With an error, the report holds what was found before it. The report is nil
-// when the first request has no answer or the key is refused.
+var (
+	errEnough = errors.New("the most requests or the longest time of one run")
+	// ErrFront is the error of a run in which the service itself did not answer.
+	ErrFront = errors.New("something in front of the service answers, such as a firewall or a page for browsers, or the base URL is not that of the API")
+)
+
+// Run makes the requests and returns what it found. With an error, the report holds what was found before it.
 func Run(ctx context.Context, o Options) (*Report, error) {
+	r := newRun(o)
+	r.all(ctx)
+	rep := r.finish()
+	if err := r.stop; err != nil && !errors.Is(err, errEnough) {
+		return rep, err
+	}
+	if r.report.Profile, r.report.ProfileTried = r.tried(ctx); ctx.Err() != nil {
+		return rep, ctx.Err()
+	}
+	return rep, nil
+}
+
+func newRun(o Options) *run {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	r := &run{Options: o, outcomes: map[string]Result{}}
+	r := &run{Options: o, outcomes: map[string]Result{}, size: 1}
 	r.report.Endpoints = map[signforms.Operation]signforms.Endpoint{}
-	for op, e := range o.Endpoints {
-		r.report.Endpoints[op] = e
-	}
-	first, err := r.list(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	if first.status == http.StatusUnauthorized || first.status == http.StatusForbidden {
-		return nil, fmt.Errorf("the service refuses the API key or the workspace (%d)", first.status)
-	}
-	for _, step := range r.steps(first) {
-		if err := step(ctx); err != nil {
-			return r.finish(), err
-		}
-	}
-	return r.finish(), nil
+	maps.Copy(r.report.Endpoints, o.Endpoints)
+	return r
 }
 
-// steps returns the steps of a run, in order. Steps that need the list of documents are left out when there is no such list.
-func (r *run) steps(first answer) []func(context.Context) error {
-	steps := []func(context.Context) error{r.wrongKey, r.wrongPath}
-	if r.found("list documents", first) {
-		step := func(ctx context.Context) error { return r.sizes(ctx, first) }
-		steps = append(steps, step, r.orders, r.pages, r.statuses, r.ids, r.archived, r.dates, r.unknownParameter, r.fields)
+// all asks everything, in the order in which one fact needs others. What may lock the account out comes last.
+func (r *run) all(ctx context.Context) {
+	var steps []func(context.Context)
+	if r.listed(ctx) {
+		steps = []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter, r.fields}
 	}
 	steps = append(steps, r.respondents, r.responses)
 	if r.Mutating {
-		steps = append(steps, r.void, r.remind)
+		steps = append(steps, r.mutate)
 	}
-	return steps
+	for _, step := range append(steps, r.wrongKey, r.errors) {
+		if r.stop == nil {
+			step(ctx)
+		}
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -121,8 +143,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// say notes an outcome. Nothing is noted of answers that did not come because the run had to stop.
 func (r *run) say(id string, o Outcome, format string, args ...any) {
-	r.outcomes[id] = Result{Outcome: o, Seen: fmt.Sprintf(format, args...)}
+	if r.stop != nil {
+		return
+	}
+	described := make([]any, len(args))
+	for i, arg := range args {
+		described[i] = arg
+		if text, ok := arg.(foreign); ok {
+			args[i], described[i] = text.clean(), Describe(string(text))
+		}
+	}
+	r.outcomes[id] = Result{Outcome: o, Seen: fmt.Sprintf(format, args...), Shared: fmt.Sprintf(format, described...)}
 }
 
 // check notes that a fact holds or differs.
@@ -134,38 +167,9 @@ func (r *run) check(id string, holds bool, format string, args ...any) {
 	r.say(id, o, format, args...)
 }
 
-// found notes from the first answer of an operation whether it is at its path. It reports whether to ask more of the operation.
-func (r *run) found(id string, a answer) bool {
-	if answered := a.ok() || a.refused() || a.status/100 == 3; answered && r.outcomes["redirects"].Outcome != Differs {
-		r.check("redirects", a.status/100 != 3, "%s", a.short())
-	}
-	switch {
-	case a.status == http.StatusNotFound && id == "list documents", a.status == http.StatusMethodNotAllowed:
-		r.say(id, Differs, "%s", a.short())
-		r.takeAllow(id, a)
-		return false
-	case a.status/100 == 3:
-		r.say(id, Differs, "%s", a.short())
-		return false
-	case a.status/100 != 2 && a.status != http.StatusBadRequest && a.status != http.StatusNotFound:
-		r.say(id, CannotTell, "%s", a.short())
-		return false
-	}
-	r.say(id, Holds, "%s", a.short())
-	return true
-}
+func (r *run) holds(id string) bool { return r.outcomes[id].Outcome == Holds }
 
-// takeAllow notes the method that the service names in Allow.
-func (r *run) takeAllow(id string, a answer) {
-	if allow := a.header.Get("Allow"); oneMethod.MatchString(allow) {
-		op := signforms.Operation(id)
-		e := r.report.Endpoints[op]
-		e.Method = allow
-		r.report.Endpoints[op] = e
-	}
-}
-
-// finish puts the outcomes in the order of the facts. The outcome of a fact that nothing showed is CannotTell.
+// finish puts the outcomes in the order of the facts.
 func (r *run) finish() *Report {
 	for _, f := range Facts {
 		res, ok := r.outcomes[f.ID]
@@ -175,10 +179,14 @@ func (r *run) finish() *Report {
 			res = Result{Outcome: CannotTell, Seen: f.Never}
 		case f.Mutating && !r.Mutating:
 			res = Result{Outcome: CannotTell, Seen: "asked with --mutating only"}
+		case r.stop != nil:
+			res = Result{Outcome: CannotTell, Seen: "not asked: the run had ended"}
 		default:
 			res = Result{Outcome: CannotTell, Seen: "nothing here showed it"}
 		}
-		res.Fact = f
+		if res.Fact = f; res.Shared == "" {
+			res.Shared = res.Seen
+		}
 		r.report.Results = append(r.report.Results, res)
 	}
 	return &r.report

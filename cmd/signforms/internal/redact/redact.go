@@ -10,7 +10,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,19 +17,10 @@ import (
 type Replacer struct {
 	made  map[string]string // replacements by value
 	count map[string]int    // how many replacements were made, by kind of value
-	order []string          // the values that Text looks for
-	words bool              // values in messages are replaced one by one, instead of the whole message
 }
 
 // New returns a Replacer that has no replacements yet.
 func New() *Replacer { return &Replacer{made: map[string]string{}, count: map[string]int{}} }
-
-// Hide makes Text replace a value that it would not recognise: a key, a name, the host of a service.
-func (r *Replacer) Hide(value, kind string) {
-	if value != "" && r.made[value] == "" {
-		r.note(value, fmt.Sprintf("[%s]", kind))
-	}
-}
 
 // kept are the fields whose values are constants of the service.
 var kept = []string{"webhookEvent", "status", "documentType", "signingType", "signType", "code"}
@@ -50,13 +40,6 @@ func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Error is JSON for the body of an error. It applies Text to the message instead of replacing the whole.
-func (r *Replacer) Error(text []byte) ([]byte, error) {
-	r.words = true
-	defer func() { r.words = false }()
-	return r.JSON(text)
-}
-
 func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) error {
 	token, err := dec.Token()
 	if err != nil {
@@ -66,11 +49,8 @@ func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) err
 	case json.Delim:
 		return r.list(dec, out, field, v)
 	case string:
-		switch {
-		case r.words && (field == "message" || field == "error"):
-			v = r.Text(v)
-		case !slices.Contains(kept, field):
-			v = r.String(v)
+		if !slices.Contains(kept, field) {
+			v = r.text(v)
 		}
 		return write(out, v)
 	case json.Number:
@@ -130,7 +110,7 @@ var (
 // a person.
 func (r *Replacer) fieldName(name string) string {
 	if m := dynamicName.FindStringSubmatch(name); m != nil {
-		return m[1] + r.String(m[2]) + "]"
+		return m[1] + r.text(m[2]) + "]"
 	}
 	if plainName.MatchString(name) {
 		return name
@@ -144,7 +124,6 @@ var (
 	mailText     = regexp.MustCompile(`[^\s@"<>(),:;]+@[^\s@"'<>(),:;]+`)
 	urlText      = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]*[^\s"'<>.,;:!?)]`)
 	ipText       = regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}\b`)
-	tokenText    = regexp.MustCompile(`\b[A-Za-z0-9_-]{20,}\b`)
 )
 
 // kinds are the kinds of values that are recognised by their form.
@@ -160,8 +139,8 @@ var kinds = []struct {
 	{"ip", ipText, func(n int) string { return fmt.Sprintf("192.0.2.%d", n%256) }},
 }
 
-// String replaces a whole string, unless it is empty or a time.
-func (r *Replacer) String(s string) string {
+// text replaces a whole string, unless it is empty or a time.
+func (r *Replacer) text(s string) string {
 	if _, err := time.Parse(time.RFC3339, s); err == nil || s == "" {
 		return s
 	}
@@ -173,56 +152,12 @@ func (r *Replacer) String(s string) string {
 	return r.make(s, "text", func(n int) string { return fmt.Sprintf("text %d", n) })
 }
 
-// shortest is the least length of a value that Text looks for. Shorter values would match parts of words.
-const shortest = 3
-
-// Text replaces all values in a text that were replaced or hidden before. It also replaces addresses, links, ids and everything
-// that looks like a key.
-func (r *Replacer) Text(s string) string {
-	slices.SortFunc(r.order, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, value := range r.order {
-		pairs = append(pairs, value, r.made[value])
-	}
-	s = strings.NewReplacer(pairs...).Replace(s)
-	for _, k := range kinds {
-		s = k.form.ReplaceAllStringFunc(s, func(v string) string {
-			if r.isMade(v) {
-				return v
-			}
-			return r.make(v, k.name, k.stand)
-		})
-	}
-	return tokenText.ReplaceAllStringFunc(s, func(v string) string {
-		if !strings.ContainsAny(v, "0123456789") || r.isMade(v) || uuidText.MatchString(v) {
-			return v
-		}
-		return r.make(v, "token", func(n int) string { return fmt.Sprintf("[token %d]", n) })
-	})
-}
-
-func (r *Replacer) isMade(v string) bool {
-	for _, made := range r.made {
-		if made == v {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	if made, ok := r.made[value]; ok {
 		return made
 	}
 	r.count[kind]++
 	made := stand(r.count[kind])
-	r.note(value, made)
-	return made
-}
-
-func (r *Replacer) note(value, made string) {
 	r.made[value] = made
-	if len(value) >= shortest {
-		r.order = append(r.order, value)
-	}
+	return made
 }

@@ -1,11 +1,15 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +27,9 @@ type probeCommand struct {
 	mutating   bool
 	confirm    string
 	report     string
+	write      string
+	name       string // of the account to write
+	goFile     string
 	limitStore string
 
 	openLimitFile func(path string) signforms.LimitStore     // may be nil
@@ -35,22 +42,26 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 		Use:   "probe",
 		Short: "Find out which assumptions about the wire hold for an account",
 		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each
-fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. It also prints
-the Go literals of Options.Endpoints and signformstest.Profile that fit the service.
+fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. A fact holds or
+differs only if an answer shows that it is not the other way. It also prints the Go literals of
+Options.Endpoints and signformstest.Profile that fit the service. It has tried them: the endpoints on the
+service, the profile on a reference service that must then give the same outcomes.
 
-By default it makes only GET requests, to the three lists and to one path that does not exist: at most %d, and
-less than one a second. They change nothing, but one of them has an unknown key, and some have inputs that the
+By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
+less than one a second. They change nothing, but the last has an unknown key, and some have inputs that the
 service should refuse.
 
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
-requests with random ids. The reminders count in the limit store. A service that reads its inputs in another
-place sees no id in a request, and may act on the first record that it has. Then one document may be voided,
-or the signers of one reminded, and probe stops at once. So use --mutating only with a disposable workspace;
-its id must be typed to confirm it. Nothing is ever sent from a template or form.
+requests with random ids, and the same to paths that do not exist. The reminders count in the limit store. It
+asks nothing so unless the service's lists prove that it looks at ids and at the workspace, and nothing more
+after the first answer that may be a success. Then one document may be voided, or the signers of one
+reminded; probe says so and ends with exit code 4. So use --mutating only with a disposable workspace; its id
+must be typed to confirm it. Nothing is ever sent from a template or form.
 
-With --report it writes a page with all requests and answers, which you can attach to an issue. Names, ids,
-addresses, links and keys in it are replaced. Read it before you show it to others.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
-		Example: "  signforms probe --report probe.md",
+With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
+and values of the wire format only; others are described, as in (text of 12). Read it before you show it to
+others. With --write it writes an account of a settings file, and with --go a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
+		Example: "  signforms probe --report probe.md\n  signforms probe --write accounts.json && signforms documents list --settings accounts.json",
 		Args:    cli.NoArgs,
 		RunE:    c.run,
 	}
@@ -58,6 +69,8 @@ addresses, links and keys in it are replaced. Read it before you show it to othe
 	f.BoolVar(&c.mutating, "mutating", false, "ask to void and to remind too; only for a workspace that is disposable")
 	f.StringVar(&c.confirm, "confirm-workspace", "", "`id` of the workspace that is disposable, where there is no terminal to type it on")
 	f.StringVar(&c.report, "report", "", "write what was seen to this `file`, without names, ids, addresses, links and keys")
+	f.StringVar(&c.write, "write", "", "write what was found to this settings `file`, as the account that --account names (default \"default\")")
+	f.StringVar(&c.goFile, "go", "", "write a Go `file` with the options of a client of this account")
 	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
 	c.out.AddFlags(cmd)
 	c.conn.addFlagsOnce(cmd)
@@ -76,22 +89,26 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := c.announce(cmd); err != nil {
 		return err
 	}
-	o.Transport = counted(cmd.ErrOrStderr(), o.Transport)
+	o.Transport = detached{counted(cmd.ErrOrStderr(), o.Transport)}
 	rep, err := probe.Run(cmd.Context(), o)
 	if cli.TerminalWidth(cmd.ErrOrStderr()) > 0 {
 		fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
 	}
-	if rep == nil {
-		return err
-	}
-	return errors.Join(c.print(cmd, rep), err)
+	return errors.Join(c.print(cmd, rep, err), err)
 }
 
 func (c *probeCommand) options() (o probe.Options, closeStore func() error, err error) {
+	c.name = cmp.Or(c.conn.account, "default")
+	if c.write != "" && c.conn.settings == "" && os.Getenv("SIGNFORMS_SETTINGS") == "" {
+		c.conn.account = "" // it is the name to write
+	}
 	if err := c.conn.resolve(); err != nil {
 		return o, nil, err
 	}
-	endpoints, err := parseEndpoints(c.conn.endpoints)
+	if c.write != "" && c.conn.sandbox != "" {
+		return o, nil, cli.UsageError("--write needs a key that is in a file or a variable: a sandbox gives its own to --sandbox")
+	}
+	endpoints, err := c.conn.allEndpoints()
 	if err != nil {
 		return o, nil, err
 	}
@@ -100,21 +117,8 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 	if !c.mutating {
 		return o, func() error { return nil }, nil
 	}
-	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
-	if err != nil {
-		return o, nil, err
-	}
-	o.Remind = func(ctx context.Context, e signforms.Endpoint) error {
-		conn := c.conn
-		conn.endpoints = nil
-		client, err := conn.client(signforms.Options{LimitStore: store, Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}})
-		if err != nil {
-			return err
-		}
-		_, err = client.Documents.Remind(ctx, signforms.PDFDocument(probe.RandomID()))
-		return err
-	}
-	return o, closeStore, nil
+	o.LimitStore, closeStore, err = openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
+	return o, closeStore, err
 }
 
 // announce prints what will be asked. With --mutating it also has the user confirm the workspace.
@@ -177,7 +181,32 @@ var probeColumns = []cli.Column[probe.Result]{
 	{Name: "seen", Value: func(r probe.Result) string { return r.Seen }},
 }
 
-func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
+// print prints the table and the literals, and writes the files. stopped says why the run ended early.
+func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report, stopped error) error {
+	told := func(r probe.Result) bool { return r.Outcome != probe.CannotTell }
+	if stopped == nil || slices.ContainsFunc(rep.Results, told) {
+		if err := c.table(cmd, rep); err != nil {
+			return err
+		}
+	}
+	if stopped == nil {
+		if err := c.writeFound(cmd, rep); err != nil {
+			return err
+		}
+	}
+	if c.report != "" {
+		if err := atomicfile.Write(c.report, probeReport(rep, stopped)); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
+	}
+	if rep.MayHaveActed != "" {
+		return cli.ExitWith(cli.ExitUnknown, fmt.Errorf("%s: find out whether a document was voided, or whose signers were reminded", rep.MayHaveActed))
+	}
+	return nil
+}
+
+func (c *probeCommand) table(cmd *cobra.Command, rep *probe.Report) error {
 	p := cli.NewPrinter(cmd, c.out, probeColumns, func(r probe.Result) any { return probeRecord{r.ID, r.Grade, r.Outcome, r.Text, r.Seen} }, len(rep.Results))
 	for _, r := range rep.Results {
 		if err := p.Print(r); err != nil {
@@ -191,17 +220,34 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report) error {
 	if c.out.JSON || c.out.CSV {
 		literals = cmd.ErrOrStderr()
 	}
-	if text := probeLiterals(rep); text != "" {
+	if text := probeLiterals(rep, probe.Verbatim); text != "" {
 		fmt.Fprintln(literals, "\n"+text)
 	}
-	if c.report != "" {
-		if err := atomicfile.Write(c.report, probeReport(rep, c.conn)); err != nil {
+	return nil
+}
+
+// writeFound writes the settings and the Go file.
+func (c *probeCommand) writeFound(cmd *cobra.Command, rep *probe.Report) error {
+	if c.write != "" {
+		source := c.conn.source
+		if source.File != "" {
+			var err error
+			if source.File, err = filepath.Abs(source.File); err != nil {
+				return err
+			}
+		}
+		account := cli.Account{BaseURL: c.conn.baseURL, Workspace: c.conn.workspace, APIKey: source, Endpoints: cli.WriteEndpoints(rep.Endpoints)}
+		if err := cli.WriteAccount(c.write, c.name, account); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: use it with --settings %s\n", c.write, c.name, c.write)
 	}
-	if rep.Accepted {
-		return cli.ExitWith(cli.ExitUnknown, errors.New("a request with a random id was carried out: find out which document was voided, or whose signers were reminded"))
+	if c.goFile == "" {
+		return nil
 	}
-	return nil
+	text, err := probeGo(rep, c.conn, c.goFile)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(c.goFile, text)
 }

@@ -2,95 +2,132 @@ package service
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"maps"
-	"net/url"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 )
 
 // maxBodyInReport bounds each body in a report, in bytes.
 const maxBodyInReport = 2000
 
-// probeReport returns a page with all requests and answers. Values that could identify people or things are replaced.
-func probeReport(rep *probe.Report, conn connection) []byte {
-	r := redact.New()
-	if u, err := url.Parse(conn.baseURL); err == nil {
-		r.Hide(u.Host, "host")
-	}
-	r.Hide(conn.apiKey, "key")
-	r.Hide(conn.workspace, "workspace")
-	for _, a := range rep.Asked { // collects all values first, so that they are also found in texts
-		if a.Status/100 == 2 {
-			r.JSON(a.Body) // a body that is not JSON holds no values
-		}
-	}
+// probeReport returns a page with all requests and answers, in which everything is described that is not known to be harmless.
+func probeReport(rep *probe.Report, stopped error) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. Names, ids, addresses, links and keys are replaced.\n\n", signforms.Version())
+	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. What is not of the wire format is described, as in (text of 12).\n\n", signforms.Version())
+	if stopped != nil {
+		fmt.Fprintf(&b, "**Partial: the run ended early, after %d requests.** %s\n\n", len(rep.Asked), shareable(stopped))
+	}
 	b.WriteString("| Fact | Grade | Outcome | Seen |\n|---|---|---|---|\n")
 	for _, res := range rep.Results {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", res.Text, res.Grade, res.Outcome, strings.ReplaceAll(r.Text(res.Seen), "|", "\\|"))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", res.Text, res.Grade, res.Outcome, strings.ReplaceAll(res.Shared, "|", "\\|"))
 	}
-	if text := probeLiterals(rep); text != "" {
+	if text := probeLiterals(rep, probe.Describe); text != "" {
 		fmt.Fprintf(&b, "\n```go\n%s\n```\n", text)
 	}
 	b.WriteString("\n## Requests\n")
 	for _, a := range rep.Asked {
-		writeAsked(&b, r, a)
+		writeAsked(&b, a)
 	}
 	return b.Bytes()
 }
 
-func writeAsked(b *bytes.Buffer, r *redact.Replacer, a probe.Asked) {
-	query, _ := url.QueryUnescape(a.Query.Encode()) // cannot fail: Encode escaped it
-	if query != "" {
-		query = "?" + query
+// shareable returns why a run ended without the texts of others.
+func shareable(err error) string {
+	if errors.Is(err, probe.ErrFront) {
+		return "Something in front of the service answers."
 	}
-	fmt.Fprintf(b, "\n%s %s%s\n", a.Method, a.Path, r.Text(query))
+	return ""
+}
+
+// knownHeaders are the headers whose names may be shown. The values may not, but of Content-Type.
+var knownHeaders = []string{"Allow", "Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Date", "Etag", "Location", "Retry-After",
+	"Server", "Set-Cookie", "Transfer-Encoding", "Vary", "Via", "X-Powered-By", "X-Request-Id", "X-Amzn-Errortype", "X-Amzn-Requestid", "Cf-Ray", "Cf-Mitigated"}
+
+func writeAsked(b *bytes.Buffer, a probe.Asked) {
+	what := string(a.Operation)
+	if a.Operation == signforms.OpRequest {
+		what = "(a path that does not exist)"
+	}
+	var inputs []string
+	for _, name := range slices.Sorted(maps.Keys(a.Query)) {
+		inputs = append(inputs, probe.Describe(name)+"="+probe.DescribeInput(strings.Join(a.Query[name], ",")))
+	}
+	fmt.Fprintf(b, "\n%s %s %s\n", a.Method, what, strings.Join(inputs, " "))
 	if len(a.Sent) > 0 {
-		fmt.Fprintf(b, "with %s\n", redactedBody(r, 0, a.Sent))
+		fmt.Fprintf(b, "with %s\n", probe.DescribeJSON(a.Sent))
 	}
-	fmt.Fprintf(b, "→ %d, headers: %s\n", a.Status, strings.Join(slices.Sorted(maps.Keys(a.Header)), ", "))
-	if text := redactedBody(r, a.Status, a.Body); text != "" {
+	var headers []string
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		if slices.Contains(knownHeaders, name) {
+			headers = append(headers, name)
+		}
+	}
+	if others := len(a.Header) - len(headers); others > 0 {
+		headers = append(headers, fmt.Sprintf("%d others", others))
+	}
+	fmt.Fprintf(b, "→ %d %s, headers: %s\n", a.Status, http.StatusText(a.Status), strings.Join(headers, ", "))
+	if text := probe.DescribeJSON(a.Body); len(text) > maxBodyInReport {
+		fmt.Fprintf(b, "\n```json\n%s …\n```\n", strings.ToValidUTF8(text[:maxBodyInReport], ""))
+	} else if text != "" {
 		fmt.Fprintf(b, "\n```json\n%s\n```\n", text)
 	}
 }
 
-// redactedBody returns a body with its values replaced, or the size of a body that is not JSON.
-func redactedBody(r *redact.Replacer, status int, body []byte) string {
-	replace := r.JSON
-	if status >= 400 {
-		replace = r.Error
-	}
-	text, err := replace(body)
-	switch {
-	case len(body) == 0:
-		return ""
-	case err != nil:
-		return fmt.Sprintf("(%d bytes that are not JSON, or not all of it)", len(body))
-	case len(text) > maxBodyInReport:
-		return strings.ToValidUTF8(string(text[:maxBodyInReport]), "") + " …"
-	}
-	var indented bytes.Buffer
-	if json.Indent(&indented, text, "", "  ") != nil {
-		return string(text)
-	}
-	return indented.String()
-}
-
-// probeLiterals returns the settings that fit the service, as Go source.
-func probeLiterals(rep *probe.Report) string {
+// probeLiterals returns the settings that fit the service, as Go source. show returns how a text of the user or the service is written.
+func probeLiterals(rep *probe.Report, show func(string) string) string {
 	var parts []string
-	if text := probe.EndpointsLiteral(rep.Endpoints); text != "" {
+	if text := probe.EndpointsLiteral(rep.Endpoints, show); text != "" {
 		parts = append(parts, "signforms.Options{Endpoints: "+text+"}")
 	}
-	if text := probe.ProfileLiteral(rep.Profile); text != "" {
+	if text := probe.ProfileLiteral(rep.Profile, show); text != "" && rep.ProfileTried == nil {
 		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
+	} else if text != "" {
+		parts = append(parts, "// No signformstest.Profile is like this service: "+rep.ProfileTried.Error())
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// probeGo returns a Go file with the options of a client. Its package is that of the other files in the folder, or else account.
+func probeGo(rep *probe.Report, conn connection, path string) ([]byte, error) {
+	name := "account"
+	siblings, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.go")) // the pattern is well formed, or there are none
+	for _, sibling := range siblings {
+		file, err := parser.ParseFile(token.NewFileSet(), sibling, nil, parser.PackageClauseOnly)
+		if err == nil && !strings.HasSuffix(sibling, "_test.go") && filepath.Base(sibling) != filepath.Base(path) {
+			name = file.Name.Name
+			break
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `// Written by signforms probe.
+
+package %s
+
+import "github.com/signforms/signforms-go"
+
+// AccountBaseURL is the address of the service.
+const AccountBaseURL = %q
+
+// AccountOptions returns the options of a client of the account that was probed.
+func AccountOptions() *signforms.Options {
+	return &signforms.Options{
+`, name, conn.baseURL)
+	if conn.workspace != "" {
+		fmt.Fprintf(&b, "WorkspaceID: %q,\n", conn.workspace)
+	}
+	if text := probe.EndpointsLiteral(rep.Endpoints, probe.Verbatim); text != "" {
+		fmt.Fprintf(&b, "Endpoints: %s,\n", text)
+	}
+	b.WriteString("}\n}\n")
+	return format.Source(b.Bytes())
 }

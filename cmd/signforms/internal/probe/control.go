@@ -1,0 +1,194 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go"
+)
+
+// This file finds out whether an operation is at its path. An answer shows that only if it is not what the service gives for paths
+// that do not exist, which probe asks for with the same method and inputs.
+
+// control asks for a path that does not exist in the way in which a was asked.
+func (r *run) control(ctx context.Context, a answer, path string) answer {
+	request := signforms.Request{Method: a.Method, Path: path, Query: a.Query}
+	if len(a.Sent) > 0 {
+		request.Body = bytesJSON(a.Sent)
+	}
+	return r.ask(ctx, question{do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		raw, err := c.Do(ctx, request, nil)
+		return page{raw: raw}, err
+	}})
+}
+
+type bytesJSON []byte
+
+func (b bytesJSON) MarshalJSON() ([]byte, error) { return b, nil }
+
+// controls asks for paths that do not exist: two of random words, and for a request that may change something a third one that begins
+// like the path of a.
+func (r *run) controls(ctx context.Context, a answer) []answer {
+	path := strings.TrimPrefix(a.path, basePath(r.BaseURL))
+	folder := path[:strings.LastIndexByte(path, '/')+1]
+	all := []answer{r.control(ctx, a, escaped(folder+letters(12))), r.control(ctx, a, escaped(folder+letters(7)+"/"+letters(9)))}
+	if a.Method != http.MethodGet {
+		verb, _, _ := strings.Cut(path[len(folder):], "-")
+		all = append(all, r.control(ctx, a, escaped(folder+verb+"-"+letters(12))))
+	}
+	return all
+}
+
+func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+func basePath(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(u.Path, "/")
+}
+
+var (
+	anyText  = regexp.MustCompile(`[\pL\d_.:+-]*\d[\pL\d_.:+-]*`) // ids, times, sizes
+	anySpace = regexp.MustCompile(`\s+`)
+)
+
+// print returns what an answer would be to any path, id and time. Two answers with one print cannot be told apart.
+func (a answer) print() string {
+	text := string(a.Body)
+	if plain, err := url.PathUnescape(text); err == nil {
+		text = plain
+	}
+	text = strings.ReplaceAll(text, `\/`, "/")
+	echoes := []string{a.path, a.path[strings.LastIndexByte(a.path, '/')+1:], strings.TrimPrefix(a.path, "/"), a.id}
+	for _, values := range a.Query {
+		echoes = append(echoes, values...)
+	}
+	slices.SortFunc(echoes, func(x, y string) int { return len(y) - len(x) })
+	text = strings.ToLower(text)
+	for _, echo := range echoes {
+		if len(echo) > 2 {
+			text = strings.ReplaceAll(text, strings.ToLower(echo), "#")
+		}
+	}
+	return fmt.Sprint(a.Status, " ", anySpace.ReplaceAllString(anyText.ReplaceAllString(text, "#"), " "))
+}
+
+// unlike reports whether an answer is another than those to paths that do not exist. The first two must be alike: else answers differ
+// by themselves.
+func unlike(a answer, controls []answer) bool {
+	for i, c := range controls {
+		if c.Status == 0 || c.print() == a.print() || i == 1 && c.print() != controls[0].print() {
+			return false
+		}
+	}
+	return len(controls) > 0
+}
+
+// noRoute is the message of AWS API Gateway for a path that it does not have.
+const noRoute = "Missing Authentication Token"
+
+// listed asks for the list of documents, and reports whether there is one that the SDK can read.
+func (r *run) listed(ctx context.Context) bool {
+	r.first = r.documents(ctx, signforms.DocumentListParams{})
+	for _, rec := range r.first.records {
+		if rec.id != "" {
+			r.say("list documents", Holds, "%s, read by the SDK", r.first.short())
+			return true
+		}
+	}
+	if r.first.ok() {
+		r.say("list documents", CannotTell, "%s without a document that would show it", r.first.short())
+	} else {
+		r.notListed(ctx)
+	}
+	return r.first.ok()
+}
+
+// notListed says why there is no list of documents.
+func (r *run) notListed(ctx context.Context) {
+	a := r.first
+	if r.absent("list documents", a) {
+		return
+	}
+	controls := r.controls(ctx, a)
+	alike := r.stop == nil && !unlike(a, controls)
+	html := strings.Contains(a.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<"))
+	forbidden := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
+	switch {
+	case r.stop != nil:
+	case html && a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed && (alike || forbidden || a.Status == http.StatusTooManyRequests):
+		r.stop = fmt.Errorf("%w (%s, HTML)", ErrFront, a.short())
+	case forbidden:
+		r.stop = fmt.Errorf("the service refuses the API key or the workspace (%d)", a.Status)
+	case alike:
+		r.say("list documents", CannotTell, "%s, as for paths that do not exist", a.short())
+	case a.Status == http.StatusMethodNotAllowed:
+		r.say("list documents", Differs, "%s", a.short())
+	case a.Status/100 == 3:
+		r.say("list documents", Differs, "it is redirected")
+		r.say("redirects", Differs, "%s", a.short())
+	default:
+		r.say("list documents", CannotTell, "%s", a.short())
+	}
+}
+
+// absent notes that a gateway says that it has no such route.
+func (r *run) absent(id string, a answer) bool {
+	var message struct{ Message string }
+	if a.Status != http.StatusForbidden || !unmarshal(a.Body, &message) || message.Message != noRoute {
+		return false
+	}
+	r.say(id, Differs, "the gateway has no such route")
+	return true
+}
+
+// presence asks whether a list is at its path. unknown is the answer to an id that no record has. bare asks without any input.
+func (r *run) presence(ctx context.Context, id, list string, unknown answer, bare func() answer) bool {
+	if r.absent(id, unknown) || r.stop != nil {
+		return false
+	}
+	if len(unknown.records) > 0 && unknown.records[0].id != "" {
+		r.say(id, Holds, "%s, read by the SDK", unknown.short())
+		return true
+	}
+	controls := r.controls(ctx, unknown)
+	apart := unlike(unknown, controls)
+	switch {
+	case unknown.ok() && apart && object(unknown.raw)[list] != nil:
+		r.say(id, Holds, "%s, read by the SDK", unknown.short())
+		return true
+	case unknown.Status == http.StatusMethodNotAllowed && apart:
+		r.say(id, Differs, "%s", unknown.short())
+	case unknown.Status/100 == 3 && apart:
+		r.say(id, Differs, "it is redirected")
+		r.say("redirects", Differs, "%s", unknown.short())
+	case !unknown.missing() || r.stop != nil:
+		r.say(id, CannotTell, "%s", unknown.short())
+	default:
+		return r.presentBut404(ctx, id, unknown, bare(), controls)
+	}
+	return false
+}
+
+// presentBut404 judges a list that answers an unknown id with 404. It is there if the answer depends on the id.
+func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer, controls []answer) bool {
+	dependent := bare.refused() && bare.print() != unknown.print() && unlike(bare, controls)
+	switch {
+	case dependent && unlike(unknown, controls):
+		r.say(id, Holds, "an unknown id: %s; none: %s; other paths answer otherwise", unknown.short(), bare.short())
+	case dependent && bare.invalid() && unlike(bare, []answer{r.control(ctx, bare, escaped("/"+letters(12)))}):
+		r.say(id, Holds, "an unknown id is answered like other paths, no id is not: %s", bare.short())
+	default:
+		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())
+		return false
+	}
+	return true
+}

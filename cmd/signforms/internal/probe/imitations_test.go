@@ -1,0 +1,301 @@
+package probe_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+)
+
+// another is a service that differs in one respect, with what is true of it, written before probe was run against it: the facts that
+// differ, and those that cannot be told or of which it is not clear what is true.
+type another struct {
+	name            string
+	is              func(*imitation)
+	differ, unclear []string
+}
+
+var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo included"}
+
+var aboutRespondents = []string{"list respondents", "unknown template", "redirects"}
+var aboutResponses = []string{"list responses", "unknown form", "any form id", "redirects"}
+
+var everyFact = func() (all []string) {
+	for _, f := range probe.Facts {
+		all = append(all, f.ID)
+	}
+	return all
+}()
+
+var others = []another{
+	{"as assumed", func(f *imitation) {}, nil, nil},
+	{"no documents", func(f *imitation) { f.n = 0 }, nil, []string{"document fields"}},
+	{"one document", func(f *imitation) { f.n = 1 }, nil, []string{"limit one", "page size", "default order", "sort orders", "documents count", "totals", "ties"}},
+	{"three documents", func(f *imitation) { f.n = 3 }, nil, []string{"page size", "ties"}},
+	{"1,000 documents", func(f *imitation) { f.n = 1000 }, nil, nil},
+	{"dates ignored", func(f *imitation) { f.dates = "ignored" }, nil, theDates},
+	{"dates cut to seconds", func(f *imitation) { f.dates = "second" }, []string{"dateFrom included", "dateTo included"}, nil},
+	{"dates cut to minutes", func(f *imitation) { f.dates = "minute" }, []string{"dateFrom included", "dateTo included"}, nil},
+	{"dates cut to days", func(f *imitation) { f.dates = "day" }, []string{"dateFrom included", "dateTo included"}, nil},
+	{"dates in a local zone", func(f *imitation) { f.dates = "zone" }, []string{"dateFrom included", "dateTo included"}, nil},
+	{"dates exclusive", func(f *imitation) { f.dates = "exclusive" }, []string{"dateFrom included", "dateTo included"}, nil},
+	{"dates in seconds", func(f *imitation) { f.dates = "unix" }, []string{"times", "dates alone"}, theDates[2:]},
+	{"dates refused", func(f *imitation) { f.dates = "refused" }, nil, theDates},
+	{"dates without times", func(f *imitation) { f.dates = "date" }, []string{"times"}, theDates[2:]},
+	{"two days by default", func(f *imitation) { f.dates = "range" }, nil, []string{"documents count", "totals", "archive", "page size", "unknown parameters"}},
+	{"dateTo ignored", func(f *imitation) { f.dates = "from" }, nil, []string{"times", "dates alone", "dateTo included"}},
+	{"pages from 0", func(f *imitation) { f.pages = "zero" }, []string{"pages"}, nil},
+	{"pages ignored", func(f *imitation) { f.pages = "ignored" }, []string{"pages"}, []string{"documents count", "totals"}},
+	{"pages named", func(f *imitation) { f.pages = "named" }, []string{"pages"}, nil},
+	{"limit ignored", func(f *imitation) { f.limits = "ignored" }, []string{"limit one"}, []string{"documents count", "totals", "largest limit"}},
+	{"limit named", func(f *imitation) { f.limits = "named" }, []string{"limit one"}, nil},
+	{"limit cut to 100", func(f *imitation) { f.limits = "cut" }, []string{"largest limit"}, nil},
+	{"limit cut to 20", func(f *imitation) { f.limits = "cut20" }, []string{"largest limit"}, nil},
+	{"limit up to 50", func(f *imitation) { f.limits = "refused" }, []string{"largest limit"}, nil},
+	{"no largest limit", func(f *imitation) { f.limits = "unbounded" }, []string{"largest limit"}, nil},
+	{"sortOrder ignored", func(f *imitation) { f.sorts = "ignored" }, []string{"sort orders"}, nil},
+	{"sortOrder ascending", func(f *imitation) { f.sorts = "ascending" }, []string{"sort orders"}, nil},
+	{"sortOrder reversed", func(f *imitation) { f.sorts = "reversed" }, []string{"sort orders"}, nil},
+	{"oldest first", func(f *imitation) { f.sorts = "oldest" }, []string{"default order"}, nil},
+	{"sorted by name", func(f *imitation) { f.sorts = "name" }, []string{"default order", "sort orders", "ties"}, nil},
+	{"in random order", func(f *imitation) { f.sorts = "random" }, []string{"default order", "sort orders", "ties"}, []string{"pages", "documents count", "totals", "archive"}},
+	{"ties by id", func(f *imitation) { f.ties = true }, nil, nil},
+	{"ties by insertion", func(f *imitation) { f.ties, f.sorts = true, "insertion" }, []string{"ties"}, nil},
+	{"totals of the page", func(f *imitation) { f.totals = "page" }, []string{"documents count", "totals"}, nil},
+	{"no totals", func(f *imitation) { f.totals = "absent" }, []string{"pagination"}, []string{"documents count", "totals"}},
+	{"wrong totals", func(f *imitation) { f.totals = "wrong" }, []string{"documents count", "totals"}, nil},
+	{"documentId ignored", func(f *imitation) { f.filters = "ignored" }, []string{"id filter"}, []string{"malformed id", "ids in any case"}},
+	{"documentId named", func(f *imitation) { f.filters = "named" }, []string{"id filter"}, nil},
+	{"malformed id unknown", func(f *imitation) { f.badID = "unknown" }, []string{"malformed id"}, nil},
+	{"malformed id 422", func(f *imitation) { f.badID = "422" }, []string{"malformed id"}, nil},
+	{"malformed id ignored", func(f *imitation) { f.badID = "ignored" }, []string{"malformed id"}, nil},
+	{"unknown status ignored", func(f *imitation) { f.unknown = "ignored" }, []string{"unknown status"}, nil},
+	{"unknown status empty", func(f *imitation) { f.unknown = "empty" }, []string{"unknown status"}, nil},
+	{"status ignored", func(f *imitation) { f.unknown = "all" }, []string{"unknown status"}, nil},
+	{"in progress", func(f *imitation) { f.status = "IN_PROGRESS" }, []string{"status in progress"}, nil},
+	{"unknown parameters refused", func(f *imitation) { f.params = "refused" }, []string{"unknown parameters"}, nil},
+	{"key 401", func(f *imitation) { f.key = "401" }, []string{"key status"}, nil},
+	{"key taken", func(f *imitation) { f.key = "taken" }, []string{"key status"}, []string{"error codes"}},
+	{"key refused with 200", func(f *imitation) { f.key = "200" }, []string{"key status"}, []string{"error codes"}},
+	{"Express", func(f *imitation) { f.missing = "echo" }, nil, nil},
+	{"Fastify", func(f *imitation) { f.missing = "fastify" }, nil, nil},
+	{"Koa", func(f *imitation) { f.noSuch = "koa" }, nil, slices.Concat(aboutRespondents, aboutResponses)},
+	{"a path suggested", func(f *imitation) { f.missing = "suggest" }, nil, nil},
+	{"no lists but documents, Express", func(f *imitation) { f.missing, f.absent = "echo", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"no lists but documents, Fastify", func(f *imitation) { f.missing, f.absent = "fastify", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"no lists but documents, one 404", func(f *imitation) { f.absent = "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"no lists but documents, an app at every path", func(f *imitation) { f.missing, f.absent = "spa", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"no lists but documents, 200 everywhere", func(f *imitation) { f.missing, f.absent = "json200", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"no lists but documents, AWS", func(f *imitation) { f.missing, f.absent = "aws", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"removed lists", func(f *imitation) { f.noSuch = "tombstone" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
+	{"unknown ids empty", func(f *imitation) { f.noSuch = "empty" }, []string{"unknown template", "unknown form"}, nil},
+	{"unknown ids 400", func(f *imitation) { f.noSuch = "400" }, []string{"unknown template", "unknown form", "any form id"}, []string{"redirects"}},
+	{"RFC 7807", func(f *imitation) { f.errors = "7807" }, []string{"error layout"}, []string{"error codes"}},
+	{"Hapi", func(f *imitation) { f.errors = "boom" }, []string{"error layout"}, []string{"error codes"}},
+	{"errors as text", func(f *imitation) { f.errors = "text" }, []string{"error layout"}, []string{"error codes"}},
+	{"errors with 200", func(f *imitation) { f.errors = "ok200" }, []string{"key status", "malformed id", "unknown status", "largest limit", "unknown template", "unknown form"}, []string{"error layout", "error codes", "any form id", "ids in any case"}},
+	{"times in seconds", func(f *imitation) { f.created = "seconds" }, []string{"created format"}, theDates[2:]},
+	{"times in numbers", func(f *imitation) { f.created = "numbers" }, []string{"created format"}, theDates[2:]},
+	{"times without a zone", func(f *imitation) { f.created = "zoneless" }, []string{"created format"}, theDates[2:]},
+	{"times with an offset", func(f *imitation) { f.created = "offset" }, []string{"created format"}, nil},
+	{"numbers as ids", func(f *imitation) { f.ids = "numbers" }, nil, []string{"malformed id", "ids in any case", "error codes"}},
+	{"ids in lower case alone", func(f *imitation) { f.ids = "case" }, []string{"ids in any case"}, nil},
+	{"archived are hidden", func(f *imitation) { f.archived = "hidden" }, []string{"archive"}, nil},
+	{"503 now and then", func(f *imitation) { f.trouble = "503" }, nil, nil},
+	{"429 now and then", func(f *imitation) { f.trouble = "429" }, nil, nil},
+	{"moving", func(f *imitation) { f.moving = true }, nil, nil},
+	{"data", func(f *imitation) { f.envelope = "data" }, nil, everyFact},
+	{"results", func(f *imitation) { f.envelope = "results" }, nil, everyFact},
+	{"more fields", func(f *imitation) { f.extra = map[string]any{"success": true, "tenant": "Smith Ltd", "requestId": 7} }, []string{"other fields"}, nil},
+	{"an app", func(f *imitation) { f.front = "spa" }, nil, everyFact},
+	{"a firewall", func(f *imitation) { f.front = "firewall" }, nil, everyFact},
+	{"a challenge", func(f *imitation) { f.front = "challenge" }, nil, everyFact},
+}
+
+// seldom cannot be told with the documents that the imitations have.
+var seldom = []string{"ties", "one respondent", "template fields"}
+
+func probed(t *testing.T, f *imitation, mutating bool) (*probe.Report, error) {
+	t.Helper()
+	s := f.start(t)
+	waited := time.Duration(0)
+	rep, err := probe.Run(t.Context(), probe.Options{BaseURL: s.URL, APIKey: fakeKey, WorkspaceID: "ws-1", Mutating: mutating, Transport: http.DefaultTransport, Timeout: 10 * time.Second,
+		LimitStore: signforms.NewMemoryLimitStore(nil),
+		Sleep:      func(_ context.Context, d time.Duration) error { waited += d; return nil }})
+	require.LessOrEqual(t, waited, probe.MostTime)
+	gets := 0
+	for _, a := range f.asked {
+		if a[:3] == "GET" {
+			gets++
+		}
+	}
+	require.LessOrEqual(t, gets, probe.MostGets)
+	return rep, err
+}
+
+// falseClaims returns what probe claims of a service that is not so, and how many facts were told of those that can be.
+func falseClaims(rep *probe.Report, differ, unclear []string) (wrong []string, told, can int) {
+	for _, res := range rep.Results {
+		if res.Never != "" || res.Mutating {
+			continue
+		}
+		if slices.Contains(unclear, res.ID) {
+			continue
+		}
+		isIn := slices.Contains(differ, res.ID)
+		if !slices.Contains(seldom, res.ID) {
+			can++
+			if res.Outcome != probe.CannotTell {
+				told++
+			}
+		}
+		if res.Outcome == probe.Holds && isIn || res.Outcome == probe.Differs && !isIn {
+			wrong = append(wrong, fmt.Sprintf("%s %s: %s", res.ID, res.Outcome, res.Seen))
+		}
+	}
+	return wrong, told, can
+}
+
+// Probe makes no false claim about any imitation, and tells most of what can be told.
+func TestImitations(t *testing.T) {
+	told, can := 0, 0
+	for _, o := range others {
+		t.Run(o.name, func(t *testing.T) {
+			f := &imitation{n: 64}
+			o.is(f)
+			rep, err := probed(t, f, false)
+			if f.front != "" {
+				require.ErrorIs(t, err, probe.ErrFront)
+				require.Empty(t, slices.Concat(factsWith(rep, probe.Holds), factsWith(rep, probe.Differs)))
+			}
+			wrong, a, b := falseClaims(rep, o.differ, o.unclear)
+			require.Empty(t, wrong, show(rep))
+			t.Logf("%d of %d, %d requests", a, b, len(f.asked))
+			told, can = told+a, can+b
+		})
+	}
+	t.Logf("%d of %d told", told, can)
+	require.GreaterOrEqual(t, told*100, can*85, "told %d of %d", told, can)
+}
+
+var allPairs = flag.Bool("pairs", false, "try all pairs of imitations, not a part")
+
+// Nor about services that differ in two respects.
+func TestPairsOfImitations(t *testing.T) {
+	for i, one := range others {
+		for j, two := range others[i+1:] {
+			if every := map[bool]int{true: 61, false: 17}[testing.Short()]; !*allPairs && (i*len(others)+j)%every > 0 {
+				continue
+			}
+			t.Run(one.name+" and "+two.name, func(t *testing.T) {
+				t.Parallel()
+				f := combined(one, two)
+				if f == nil {
+					t.Skip("they differ in the same respect")
+				}
+				rep, _ := probed(t, f, false)
+				wrong, _, _ := falseClaims(rep, slices.Concat(one.differ, two.differ), slices.Concat(one.unclear, two.unclear))
+				require.Empty(t, wrong, show(rep))
+			})
+		}
+	}
+}
+
+// combined returns an imitation that differs in two respects, or nil where that is one respect.
+func combined(one, two another) *imitation {
+	first, f := &imitation{n: 64}, &imitation{n: 64}
+	one.is(first)
+	one.is(f)
+	two.is(f)
+	usual := &imitation{n: 64}
+	for field, value := range reflect.ValueOf(first).Elem().Fields() {
+		if unset := reflect.ValueOf(usual).Elem().FieldByIndex(field.Index); !field.IsExported() && fmt.Sprint(value) != fmt.Sprint(unset) &&
+			fmt.Sprint(value) != fmt.Sprint(reflect.ValueOf(f).Elem().FieldByIndex(field.Index)) {
+			return nil
+		}
+	}
+	return f
+}
+
+// acts are the services that --mutating is tried against: what is told of void and reminder, how many requests of both are made
+// at most, and whether one of them may have been carried out.
+var acts = []struct {
+	name         string
+	is           func(*imitation)
+	void, remind probe.Outcome
+	most         int
+	mayHaveActed bool
+}{
+	{"as assumed", func(f *imitation) {}, probe.Holds, probe.Holds, 3, false},
+	{"PUT alone", func(f *imitation) { f.acts = "put" }, probe.Differs, probe.Differs, 5, false},
+	{"PUT alone, Express", func(f *imitation) { f.acts, f.missing = "put", "echo" }, probe.Differs, probe.Differs, 5, false},
+	{"not there", func(f *imitation) { f.acts = "absent" }, probe.CannotTell, probe.CannotTell, 6, false},
+	{"not there, a path suggested", func(f *imitation) { f.acts, f.missing = "absent", "suggest" }, probe.CannotTell, probe.CannotTell, 6, false},
+	{"one 404 for all", func(f *imitation) { f.acts = "koa" }, probe.CannotTell, probe.CannotTell, 6, false},
+	{"acts on any record", func(f *imitation) { f.acts = "ignored" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"an unclear 200", func(f *imitation) { f.acts = "unclear" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"500", func(f *imitation) { f.acts = "500" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"ids ignored", func(f *imitation) { f.acts, f.filters = "ignored", "ignored" }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored", func(f *imitation) { f.acts, f.key = "ignored", "anyworkspace" }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"one document", func(f *imitation) { f.acts, f.n = "ignored", 1 }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"lists that the SDK cannot read", func(f *imitation) { f.acts, f.envelope = "ignored", "results" }, probe.CannotTell, probe.CannotTell, 0, false},
+}
+
+// Nothing is asked to act unless ids and workspaces are proven to count, and nothing more after an answer that may be a success.
+func TestMutatingStops(t *testing.T) {
+	for _, a := range acts {
+		t.Run(a.name, func(t *testing.T) {
+			f := &imitation{n: 64}
+			a.is(f)
+			rep, _ := probed(t, f, true)
+			outcome := func(id string) probe.Outcome {
+				return rep.Results[slices.IndexFunc(rep.Results, func(r probe.Result) bool { return r.ID == id })].Outcome
+			}
+			require.Equal(t, a.void, outcome("void document"), show(rep))
+			require.Equal(t, a.remind, outcome("send reminder"), show(rep))
+			require.Equal(t, a.mayHaveActed, rep.MayHaveActed != "", rep.MayHaveActed)
+			n := 0
+			for _, asked := range f.asked {
+				if asked[:4] != "GET " && (strings.Contains(asked, "/void-document") || strings.Contains(asked, "/send-reminder")) {
+					n++
+				}
+			}
+			require.LessOrEqual(t, n, a.most, f.asked)
+			require.LessOrEqual(t, len(f.acted), 1)
+		})
+	}
+}
+
+// What is found for one imitation makes the SDK work with it: the endpoints were tried.
+func TestLiteralsWereTried(t *testing.T) {
+	for _, o := range others {
+		f := &imitation{n: 64}
+		o.is(f)
+		rep, _ := probed(t, f, false)
+		if len(rep.Endpoints) == 0 || f.moving {
+			continue
+		}
+		t.Run(o.name, func(t *testing.T) {
+			f := &imitation{n: 64}
+			o.is(f)
+			client, err := signforms.New(f.start(t).URL, fakeKey, &signforms.Options{Endpoints: rep.Endpoints})
+			require.NoError(t, err)
+			n := 0
+			for _, err := range client.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+				require.NoError(t, err)
+				n++
+			}
+			require.Equal(t, 64, n)
+		})
+	}
+}

@@ -1,0 +1,496 @@
+package probe_test
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// imitation is a service that follows the interface's description, written without the reference service. Each knob makes it another
+// service; the zero value of all is the wire format as it is assumed.
+type imitation struct {
+	n        int    // documents
+	dates    string // ignored, second, minute, day, zone, exclusive, unix, refused, date, range, from
+	pages    string // zero, ignored, named
+	limits   string // ignored, cut, named, refused, unbounded
+	sorts    string // ignored, ascending, reversed, name, random
+	totals   string // page, absent, wrong, none
+	filters  string // of documentId: ignored, named
+	badID    string // unknown, 422, ignored
+	unknown  string // status: ignored, empty, 422, all
+	params   string // refused
+	key      string // 401, taken, 200, 429, last
+	missing  string // answer to paths that do not exist: echo, koa, fastify, spa, aws, json200, suggest
+	absent   string // respondents, responses, both
+	noSuch   string // answer to an unknown template or form: empty, koa, 400, tombstone
+	errors   string // 7807, boom, text, ok200
+	created  string // seconds, numbers, zoneless, offset
+	ids      string // numbers, upper, objectid
+	status   string // in progress
+	archived string // hidden
+	front    string // firewall, challenge, spa, slow
+	trouble  string // now and then: 503, 429
+	ties     bool
+	moving   bool // a new document with every third request
+	envelope string
+	extra    map[string]any
+	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear
+
+	mu    sync.Mutex
+	count int
+	asked []string
+	acted []string
+}
+
+type fakeDocument map[string]any
+
+var fakeStart = time.Date(2026, 9, 3, 8, 17, 11, 217_000_000, time.UTC)
+
+func (f *imitation) id(i int) string {
+	sum := sha256.Sum256([]byte{byte(i), byte(i >> 8)})
+	hex := fmt.Sprintf("%x", sum)
+	switch f.ids {
+	case "numbers":
+		return strconv.Itoa(1041 + i)
+	case "objectid":
+		return hex[:24]
+	}
+	return hex[:8] + "-" + hex[8:12] + "-4" + hex[12:15] + "-a" + hex[15:18] + "-" + hex[18:30]
+}
+
+// at is when a document was created.
+func (f *imitation) at(i int) time.Time {
+	if f.ties {
+		i -= i % 5
+	}
+	return fakeStart.Add(time.Duration(i) * (37*time.Minute + 13*time.Second + 301*time.Millisecond))
+}
+
+func (f *imitation) printed(at time.Time) any {
+	switch f.created {
+	case "seconds":
+		return at.Format("2006-01-02T15:04:05Z")
+	case "numbers":
+		return at.UnixMilli()
+	case "zoneless":
+		return at.Add(2 * time.Hour).Format("2006-01-02T15:04:05.000")
+	case "offset":
+		return at.In(time.FixedZone("", 7200)).Format("2006-01-02T15:04:05.000-07:00")
+	}
+	return at.Format("2006-01-02T15:04:05.000Z")
+}
+
+func (f *imitation) document(i int) fakeDocument {
+	id := any(f.id(i))
+	if f.ids == "numbers" {
+		id = 1041 + i
+	}
+	status := cmp.Or(f.status, "PENDING")
+	signer := "PENDING"
+	if i%4 == 1 {
+		status, signer = "SIGNED", "SIGNED"
+	}
+	return fakeDocument{"documentId": id, "documentName": fmt.Sprintf("Contract of %c", 'A'+(i*7)%26), "documentUrl": "https://files.example.org/1", "authorEmail": "zoe@example.org",
+		"finishedPdfUrl": "https://files.example.org/2", "status": status, "signingType": "PDF", "isSigningOrder": false, "isArchived": i%10 == 3, "isAllSigned": status == "SIGNED",
+		"signers": []any{map[string]any{"name": "Zoe Smith", "email": "zoe@example.org", "status": signer}}, "createdAt": f.printed(f.at(i)), "updatedAt": f.printed(f.at(i).Add(time.Duration(i%3) * 90 * time.Minute))}
+}
+
+func (f *imitation) start(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	return s
+}
+
+const fakeKey = "sk_test_4f9a1c77d2e8"
+
+type fakeError struct {
+	status  int
+	message string
+	code    string
+}
+
+func (e fakeError) Error() string { return e.message }
+
+func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count++
+	f.asked = append(f.asked, r.Method+" "+r.URL.String())
+	if f.moving && f.count%3 == 0 {
+		f.n++
+	}
+	if f.trouble != "" && f.count%7 == 0 {
+		status, _ := strconv.Atoi(f.trouble)
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "try again", status)
+		return
+	}
+	switch f.front {
+	case "firewall":
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(403)
+		fmt.Fprintf(w, "<html><title>Access denied</title>Incident %d</html>", f.count*7919)
+		return
+	case "challenge":
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(503)
+		fmt.Fprintf(w, "<!DOCTYPE html><title>Just a moment...</title>%x", f.count*7919)
+		return
+	case "spa":
+		fmt.Fprint(w, "<!DOCTYPE html><div id=root></div>")
+		return
+	}
+	body, err := f.answer(r)
+	if err == nil {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(body)
+		return
+	}
+	e := err.(fakeError)
+	if e.status == -1 {
+		f.noRoute(w, r)
+		return
+	}
+	f.fail(w, r, e)
+}
+
+func (f *imitation) noRoute(w http.ResponseWriter, r *http.Request) {
+	switch f.missing {
+	case "echo":
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(404)
+		fmt.Fprintf(w, "<!DOCTYPE html><pre>Cannot %s %s</pre>", r.Method, r.URL.Path)
+	case "fastify":
+		w.WriteHeader(404)
+		json.NewEncoder(w).Encode(map[string]any{"message": "Route " + r.Method + ":" + r.URL.RequestURI() + " not found", "error": "Not Found", "statusCode": 404})
+	case "spa":
+		fmt.Fprint(w, "<!DOCTYPE html><div id=root></div>")
+	case "aws":
+		w.WriteHeader(403)
+		fmt.Fprint(w, `{"message":"Missing Authentication Token"}`)
+	case "json200":
+		fmt.Fprint(w, `{"documents":[],"respondents":[],"responses":[],"message":"nothing here"}`)
+	case "suggest":
+		w.WriteHeader(404)
+		fmt.Fprintf(w, `{"message":"No route %s. Did you mean %s?","code":"not_found"}`, r.URL.Path, map[bool]string{true: "/send-reminders", false: "/"}[len(r.URL.Path) > 14 && len(r.URL.Path) < 18])
+	default:
+		w.WriteHeader(404)
+		fmt.Fprint(w, "Not Found")
+	}
+}
+
+func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
+	body := map[string]any{"message": e.message, "code": e.code}
+	switch f.errors {
+	case "7807":
+		w.Header().Set("Content-Type", "application/problem+json")
+		body = map[string]any{"type": "about:blank", "title": http.StatusText(e.status), "status": e.status, "detail": e.message}
+	case "boom":
+		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
+	case "text":
+		http.Error(w, e.message, e.status)
+		return
+	case "ok200":
+		body, e.status = map[string]any{"success": false, "message": e.message, "code": e.code}, 200
+	}
+	w.WriteHeader(e.status)
+	json.NewEncoder(w).Encode(body)
+}
+
+func (f *imitation) answer(r *http.Request) (map[string]any, error) {
+	if key := r.Header.Get("X-Api-Key"); key != fakeKey && f.key != "taken" {
+		status := 403
+		if n, err := strconv.Atoi(f.key); err == nil {
+			status = n
+		}
+		if status == 200 {
+			return map[string]any{"success": false, "message": "bad key"}, nil
+		}
+		return nil, fakeError{status, "no such key", "forbidden"}
+	}
+	path := r.URL.Path
+	switch {
+	case path == "/get-documents" && r.Method == "GET":
+		return f.list(r)
+	case path == "/get-template-respondent" && r.Method == "GET" && f.absent != "respondents" && f.absent != "both":
+		return f.ofUnknown(r, "templateId", "respondents")
+	case path == "/get-form-responses" && r.Method == "GET" && f.absent != "responses" && f.absent != "both":
+		return f.ofUnknown(r, "formId", "responses")
+	case path == "/void-document" || path == "/send-reminder":
+		return f.act(r)
+	}
+	return nil, fakeError{status: -1}
+}
+
+func (f *imitation) act(r *http.Request) (map[string]any, error) {
+	var body struct{ DocumentID string }
+	json.NewDecoder(r.Body).Decode(&body)
+	id := cmp.Or(r.URL.Query().Get("documentId"), body.DocumentID)
+	method := "POST"
+	if f.acts == "put" {
+		method = "PUT"
+	}
+	if r.Method != method || f.acts == "absent" {
+		return nil, fakeError{status: -1}
+	}
+	switch {
+	case f.acts == "ignored":
+		f.acted = append(f.acted, r.URL.Path)
+		return map[string]any{"message": "done"}, nil
+	case f.acts == "unclear":
+		f.acted = append(f.acted, r.URL.Path)
+		return map[string]any{"success": false, "message": "queue is slow"}, nil
+	case f.acts == "500":
+		f.acted = append(f.acted, r.URL.Path)
+		return nil, fakeError{500, "oops", ""}
+	case f.acts == "koa":
+		return nil, fakeError{status: -1}
+	case len(id) != 36:
+		return nil, fakeError{400, "documentId must be a UUID", "invalid_input"}
+	}
+	for i := range f.n {
+		if f.id(i) == id {
+			f.acted = append(f.acted, r.URL.Path)
+			return map[string]any{"message": "done"}, nil
+		}
+	}
+	return nil, fakeError{404, "no document " + id, "not_found"}
+}
+
+func (f *imitation) ofUnknown(r *http.Request, input, list string) (map[string]any, error) {
+	id := r.URL.Query().Get(input)
+	switch {
+	case f.noSuch == "koa":
+		return nil, fakeError{status: -1}
+	case f.noSuch == "tombstone":
+		return nil, fakeError{404, "this was removed in 2025", "not_found"}
+	case id == "" || f.noSuch == "400":
+		return nil, fakeError{400, input + " is required", "invalid_input"}
+	case f.noSuch == "empty":
+		return map[string]any{list: []any{}}, nil
+	}
+	return nil, fakeError{404, "none with id " + id, "not_found"}
+}
+
+func (f *imitation) list(r *http.Request) (map[string]any, error) {
+	q := r.URL.Query()
+	if workspace := r.Header.Get("Workspaceid"); workspace != "" && workspace != "ws-1" && f.key != "anyworkspace" {
+		return nil, fakeError{403, "not your workspace", "forbidden"}
+	}
+	for name := range q {
+		if f.params == "refused" && !slices.Contains([]string{"documentType", "status", "documentId", "dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query"}, name) {
+			return nil, fakeError{400, "unknown parameter", "invalid_input"}
+		}
+	}
+	if q.Get("documentType") == "PDF_TEMPLATE" {
+		return map[string]any{"documents": []any{}, "documentsCount": 0}, nil
+	}
+	all := make([]int, f.n)
+	for i := range all {
+		all[i] = i
+	}
+	keep := func(with func(i int) bool) { all = slices.DeleteFunc(all, func(i int) bool { return !with(i) }) }
+	if f.archived == "hidden" || q.Get("archive") != "" {
+		keep(func(i int) bool { return (i%10 == 3) == (q.Get("archive") == "true") })
+	}
+	if err := f.byStatus(q.Get("status"), keep); err != nil {
+		return nil, err
+	}
+	if err := f.byID(q.Get(map[bool]string{true: "docId", false: "documentId"}[f.filters == "named"]), keep); err != nil {
+		return nil, err
+	}
+	if err := f.byDate(q.Get("dateFrom"), q.Get("dateTo"), keep); err != nil {
+		return nil, err
+	}
+	if err := f.sort(q.Get("sortOrder"), all); err != nil {
+		return nil, err
+	}
+	return f.page(all, q.Get)
+}
+
+func (f *imitation) byStatus(s string, keep func(func(int) bool)) error {
+	known := []string{cmp.Or(f.status, "PENDING"), "SIGNED", "DRAFT", "VOID"}
+	switch {
+	case s == "" || f.unknown == "all":
+	case slices.Contains(known, s) || f.unknown == "empty":
+		keep(func(i int) bool { return f.document(i)["status"] == s })
+	case f.unknown == "ignored":
+	case f.unknown == "422":
+		return fakeError{422, "bad status", "invalid_input"}
+	default:
+		return fakeError{400, "bad status", "invalid_input"}
+	}
+	return nil
+}
+
+func (f *imitation) byID(id string, keep func(func(int) bool)) error {
+	if id == "" || f.filters == "ignored" {
+		return nil
+	}
+	if len(id) != len(f.id(0)) && f.ids != "numbers" {
+		switch f.badID {
+		case "ignored":
+			return nil
+		case "422":
+			return fakeError{422, "bad id", "invalid_input"}
+		case "unknown":
+		default:
+			return fakeError{400, "bad id", "invalid_input"}
+		}
+	}
+	keep(func(i int) bool {
+		return f.id(i) == id || f.ids != "case" && strings.EqualFold(f.id(i), id)
+	})
+	return nil
+}
+
+func (f *imitation) byDate(from, to string, keep func(func(int) bool)) error {
+	unit := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "day": 24 * time.Hour}[f.dates]
+	for which, text := range map[string]string{"from": from, "to": to} {
+		if text == "" || f.dates == "ignored" || f.dates == "from" && which == "to" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, text)
+		day := false
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, text)
+			day = err == nil
+		}
+		if f.dates == "unix" {
+			var n int64
+			n, err = strconv.ParseInt(text, 10, 64)
+			at = time.Unix(n, 0)
+		}
+		if f.dates == "date" && !day {
+			continue // what cannot be read is ignored
+		}
+		if err != nil || f.dates == "refused" {
+			return fakeError{400, "bad date", "invalid_input"}
+		}
+		if day && which == "to" {
+			at = at.Add(24*time.Hour - time.Millisecond)
+		}
+		if f.dates == "zone" && !day {
+			at = at.Add(-2 * time.Hour)
+		}
+		keep(func(i int) bool {
+			c, edge := f.at(i), at
+			if unit > 0 { // both are cut, as a comparison of texts does
+				c, edge = c.Truncate(unit), edge.Truncate(unit)
+			}
+			switch {
+			case f.dates == "exclusive" && c.Equal(edge):
+				return false
+			case which == "from":
+				return !c.Before(edge)
+			}
+			return !c.After(edge)
+		})
+	}
+	if f.dates == "range" && to == "" && from == "" { // the last two days by default
+		keep(func(i int) bool { return f.at(i).After(f.at(f.n - 1).Add(-48 * time.Hour)) })
+	}
+	return nil
+}
+
+func (f *imitation) sort(order string, all []int) error {
+	words := []string{"asc", "desc", ""}
+	if f.sorts == "ascending" {
+		words = []string{"ascending", "descending", ""}
+	}
+	if f.sorts == "ignored" {
+		order = ""
+	} else if !slices.Contains(words, order) {
+		return fakeError{400, "bad order", "invalid_input"}
+	}
+	up := strings.HasPrefix(order, "asc")
+	if f.sorts == "reversed" && order != "" || f.sorts == "oldest" && order == "" {
+		up = !up
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		c := cmp.Or(f.at(a).Compare(f.at(b)), strings.Compare(f.id(a), f.id(b)))
+		if f.sorts == "insertion" {
+			c = f.at(a).Compare(f.at(b))
+		}
+		if f.sorts == "name" {
+			c = strings.Compare(f.document(a)["documentName"].(string), f.document(b)["documentName"].(string))
+		}
+		if !up {
+			c = -c
+		}
+		return c
+	})
+	if f.sorts == "random" {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	return nil
+}
+
+func (f *imitation) page(all []int, get func(string) string) (map[string]any, error) {
+	name := func(usual, other, knob string) string {
+		if knob == "named" {
+			return get(other)
+		}
+		return get(usual)
+	}
+	limit, first := 10, 1
+	if text := name("limit", "pageSize", f.limits); text != "" && f.limits != "ignored" {
+		limit, _ = strconv.Atoi(text)
+		most := map[string]int{"cut": 100, "cut20": 20, "refused": 50, "unbounded": 1 << 20}[f.limits]
+		if most == 0 {
+			most = 100
+		}
+		if limit > most && !strings.HasPrefix(f.limits, "cut") {
+			return nil, fakeError{400, "limit is too large", "invalid_input"}
+		}
+		limit = min(limit, most)
+	}
+	if f.pages == "zero" {
+		first = 0
+	}
+	number := first
+	if text := name("page", "pageNumber", f.pages); text != "" && f.pages != "ignored" {
+		number, _ = strconv.Atoi(text)
+	}
+	total := len(all)
+	begin := min(max(0, number-first)*limit, total)
+	part := all[begin:min(begin+limit, total)]
+	docs := []any{}
+	for _, i := range part {
+		docs = append(docs, f.document(i))
+	}
+	pages := (total + limit - 1) / limit
+	body := map[string]any{"message": "ok", "documents": docs, "documentsCount": total, "formCount": 0,
+		"pagination": map[string]any{"currentPage": number, "totalPages": pages, "totalDocuments": total}}
+	switch f.totals {
+	case "page":
+		body["documentsCount"], body["pagination"] = len(part), map[string]any{"currentPage": number, "totalPages": 1, "totalDocuments": len(part)}
+	case "absent":
+		delete(body, "documentsCount")
+		delete(body, "pagination")
+	case "wrong":
+		body["documentsCount"], body["pagination"] = total+500, map[string]any{"currentPage": number, "totalPages": pages + 7, "totalDocuments": total + 500}
+	}
+	switch f.envelope {
+	case "data":
+		body = map[string]any{"success": true, "data": body}
+	case "results":
+		body["results"] = docs
+		delete(body, "documents")
+	}
+	for name, value := range f.extra {
+		body[name] = value
+	}
+	return body, nil
+}
