@@ -39,7 +39,7 @@ type FieldValue struct {
 	Page  int    `json:"page,omitempty"`  // from 1
 	Label string `json:"label,omitempty"` // usually the role's title
 	Value string `json:"value,omitempty"` // at most MaxText characters
-	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB, for a signature or initials
+	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB and 4,000,000 pixels, for a signature or initials
 }
 
 // QuestionKind says how a [Field] of a form is answered.

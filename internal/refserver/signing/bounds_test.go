@@ -179,14 +179,18 @@ func TestTextsHaveABound(t *testing.T) {
 
 // Pictures in documents without fields have the same limit as those in fields.
 func TestPicturesHaveABound(t *testing.T) {
-	sign := func(size int) error {
+	sign := func(width, height uint32, size int) error {
 		d := sentAlone(t)
-		v := signing.FieldValue{Image: signing.NewFile(make([]byte, size))}
+		v := signing.FieldValue{Image: signing.NewFile([]byte(pngOf(width, height) + strings.Repeat("x", size-len(png))))}
 		_, err := d.Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{v}}, noon)
 		return err
 	}
-	require.NoError(t, sign(1<<20))
-	require.EqualError(t, sign(1<<20+1), "Fields[0].Image: has 1048577 bytes, and may have 1048576 at most: make the picture smaller")
+	require.NoError(t, sign(2000, 2000, 1<<20))
+	const want = "Fields[0].Image: must be a PNG of at most 1048576 bytes and 4000000 pixels"
+	require.EqualError(t, sign(2000, 2000, 1<<20+1), want)
+	for _, size := range [][2]uint32{{2001, 2000}, {9000, 9000}, {60_000, 60_000}, {1 << 30, 1}, {1, 1 << 30}, {1<<31 - 1, 1<<31 - 1}, {0, 5}, {1 << 31, 1 << 31}} {
+		require.EqualError(t, sign(size[0], size[1], 1000), want, "%v", size)
+	}
 }
 
 func TestAuthorsHaveAnAddress(t *testing.T) {

@@ -3,6 +3,7 @@ package signing
 import (
 	"bytes"
 	"fmt"
+	"image/png"
 	"slices"
 	"strings"
 	"time"
@@ -38,8 +39,17 @@ var FieldKinds = [...]FieldKind{FieldSignature, FieldInitials, FieldText, FieldD
 // drawn reports whether the field may hold a picture.
 func (k FieldKind) drawn() bool { return k == FieldSignature || k == FieldInitials }
 
-// maxImage bounds the picture in a value, in bytes.
-const maxImage = 1 << 20
+// The bounds of the picture in a value. A PNG of a megabyte may claim any number of pixels.
+const (
+	maxImage  = 1 << 20 // bytes
+	maxPixels = 4_000_000
+)
+
+// fits reports whether data is a PNG within the bounds. It looks at the header only.
+func fits(data []byte) bool {
+	header, err := png.DecodeConfig(bytes.NewReader(data))
+	return err == nil && len(data) <= maxImage && header.Width <= maxPixels/header.Height
+}
 
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
 // without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
@@ -180,8 +190,8 @@ func (v FieldValue) check(at string) error {
 	if err := checkNames(named{at + "Kind", v.Kind}, named{at + "Label", v.Label}); err != nil {
 		return err
 	}
-	if n := len(v.Image.Data); n > maxImage {
-		return &Invalid{Field: at + "Image", Message: fmt.Sprintf("has %d bytes, and may have %d at most: make the picture smaller", n, maxImage)}
+	if len(v.Image.Data) > 0 && !fits(v.Image.Data) {
+		return &Invalid{Field: at + "Image", Message: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
 	}
 	return CheckLength(at+"Value", v.Value, MaxText)
 }
@@ -198,8 +208,8 @@ func (f Field) check(v FieldValue) error {
 		return invalidValue(f.Name, "%s", long)
 	case !utf8.ValidString(v.Value):
 		return invalidValue(f.Name, "must be UTF-8 text")
-	case len(v.Image.Data) > 0 && (!f.Kind.drawn() || len(v.Image.Data) > maxImage || !bytes.HasPrefix(v.Image.Data, []byte("\x89PNG\r\n\x1a\n"))):
-		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes, and only as a signature or initials", maxImage)
+	case len(v.Image.Data) > 0 && (!f.Kind.drawn() || !fits(v.Image.Data)):
+		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes and %d pixels, and only as a signature or initials", maxImage, maxPixels)
 	case empty:
 		return nil
 	case f.Kind == FieldDate && noDate != nil:

@@ -1,6 +1,8 @@
 package signing_test
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"strings"
 	"testing"
@@ -10,7 +12,15 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-const png = "\x89PNG\r\n\x1a\n…"
+// png is the beginning of a picture. Nobody looks at more of it.
+var png = pngOf(100, 40)
+
+// pngOf returns the beginning of a picture that claims a size.
+func pngOf(width, height uint32) string {
+	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
+	header = append(header, 8, 6, 0, 0, 0)
+	return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header)))
+}
 
 // contract has fields of every kind for Ann, who must fill in three, and one for Ben.
 func contract(t *testing.T) signing.Document {
@@ -96,9 +106,11 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{name: "not UTF-8", values: filled(map[string]string{"Company": "a\xff"}),
 			want: `fields: "Company" must be UTF-8 text`},
 		{name: "no PNG", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte("GIF89a"))}),
-			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
+		{name: "too many pixels", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte(pngOf(9000, 9000)))}),
+			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 		{name: "picture of a date", values: append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
-			want: `fields: "Day" may have a picture only as a PNG of at most 1048576 bytes, and only as a signature or initials`},
+			want: `fields: "Day" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := contract(t).Sign("ann@example.com", signing.SignParams{Values: c.values}, noon)
