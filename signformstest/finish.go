@@ -26,7 +26,7 @@ type finisher struct {
 }
 
 type finisherState struct {
-	done     chan struct{} // closed, and replaced, after each try
+	done     chan struct{} // closed, and replaced, after each file and each failure of the store
 	failures int           // how often the store did not save one
 	failure  error         // the last time
 	closed   bool
@@ -96,22 +96,20 @@ func (f *finisher) begin(ctx context.Context) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// finish makes one file. When the result cannot be saved, the file is not tried again for a while.
+// finish makes one file.
 func (f *finisher) finish(ctx context.Context, d signing.Document) {
-	f.mu.Lock()
-	retry := f.retry
-	f.mu.Unlock()
-	if !f.try(ctx, d) {
-		select {
-		case <-time.After(time.Second):
-		case <-retry:
-		case <-ctx.Done():
-		}
-	}
+	f.try(ctx, d)
 	f.mu.Lock()
 	delete(f.underWay, d.ID)
+	f.tell()
 	f.mu.Unlock()
 	f.signal()
+}
+
+// tell wakes those who wait for a change. The caller holds mu.
+func (f *finisher) tell() {
+	close(f.done)
+	f.done = make(chan struct{})
 }
 
 func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
@@ -122,36 +120,65 @@ func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
 	return d, at, ok
 }
 
-// try makes one file, stores it or its failure, and reports whether that was saved. A call that the server's end breaks off has not
+// errEnded is why a try failed that is the last one and was begun before.
+var errEnded = errors.New("the program ended during the try")
+
+// try makes one file, and stores it or its failure. The try is saved before it begins. A call that the server's end breaks off has not
 // failed.
-func (f *finisher) try(ctx context.Context, d signing.Document) (saved bool) {
-	content, err := f.call(ctx, d)
-	if ctx.Err() != nil {
-		return true
+func (f *finisher) try(ctx context.Context, d signing.Document) {
+	var content []byte
+	failure := errEnded
+	if d.FinishTries < signing.FinishTriesMax {
+		due := false
+		saved := f.save(ctx, func(tx *store.Tx) { d, due = tx.CountFinish(d.ID, signing.Document.BeginFinish) })
+		if !saved || !due {
+			return
+		}
+		content, failure = f.call(ctx, d)
 	}
-	if err != nil {
-		f.server.logger.Error("making a finished file", "document", d.ID, "try", d.FinishTries+1, "of", signing.FinishTriesMax, "error", err)
+	if ctx.Err() != nil {
+		f.save(ctx, func(tx *store.Tx) { tx.CountFinish(d.ID, signing.Document.TakeBackFinish) })
+		return
+	}
+	if failure != nil {
+		f.server.logger.Error("making a finished file", "document", d.ID, "try", d.FinishTries, "of", signing.FinishTriesMax, "error", failure)
 	}
 	file := signing.NewFile(content)
-	failed := err != nil
-	err = f.server.store.Update(func(tx *store.Tx) error {
+	f.save(ctx, func(tx *store.Tx) {
 		tx.Finish(d.ID, func(d signing.Document, at time.Time) signing.Change {
-			if failed {
-				return d.FinishFailed(at)
+			if failure != nil {
+				return d.FinishFailed(failure.Error(), at)
 			}
 			return d.Finish(file, at)
 		})
-		return nil
 	})
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil {
+}
+
+// save makes a change and reports whether it was saved. It repeats one that was not, until ctx ends.
+func (f *finisher) save(ctx context.Context, change func(tx *store.Tx)) (saved bool) {
+	for {
+		f.mu.Lock()
+		retry := f.retry
+		f.mu.Unlock()
+		err := f.server.store.Update(func(tx *store.Tx) error {
+			change(tx)
+			return nil
+		})
+		if err == nil {
+			return true
+		}
+		f.mu.Lock()
 		f.failure = err
 		f.failures++
+		f.tell()
+		f.mu.Unlock()
+		select {
+		case <-time.After(time.Second):
+		case <-retry:
+		case <-ctx.Done():
+			return false
+		}
 	}
-	close(f.done)
-	f.done = make(chan struct{})
-	return err == nil
 }
 
 // call makes one file in a goroutine, and gives up when that goes on after its context has ended.
@@ -226,8 +253,11 @@ func (f *finisher) busy() bool {
 	if f == nil {
 		return false
 	}
+	f.mu.Lock()
+	underWay := len(f.underWay)
+	f.mu.Unlock()
 	_, at, ok := f.next()
-	return ok && !at.After(f.server.Now())
+	return underWay > 0 || ok && !at.After(f.server.Now())
 }
 
 // settle returns when no file is due or under way, or the reason why that cannot happen.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,9 +103,9 @@ func countOf[T comparable](all []T, v T) (n int) {
 // TestWithoutAFinishedFileTheEventGoesOut: every try fails, in each possible way, and the event is delivered without the file.
 func TestWithoutAFinishedFileTheEventGoesOut(t *testing.T) {
 	for name, fail := range map[string]func() ([]byte, error){
-		"error": func() ([]byte, error) { return []byte("half a file"), errors.New("no paper") },
-		"panic": func() ([]byte, error) { panic("no paper") },
-		"empty": func() ([]byte, error) { return nil, nil },
+		"no paper":          func() ([]byte, error) { return []byte("half a file"), errors.New("no paper") },
+		"panic: no paper":   func() ([]byte, error) { panic("no paper") },
+		"the file is empty": func() ([]byte, error) { return nil, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			endpoint, tries := newReceiver(t), new(atomic.Int32)
@@ -125,7 +126,7 @@ func TestWithoutAFinishedFileTheEventGoesOut(t *testing.T) {
 			d, _ := srv.FindDocument(doc)
 			require.Equal(t, signformstest.FileFailed, d.Finished)
 			trail := srv.Audit(doc)
-			require.Equal(t, "the finished file could not be made, try 5 of 5", trail[len(trail)-1].Note)
+			require.Equal(t, "the finished file could not be made, try 5 of 5: "+name, trail[len(trail)-1].Note)
 		})
 	}
 }
@@ -170,4 +171,71 @@ func TestCancelledWhileItWaited(t *testing.T) {
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"))
 	require.Contains(t, fmt.Sprintf("%s", endpoint.all()), "finishedPdfUrl")
+}
+
+// TestACallThatEndsTheProgram: each life of the program ends in the middle of a call. A new life does not begin with the call that ended the
+// last one, and after five calls there is no other.
+func TestACallThatEndsTheProgram(t *testing.T) {
+	storage, doc, endpoint := &storagetest.Memory{}, "", newReceiver(t)
+	for life := 1; ; life++ {
+		atTheEnd := make(chan *storagetest.Memory, 1)
+		srv := signformstest.NewServer(t, &signformstest.Options{
+			Start: start, Storage: storage, Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+				select {
+				case atTheEnd <- storage.Copy():
+				default: // what happens later is not seen by the next life
+				}
+				return nil, errors.New("too late")
+			},
+		})
+		if life == 1 {
+			doc = signedLease(t, srv, endpoint.URL)
+		} else {
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Empty(t, atTheEnd, "life %d", life)
+		}
+		srv.Advance(300 * time.Second)
+		if len(atTheEnd) == 0 {
+			require.Equal(t, 6, life)
+			trail := srv.Audit(doc)
+			require.Equal(t, "the finished file could not be made, try 5 of 5: the program ended during the try", trail[len(trail)-1].Note)
+			require.Equal(t, signformstest.FileFailed, fileOf(t, srv, doc))
+			return
+		}
+		srv.Close()
+		storage = <-atTheEnd
+	}
+}
+
+func TestFinishAgain(t *testing.T) {
+	endpoint, storage, works := newReceiver(t), &storagetest.Memory{}, new(atomic.Bool)
+	srv := signformstest.NewServer(t, &signformstest.Options{
+		Start: start, Storage: storage, Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+			if works.Load() {
+				return []byte("%PDF-finished"), nil
+			}
+			return nil, errors.New("no " + strings.Repeat("paper", 1000))
+		},
+	})
+	doc := signedLease(t, srv, endpoint.URL)
+	require.ErrorIs(t, srv.FinishAgain(doc), signformstest.ErrRefused, "it is still tried")
+	require.ErrorIs(t, srv.FinishAgain("unknown"), signformstest.ErrNotFound)
+	srv.Advance(340 * time.Second)
+	require.Equal(t, signformstest.FileFailed, fileOf(t, srv, doc))
+	without := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage.Copy()})
+	require.ErrorIs(t, without.FinishAgain(doc), signformstest.ErrRefused, "nobody makes it")
+	require.NoError(t, srv.FinishAgain(doc))
+	srv.Advance(340 * time.Second)
+	require.Equal(t, signformstest.FileFailed, fileOf(t, srv, doc), "five more failed")
+	trail := srv.Audit(doc)
+	require.Regexp(t, `^the finished file could not be made, try 5 of 5: no (paper)+pa…$|^.*…$`, trail[len(trail)-1].Note)
+	require.Less(t, len(trail[len(trail)-1].Note), 400, "a long reason is cut")
+
+	works.Store(true)
+	require.NoError(t, srv.FinishAgain(doc))
+	require.NoError(t, srv.Settle(t.Context()))
+	require.Equal(t, signformstest.FileMade, fileOf(t, srv, doc))
+	require.NotEmpty(t, finishedURL(t, srv, doc))
+	require.ErrorIs(t, srv.FinishAgain(doc), signformstest.ErrRefused)
+	require.Equal(t, 1, countOf(endpoint.types(t), "new_signature_pdf_completed"), "it is not repeated")
 }

@@ -3,6 +3,7 @@ package signing
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -44,7 +45,7 @@ type Document struct {
 
 	Finishing   Finishing `json:",omitzero"` // how far the finished file is
 	Finished    File      `json:",omitzero"` // with Finishing FileMade
-	FinishTries int       `json:",omitzero"` // that failed
+	FinishTries int       `json:",omitzero"` // that were begun
 	FinishAt    time.Time `json:",omitzero"` // with FileDue: when to try next
 }
 
@@ -67,19 +68,49 @@ func (d Document) Finish(file File, at time.Time) Change {
 	return d.finished(FileMade, file, "the finished file was made", at)
 }
 
-// FinishFailed records that making the finished file failed once more: it is tried again after 4, 16, 64 and 256 seconds. The
-// last time ends the tries.
-func (d Document) FinishFailed(at time.Time) Change {
-	tries := d.FinishTries + 1
+// BeginFinish counts a try before it begins, so that one that ends the program counts too. The next is due 4, 16, 64 and 256 seconds
+// later, unless this one ends otherwise; after the last, at once, to be given up.
+func (d Document) BeginFinish(at time.Time) Document {
+	d.FinishTries++
+	d.FinishAt = instant(at)
+	if d.FinishTries < FinishTriesMax {
+		d.FinishAt = d.FinishAt.Add(time.Second << (2 * d.FinishTries))
+	}
+	return d
+}
+
+// TakeBackFinish takes back a try that the end of the server has broken off.
+func (d Document) TakeBackFinish(at time.Time) Document {
+	d.FinishTries--
+	d.FinishAt = instant(at)
+	return d
+}
+
+// maxWhy bounds the reason of a failed try, in characters.
+const maxWhy = 300
+
+// FinishFailed records why a try failed that was begun. The file is tried again after 4, 16, 64 and 256 seconds. The last time ends the
+// tries.
+func (d Document) FinishFailed(why string, at time.Time) Change {
+	tries := d.FinishTries
 	stage := FileDue
 	if tries >= FinishTriesMax {
 		stage = FileFailed
 	}
-	c := d.finished(stage, File{}, fmt.Sprintf("the finished file could not be made, try %d of %d", tries, FinishTriesMax), at)
-	c.Document.FinishTries = tries
+	if letters := []rune(strings.ToValidUTF8(why, "\uFFFD")); len(letters) > maxWhy {
+		why = string(letters[:maxWhy-1]) + "…"
+	}
+	c := d.finished(stage, File{}, fmt.Sprintf("the finished file could not be made, try %d of %d: %s", tries, FinishTriesMax, why), at)
 	if stage == FileDue {
 		c.Document.FinishAt = instant(at).Add(time.Second << (2 * tries))
 	}
+	return c
+}
+
+// FinishAgain makes a file due again that failed. The completed event went out without it and is not repeated.
+func (d Document) FinishAgain(at time.Time) Change {
+	c := d.finished(FileDue, File{}, "the finished file is to be made after all", at)
+	c.Document.FinishTries, c.Document.FinishAt = 0, instant(at)
 	return c
 }
 

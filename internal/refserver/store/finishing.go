@@ -30,6 +30,17 @@ func (tx *Tx) ToFinish(n int) []signing.Document {
 	return values(l.page(0, l.n, Page{Ascending: true, Limit: n}))
 }
 
+// CountFinish changes the number of tries to make the finished file, and when to try next. It does nothing when the file is not due.
+func (tx *Tx) CountFinish(documentID string, change func(d signing.Document, at time.Time) signing.Document) (d signing.Document, due bool) {
+	old := tx.s.documents.byID[documentID]
+	if old == nil || old.Finishing != signing.FileDue {
+		return d, false
+	}
+	d = change(*old, tx.Now)
+	tx.putDocument(&d)
+	return d, true
+}
+
 // Finish stores the result of an attempt to make the finished file. After the last attempt it releases the deliveries that waited
 // for the file, with or without its URL. It does nothing when the file was not due.
 func (tx *Tx) Finish(documentID string, change func(d signing.Document, at time.Time) signing.Change) {
