@@ -67,14 +67,16 @@ func TestTheCompletedEventWaitsForTheFinishedFile(t *testing.T) {
 // Finish and delivers the event without it.
 func TestAFinishedFileIsMadeAfterARestart(t *testing.T) {
 	for _, made := range []bool{true, false} {
-		endpoint, storage := newReceiver(t), &storagetest.Memory{}
+		endpoint, storage, begun := newReceiver(t), &storagetest.Memory{}, make(chan bool)
 		srv := signformstest.NewServer(t, &signformstest.Options{
 			Start: start, Storage: storage, Finish: func(ctx context.Context, _ signformstest.DocumentState) ([]byte, error) {
+				close(begun)
 				<-ctx.Done()
 				return nil, ctx.Err()
 			},
 		})
 		doc := signedLease(t, srv, endpoint.URL)
+		<-begun
 		opts := signformstest.Options{Start: start}
 		if made {
 			opts.Finish = func(context.Context, signformstest.DocumentState) ([]byte, error) {
