@@ -46,7 +46,8 @@
 //     [Server.AddAPIKey].
 //   - Act as a signer: [Server.Signer], which views, signs and declines.
 //   - Act as a respondent: [Server.SubmitForm].
-//   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive].
+//   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive],
+//     [Server.FinishAgain].
 //   - Act on a webhook: [Server.TestWebhook], [Server.Resend], [Server.ResendFailed],
 //     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret],
 //     and [Server.SetRelay] for programs that pass deliveries on.

@@ -73,7 +73,8 @@ type Options struct {
 	//
 	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
 	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's
-	// clock. After 5 failures the event is sent without a URL for the file.
+	// clock. A call is saved before it begins, so one that ends the program counts as failed. The error of a failed call is shown in the
+	// audit trail. After 5 failures the event is sent without a URL for the file, and [Server.FinishAgain] begins anew.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
 
 	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does. It can

@@ -83,6 +83,7 @@ var documentActs = map[string]struct {
 	"expire":  {"expired", func(c *console, _ *http.Request, id string) error { return c.server.Expire(id) }},
 	"pay":     {"paid", func(c *console, _ *http.Request, id string) error { return c.server.Pay(id) }},
 	"delete":  {"deleted", func(c *console, _ *http.Request, id string) error { return c.server.Delete(id) }},
+	"finish":  {"due", func(c *console, _ *http.Request, id string) error { return c.server.FinishAgain(id) }},
 	"archive": {"archived", func(c *console, _ *http.Request, id string) error { return c.server.Archive(id) }},
 	"send":    {"sent", func(c *console, _ *http.Request, id string) error { return c.server.SendDraft(id) }},
 }

@@ -68,6 +68,9 @@ func (a *API) delete(r *http.Request) (any, error) {
 func (a *API) archive(r *http.Request) (any, error) {
 	return a.acted(r, a.server.Archive(r.PathValue("id")))
 }
+func (a *API) finish(r *http.Request) (any, error) {
+	return a.acted(r, a.server.FinishAgain(r.PathValue("id")))
+}
 
 // Submitted is the answer to a form's submission.
 type Submitted struct {

@@ -52,6 +52,7 @@ var covered = map[string]string{
 	"FindForm":            "GET /forms/{id}",
 	"FindResponse":        "GET /responses/{id}",
 	"FindTemplate":        "GET /templates/{id}",
+	"FinishAgain":         "POST /documents/{id}/finish",
 	"FinishedPDF":         "GET /documents/{id}/finished",
 	"Format":              "none: prints the server",
 	"FormLink":            "GET /links/form/{token}",

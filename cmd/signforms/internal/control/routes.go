@@ -40,6 +40,7 @@ var routes = []struct {
 	{"POST /documents/{id}/expire", bare((*API).expire)},
 	{"POST /documents/{id}/delete", bare((*API).delete)},
 	{"POST /documents/{id}/archive", bare((*API).archive)},
+	{"POST /documents/{id}/finish", bare((*API).finish)},
 
 	{"GET /links/sign/{token}", (*API).signingLink},
 	{"GET /links/form/{token}", (*API).formLink},
