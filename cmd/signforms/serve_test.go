@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -397,12 +399,64 @@ func TestDenyPrivateTargets(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--deny-private-targets")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	for _, target := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
-		hook, stderr, code := execute(t, "webhooks", "add", target, "--event", "new_signature_completed")
-		require.Equal(t, cli.ExitOK, code, stderr)
-		delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
-		_, stderr, code = execute(t, "clock", "settle")
-		require.Equal(t, cli.ExitOK, code, stderr)
-		_, body := s.get(t, "/_/api/v1/deliveries/"+strings.TrimSpace(delivery))
-		require.Contains(t, body, "are denied by --deny-private-targets", target)
+		require.Contains(t, deliveredTo(t, s, target), "webhooks to 127.0.0.1 are denied by --deny-private-targets", target)
 	}
+}
+
+// deliveredTo delivers a sample to a URL and returns the delivery as JSON.
+func deliveredTo(t *testing.T, s *served, target string) string {
+	t.Helper()
+	hook, stderr, code := execute(t, "webhooks", "add", target, "--event", "new_signature_completed")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	delivery, _, _ := execute(t, "webhooks", "test", strings.TrimSpace(hook))
+	_, stderr, code = execute(t, "clock", "settle")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	_, body := s.get(t, "/_/api/v1/deliveries/"+strings.TrimSpace(delivery))
+	return body
+}
+
+// A name that had a public address when somebody looked it up, and has a private one when the sandbox connects, is refused.
+func TestDenyPrivateTargetsByTheAddressInUse(t *testing.T) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the receiver was called") }))
+	defer receiver.Close()
+	s := serveInProcess(t, "--memory", "--deny-private-targets")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	address := netip.MustParseAddr("203.0.114.1")
+	before := net.DefaultResolver
+	defer func() { net.DefaultResolver = before }()
+	net.DefaultResolver = resolver(func() netip.Addr { return address })
+	found, err := net.DefaultResolver.LookupHost(t.Context(), "changing.test")
+	require.NoError(t, err)
+	require.Equal(t, []string{"203.0.114.1"}, found)
+	address = netip.MustParseAddr("127.0.0.1")
+	body := deliveredTo(t, s, strings.Replace(receiver.URL, "127.0.0.1", "changing.test", 1))
+	require.Contains(t, body, "webhooks to 127.0.0.1 are denied by --deny-private-targets")
+}
+
+// resolver answers every question for an IPv4 address with what address returns, and those for others with nothing.
+func resolver(address func() netip.Addr) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe() // a stream: each message has its length in front
+		go func() {
+			defer server.Close()
+			var length [2]byte
+			if _, err := io.ReadFull(server, length[:]); err != nil {
+				return
+			}
+			message := make([]byte, binary.BigEndian.Uint16(length[:]))
+			if _, err := io.ReadFull(server, message); err != nil {
+				return
+			}
+			end := 12 + bytes.IndexByte(message[12:], 0) + 5 // of the name, its type and its class
+			answer := append(bytes.Clone(message[:2]), 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0)
+			answer = append(answer, message[12:end]...)
+			if message[end-3] == 1 { // type A
+				answer[7] = 1
+				answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				answer = append(answer, address().AsSlice()...)
+			}
+			server.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...))
+		}()
+		return client, nil
+	}}
 }

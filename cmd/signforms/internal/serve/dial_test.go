@@ -2,11 +2,16 @@ package serve
 
 import (
 	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 func TestPublicAddresses(t *testing.T) {
@@ -20,6 +25,53 @@ func TestPublicAddresses(t *testing.T) {
 	} {
 		require.Equal(t, want, public(netip.MustParseAddr(text)), text)
 	}
+}
+
+// TestSpecialNetworksAreDenied dials the first and the last address of each network, with a protocol that sends nothing.
+func TestSpecialNetworksAreDenied(t *testing.T) {
+	dial := dialPublic(func(netip.Addr) bool { return false })
+	networks := append(prefixes("::ffff:0:0:0/96", "::/96", "fec0::/10", "ff00::/8", "224.0.0.0/4", "4000::/2"), special...)
+	for _, network := range networks {
+		last := network.Masked().Addr().AsSlice()
+		for bit := network.Bits(); bit < len(last)*8; bit++ {
+			last[bit/8] |= 0x80 >> (bit % 8)
+		}
+		end, _ := netip.AddrFromSlice(last)
+		require.True(t, network.Contains(end))
+		addresses := []netip.Addr{network.Masked().Addr(), end}
+		if end.Is4() {
+			addresses = append(addresses, netip.AddrFrom16(end.As16())) // the same within IPv6
+		}
+		for _, address := range addresses {
+			_, err := dial(t.Context(), "udp", netip.AddrPortFrom(address, 9).String())
+			require.ErrorContains(t, err, "are denied by --deny-private-targets", "%s of %s", address, network)
+		}
+	}
+	for _, text := range []string{"2001:2::1", "2001:10::1", "5f00::1", "::ffff:0:7f00:1", "100:0:0:1::1", "192.31.196.1", "fe80::1%eth0"} {
+		require.False(t, public(netip.MustParseAddr(text)), text)
+	}
+}
+
+// A redirect is not followed, so it leads to no private target either.
+func TestRedirectToAPrivateTarget(t *testing.T) {
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer private.Close()
+	redirects := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
+	defer redirects.Close()
+	deny := dialPublic(ownAddress)
+	service := signformstest.NewServer(t, &signformstest.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if addr == "public.test:80" {
+			addr = redirects.Listener.Addr().String()
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+		return deny(ctx, network, addr)
+	}})
+	id := service.TestWebhook(service.AddWebhook(signformstest.Webhook{URL: "http://public.test/", Event: signformstest.SignatureCompleted}))
+	require.NoError(t, service.Settle(t.Context()))
+	d, err := service.Delivery(id)
+	require.NoError(t, err)
+	require.Len(t, d.Attempts, 1)
+	require.Equal(t, http.StatusTemporaryRedirect, d.Attempts[0].StatusCode)
 }
 
 // TestOwnAddresses: a service on a public address of this host may be meant for this host alone.
