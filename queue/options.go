@@ -8,47 +8,34 @@ import (
 	"time"
 )
 
-// The defaults of [Options].
-const (
-	DefaultWorkers    = 8
-	DefaultTimeout    = time.Minute
-	DefaultGrace      = 20 * time.Second
-	DefaultMaxPending = 1_000_000
-	DefaultKeepFailed = 30 * 24 * time.Hour
-	DefaultKeepKeys   = 7 * 24 * time.Hour
-)
-
-// DefaultRetries returns the default of [Options.Retries]: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h, 8 h.
-// Together with the first try these are 11 tries within about 24 hours.
-func DefaultRetries() []time.Duration {
-	return []time.Duration{
-		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
-		time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
-	}
+// defaultRetries are 11 tries within about 24 hours, with the first.
+var defaultRetries = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
 // Options are the optional settings of [Open] and [OpenPostgres]. The zero value gives the defaults. All processes that
 // share a store should have the same.
 type Options struct {
-	// Workers is how many lines [Queue.Run] works on at once. Default 8 ([DefaultWorkers]); negative is refused.
+	// Workers is how many lines [Queue.Run] works on at once. Default 8; negative is refused.
 	Workers int
 
-	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute ([DefaultTimeout]);
-	// negative is refused; more than 365 days count as 365. The package documentation says what becomes of a function that
-	// does not return then.
+	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute; negative is refused; more
+	// than 365 days count as 365. The package documentation says what becomes of a function that does not return then.
 	Timeout time.Duration
 
 	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own ctx ends. Default 20
-	// seconds ([DefaultGrace]); negative: their ctx ends at once.
+	// seconds; negative: their ctx ends at once.
 	Grace time.Duration
 
 	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When the
-	// try after the last wait fails, the event has failed. nil gives [DefaultRetries], 11 tries within a day. A slice that is
-	// empty but not nil, such as []time.Duration{}, gives one try. A wait may be 0; negative is refused.
+	// try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h,
+	// 2 h, 4 h, 8 h and 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{},
+	// gives one try. A wait may be 0; negative is refused.
 	Retries []time.Duration
 
 	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503, unless none waits: a queue that
-	// is empty takes a delivery of any size. Default 1,000,000 ([DefaultMaxPending]); negative: no limit. Several processes
+	// is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
 	// that receive at once may exceed it by what they receive in a second.
 	MaxPending int
 
@@ -56,12 +43,12 @@ type Options struct {
 	// that stores the outcome. Negative is refused.
 	KeepBodies time.Duration
 
-	// KeepFailed is how long a failed event is kept. Default 30 days ([DefaultKeepFailed]). After that it is erased, and
+	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and
 	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
 	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are recognised.
-	// Default 7 days ([DefaultKeepKeys]). It should be longer than the service repeats a delivery, which it does not
+	// Default 7 days. It should be longer than the service repeats a delivery, which it does not
 	// document. Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
@@ -156,15 +143,15 @@ func newSettings(o *Options) (settings, error) {
 }
 
 func (s *settings) fill() {
-	setDefault(&s.Workers, DefaultWorkers)
-	setDefault(&s.Timeout, DefaultTimeout)
-	setDefault(&s.Grace, DefaultGrace)
-	setDefault(&s.MaxPending, DefaultMaxPending)
-	setDefault(&s.KeepFailed, DefaultKeepFailed)
-	setDefault(&s.KeepKeys, DefaultKeepKeys)
+	setDefault(&s.Workers, 8)
+	setDefault(&s.Timeout, time.Minute)
+	setDefault(&s.Grace, 20*time.Second)
+	setDefault(&s.MaxPending, 1_000_000)
+	setDefault(&s.KeepFailed, 30*24*time.Hour)
+	setDefault(&s.KeepKeys, 7*24*time.Hour)
 	setDefault(&s.poll, defaultPoll)
 	if s.Retries == nil {
-		s.Retries = DefaultRetries()
+		s.Retries = defaultRetries
 	}
 	if s.Logger == nil {
 		s.Logger = slog.Default()

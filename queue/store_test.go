@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
@@ -108,7 +109,8 @@ func TestSlowDisk(t *testing.T) {
 		for i := range 64 {
 			wg.Go(func() {
 				for n := range 10 {
-					s.accept(q, completed(fmt.Sprint(i), n))
+					w := s.deliver(q, webhooktest.Payload(completed(fmt.Sprint(i), n)))
+					assert.Equal(s, http.StatusOK, w.Code, w.Body.String())
 				}
 			})
 		}

@@ -8,16 +8,9 @@ import (
 	"time"
 )
 
-// The defaults of [HandlerOptions].
-const (
-	DefaultTimeout     = 30 * time.Second
-	DefaultReplayLease = 5 * time.Minute
-	DefaultReplayKeep  = 24 * time.Hour
-)
-
 // HandlerOptions are the optional settings of [NewHandler]. The zero value gives the defaults.
 type HandlerOptions struct {
-	// Timeout is how long a function may take for one event; then its ctx ends. Default 30 seconds ([DefaultTimeout]). The
+	// Timeout is how long a function may take for one event; then its ctx ends. Default 30 seconds. The
 	// service's own time-out is not documented: put work that takes longer than a few seconds into a queue.
 	Timeout time.Duration
 
@@ -29,10 +22,10 @@ type HandlerOptions struct {
 	AllowRepeats bool
 
 	// ReplayLease is how long an event is reserved for the handler that processes it. After that another delivery may run
-	// it, because the process must have died. Default 5 minutes ([DefaultReplayLease]); at least a minute more than Timeout.
+	// it, because the process must have died. Default 5 minutes; at least a minute more than Timeout.
 	ReplayLease time.Duration
 
-	// ReplayKeep is how long a processed event is remembered. Default 24 hours ([DefaultReplayKeep]); at least twice the
+	// ReplayKeep is how long a processed event is remembered. Default 24 hours; at least twice the
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
 	ReplayKeep time.Duration
 
@@ -94,14 +87,14 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	h := &Handler{
 		verifier: v,
 		on:       on,
-		timeout:  min(orDefault(opts.Timeout, DefaultTimeout), math.MaxInt64-time.Minute),
+		timeout:  min(orDefault(opts.Timeout, 30*time.Second), math.MaxInt64-time.Minute),
 		store:    opts.ReplayStore,
 		onError:  opts.OnError,
 		onEvent:  opts.OnEvent,
 		log:      opts.Logger,
 	}
-	h.lease = max(orDefault(opts.ReplayLease, DefaultReplayLease), h.timeout+time.Minute)
-	h.keep = max(orDefault(opts.ReplayKeep, DefaultReplayKeep), 2*v.tolerance)
+	h.lease = max(orDefault(opts.ReplayLease, 5*time.Minute), h.timeout+time.Minute)
+	h.keep = max(orDefault(opts.ReplayKeep, 24*time.Hour), 2*v.tolerance)
 	if h.store == nil && !opts.AllowRepeats {
 		h.store = NewMemoryReplayStore(&MemoryReplayOptions{MinKeep: max(0, 2*v.tolerance), Now: v.now})
 	}
