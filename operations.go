@@ -60,35 +60,55 @@ const (
 	InputsBody
 )
 
+var inputsTexts = [...]string{"", "query", "body", "both"} // by value
+
+// MarshalText returns query, body or both, or nothing for the operation's default.
+func (i Inputs) MarshalText() ([]byte, error) {
+	if int(i) >= len(inputsTexts) {
+		return nil, fmt.Errorf("%d is not InputsQuery, InputsBody or both", i)
+	}
+	return []byte(inputsTexts[i]), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (i *Inputs) UnmarshalText(text []byte) error {
+	n := slices.Index(inputsTexts[:], string(text))
+	if n < 0 {
+		return fmt.Errorf("inputs: %.64q is not one of query, body, both", text)
+	}
+	*i = Inputs(n)
+	return nil
+}
+
 // An Endpoint overrides where an operation is and how its inputs are written. Empty fields keep the default. It says nothing of
 // answers, whose statuses are not translated.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
-	Method string
+	Method string `json:"method,omitempty"`
 	// Path is appended to the base URL and begins with a slash. It may contain inputs of the operation in braces, such as
 	// /documents/{documentId}/void. These are escaped, and still sent where Inputs says.
-	Path string
+	Path string `json:"path,omitempty"`
 	// Inputs is InputsQuery, InputsBody or both. A GET has no body. [OpSend] has nested inputs, which need a body.
-	Inputs Inputs
+	Inputs Inputs `json:"inputs,omitzero"`
 	// Names holds the service's name of an input by the name in docs/wire-format.md. A field within another has a dot before its
 	// own name, and is renamed alone: {"receiversList": "receivers", "receiversList.roleTitle": "role"}. Braces in Path keep the
 	// names of this SDK.
-	Names map[string]string
+	Names map[string]string `json:"names,omitempty"`
 	// Values holds the service's literals of an input by those of this SDK: {"sortOrder": {"asc": "ascending"}}. The inputs with
 	// literals are documentType, signingType, status, archive, sortOrder and pdfData. In a body the literal of archive is a
 	// number or a boolean if it looks like one. The literal of pdfData is what precedes the base64,
 	// "data:application/pdf;base64,", and the only one that may become empty.
-	Values map[string]map[string]string
+	Values map[string]map[string]string `json:"values,omitempty"`
 	// TimeLayout is the format of dateFrom and dateTo: a layout of package time, which gets UTC, or [UnixSeconds] or
 	// [UnixMilliseconds], which are numbers in a body. Default: RFC 3339 with milliseconds. Where the layout leaves out
 	// parts of a second, minute or hour, dateFrom is rounded down and dateTo up. Where it leaves out the time of day, both are
 	// the day of the time in UTC, and the service decides whether dateTo includes that day.
-	TimeLayout string
+	TimeLayout string `json:"timeLayout,omitempty"`
 	// PagesFromZero sends page 1 as 0, and so on. The methods count from 1 all the same. [Pagination.CurrentPage] is as reported.
-	PagesFromZero bool
+	PagesFromZero bool `json:"pagesFromZero,omitempty"`
 	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the records
 	// that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
-	IgnoreTotals bool
+	IgnoreTotals bool `json:"ignoreTotals,omitempty"`
 }
 
 // retryClass says when an attempt may be repeated; see the table in the package documentation.

@@ -1,6 +1,7 @@
 package signforms_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -175,4 +176,26 @@ func TestTimeLayoutThatCannotBePrinted(t *testing.T) {
 			Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {TimeLayout: layout}}})
 		require.Equal(t, refused, err != nil, "%q: %v", layout, err)
 	}
+}
+
+func TestEndpointAsJSON(t *testing.T) {
+	for text, want := range map[string]signforms.Endpoint{
+		`{}`:                            {},
+		`{"inputs":"query"}`:            {Inputs: signforms.InputsQuery},
+		`{"path":"/a","inputs":"both"}`: {Path: "/a", Inputs: signforms.InputsQuery | signforms.InputsBody},
+		`{"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true,"ignoreTotals":true}`: {
+			Method: "POST", Inputs: signforms.InputsBody, Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}},
+			TimeLayout: signforms.UnixSeconds, PagesFromZero: true, IgnoreTotals: true,
+		},
+	} {
+		written, err := json.Marshal(want)
+		require.NoError(t, err)
+		require.Equal(t, text, string(written))
+		var read signforms.Endpoint
+		require.NoError(t, json.Unmarshal([]byte(text), &read))
+		require.Equal(t, want, read)
+	}
+	_, err := json.Marshal(signforms.Endpoint{Inputs: 4})
+	require.ErrorContains(t, err, "4 is not InputsQuery, InputsBody or both")
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"inputs":"header"}`), new(signforms.Endpoint)), `inputs: "header" is not one of query, body, both`)
 }

@@ -58,12 +58,13 @@ type Options struct {
 	Note func(ctx context.Context) string
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
-	// quickly. nil means no call.
+	// quickly. A panic in it is logged and changes nothing else. nil means no call.
 	OnReceived func(context.Context, Received)
 
 	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
 	// function, ended. When a process dies during a run, the process that finds the event after the lease reports it, as
-	// Retrying or GivenUp with Duration 0. It should return quickly. nil means no call.
+	// Retrying or GivenUp with Duration 0. It should return quickly. A panic in it is logged and changes nothing else. nil
+	// means no call.
 	OnSettled func(context.Context, Settled)
 
 	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event that

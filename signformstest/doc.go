@@ -59,7 +59,7 @@
 //     [Server.Forms], [Server.FindForm], [Server.Responses], [Server.FindResponse], [Server.Webhooks], [Server.SigningLink],
 //     [Server.FormLink], [Server.TemplatePDF], [Server.DocumentPDF], [Server.FinishedPDF].
 //   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].
-//   - Keep or end it: [Server.CheckStorage], [Server.Reset], [Server.Shutdown], [Server.Close].
+//   - Keep or end it: [Server.CheckStorage], [CheckRecords], [Server.Reset], [Server.Shutdown], [Server.Close].
 //   - Print it: [Server.Format] and [Server.LogValue] show its URL and no more.
 //
 // Texts have bounds: see [MaxName]. [Options] and [Profile] are its settings from the start. All methods of a [Server] are safe for

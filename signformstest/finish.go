@@ -215,7 +215,7 @@ func (f *finisher) make(ctx context.Context, d signing.Document) (content []byte
 		}
 	}()
 	public := f.server.publicDocument(d)
-	if public.PDF, err = f.server.store.Content(ctx, d.PDF); err != nil {
+	if public.PDF, err = f.server.content(ctx, "document "+d.ID, d.PDF); err != nil {
 		return nil, fmt.Errorf("reading the document's PDF: %w", err)
 	}
 	if err := f.server.images(ctx, &public, d); err != nil {

@@ -113,8 +113,12 @@ func (s *Server) closeStore() {
 }
 
 // CheckStorage returns nil when the last change could be saved. Otherwise it tries to save something now, and returns nil or why that
-// fails, in an error that matches [ErrStorage]. Without a Storage it returns nil.
+// fails, in an error that matches [ErrStorage]. It returns such an error too when a file, such as a document's PDF, could not be read
+// or was damaged, and still is. Without a Storage it returns nil.
 func (s *Server) CheckStorage() error {
+	if err := s.checkFiles(); err != nil {
+		return err
+	}
 	if s.keeper == nil || !s.keeper.failing.Load() {
 		return nil
 	}

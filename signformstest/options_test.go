@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -120,7 +121,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		"Options.WebhookSecret: must hold visible ASCII characters and no spaces":                       {WebhookSecret: "a secret"},
 		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: signformstest.Keep{Deliveries: -1}},
 		"Options.ReminderLimit.Reading: 7 is not one of SlidingWindow, FixedWindow and TokenBucket":     {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
-		"Options.Profile.Timestamps: 7 is not one of UnixSeconds, UnixMilliseconds and RFC3339":         {Profile: signformstest.Profile{Timestamps: 7}},
+		"Options.Profile.Timestamps: 7 is not one of its constants, which end at 2":                     {Profile: signformstest.Profile{Timestamps: 7}},
 		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{PageSize: -1}},
 		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: signformstest.Profile{RefusalStatus: 200}},
 		"Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{MaxLimit: -1}},
@@ -246,4 +247,21 @@ func TestAddrThatIsTaken(t *testing.T) {
 	require.NoError(t, err)
 	defer everywhere.Close()
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, everywhere.URL)
+}
+
+func TestReadingsAsWords(t *testing.T) {
+	const text = `{"UnknownStatus":"empty","DateFormat":"date-only","DateFrom":"excluded","DateTo":"at-day-end","None":"null","ErrorLayout":"text","Timestamps":"rfc3339"}`
+	last := signformstest.Profile{
+		UnknownStatus: signformstest.UnknownStatusEmpty, DateFormat: signformstest.DateOnly, DateFrom: signformstest.EndExcluded, DateTo: signformstest.EndAtDayEnd,
+		None: signformstest.NoneIsNull, ErrorLayout: signformstest.LayoutText, Timestamps: signformstest.RFC3339,
+	}
+	var read signformstest.Profile
+	require.NoError(t, json.Unmarshal([]byte(text), &read))
+	require.Equal(t, last, read)
+	written, err := json.Marshal(last)
+	require.NoError(t, err)
+	var again signformstest.Profile
+	require.NoError(t, json.Unmarshal(written, &again))
+	require.Equal(t, last, again)
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"DateTo":"later"}`), &read), `"later" is not one of included, excluded, at-day-start, at-day-end`)
 }

@@ -141,11 +141,11 @@ func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token stri
 // showDocument serves the PDF of a document or template: its own, or an empty page.
 func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name string) {
 	d, ok := s.documentNamed(name)
-	content := d.PDF
+	of, content := "document "+d.ID, d.PDF
 	if !ok {
 		err := s.store.View(func(tx *store.Tx) error {
 			t, err := tx.Template(strings.TrimSuffix(name, ".pdf"))
-			content = t.PDF
+			of, content = "template "+t.ID, t.PDF
 			return err
 		})
 		if err != nil {
@@ -153,7 +153,7 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 			return
 		}
 	}
-	s.pdf(w, r, content)
+	s.pdf(w, r, of, content)
 }
 
 // showFinished serves the signed PDF of a completed document, or that of a form response.
@@ -170,9 +170,9 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 		}
 	}
 	if d.Finishing == signing.FileMade {
-		s.pdf(w, r, d.Finished)
+		s.pdf(w, r, "document "+d.ID, d.Finished)
 	} else {
-		s.pdf(w, r, d.PDF)
+		s.pdf(w, r, "document "+d.ID, d.PDF)
 	}
 }
 
@@ -184,10 +184,9 @@ func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
 	return d, err == nil
 }
 
-func (s *Server) pdf(w http.ResponseWriter, r *http.Request, f signing.File) {
-	content, err := s.store.Content(r.Context(), f)
+func (s *Server) pdf(w http.ResponseWriter, r *http.Request, of string, f signing.File) {
+	content, err := s.content(r.Context(), of, f)
 	if err != nil {
-		s.logger.Error("reading a file", "error", err)
 		page(w, http.StatusServiceUnavailable, "Not now", "The file cannot be read.")
 		return
 	}

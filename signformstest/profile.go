@@ -1,8 +1,10 @@
 package signformstest
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/signforms/signforms-go"
@@ -118,14 +120,14 @@ func (p Profile) check() error {
 			return invalid("Options.Profile."+strings.TrimPrefix(e.Fields[0].Field, "Options."), "%s", e.Fields[0].Problem)
 		}
 	}
-	for _, r := range p.readings() {
-		if r.value < 0 || r.value > r.last {
-			return invalid("Options.Profile."+r.field, "%d is not one of its constants, which end at %d", r.value, r.last)
+	for f, value := range reflect.ValueOf(p).Fields() {
+		if word, ok := value.Interface().(encoding.TextMarshaler); ok {
+			if _, err := word.MarshalText(); err != nil {
+				return invalid("Options.Profile."+f.Name, "%v", err)
+			}
 		}
 	}
 	switch _, err := json.Marshal(p.Extra); {
-	case p.Timestamps < UnixSeconds || p.Timestamps > RFC3339:
-		return invalid("Options.Profile.Timestamps", "%d is not one of UnixSeconds, UnixMilliseconds and RFC3339", p.Timestamps)
 	case p.PageSize < 0:
 		return invalid("Options.Profile.PageSize", "%d is not 1 or more, or 0 for the default", p.PageSize)
 	case p.MaxLimit < 0:
@@ -138,23 +140,6 @@ func (p Profile) check() error {
 		return invalid("Options.Profile.Extra", "%v", err)
 	}
 	return nil
-}
-
-// reading is one choice among constants that begin at 0.
-type reading struct {
-	field       string
-	value, last int
-}
-
-func (p Profile) readings() []reading {
-	return []reading{
-		{"UnknownStatus", int(p.UnknownStatus), int(UnknownStatusEmpty)},
-		{"DateFormat", int(p.DateFormat), int(DateOnly)},
-		{"DateFrom", int(p.DateFrom), int(EndAtDayEnd)},
-		{"DateTo", int(p.DateTo), int(EndAtDayEnd)},
-		{"None", int(p.None), int(NoneIsNull)},
-		{"ErrorLayout", int(p.ErrorLayout), int(LayoutText)},
-	}
 }
 
 func refusal4xx(status int) bool { return status == 0 || 400 <= status && status <= 499 }

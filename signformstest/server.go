@@ -47,6 +47,7 @@ type Server struct {
 	service   *api.API
 	finisher  *finisher // nil: nobody makes finished files
 	keeper    *keeper   // nil: nothing is kept
+	unread    sync.Map  // the record by the SHA-256 of its file, for files that could not be read
 	watchers  watchers
 	watching  sync.Once // the store tells of its changes
 	logger    *slog.Logger

@@ -23,6 +23,8 @@ import (
 func commands(onService service.Commands) []*cobra.Command {
 	return []*cobra.Command{
 		serve.Command(version()),
+		serve.Check(),
+		serve.Backup(),
 		operate.Ready(),
 		operate.Status(),
 		operate.Seed(),

@@ -17,6 +17,11 @@ func NewFile(data []byte) File {
 	if data == nil {
 		return File{}
 	}
-	sum := sha256.Sum256(data)
-	return File{SHA256: hex.EncodeToString(sum[:]), Data: data}
+	return File{SHA256: Hash(data), Data: data}
+}
+
+// Hash returns the SHA-256 of a content in 64 lower-case hexadecimal digits.
+func Hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }

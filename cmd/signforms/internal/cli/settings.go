@@ -27,10 +27,10 @@ type Settings struct {
 
 // Account is one account at a service.
 type Account struct {
-	BaseURL   string                               `json:"baseURL"`
-	Workspace string                               `json:"workspace,omitempty"`
-	APIKey    KeySource                            `json:"apiKey"`
-	Endpoints map[signforms.Operation]EndpointJSON `json:"endpoints,omitempty"`
+	BaseURL   string                                     `json:"baseURL"`
+	Workspace string                                     `json:"workspace,omitempty"`
+	APIKey    KeySource                                  `json:"apiKey"`
+	Endpoints map[signforms.Operation]signforms.Endpoint `json:"endpoints,omitempty"`
 }
 
 // KeySource says where an API key is: exactly one of its fields is set.
@@ -88,11 +88,6 @@ func ReadSettings(path string) (s Settings, err error) {
 	if err := DecodeJSON(string(text), &s); err != nil {
 		return s, UsageError("%s: %w", path, err)
 	}
-	for name, a := range s.Accounts {
-		if _, err := a.Known(); err != nil {
-			return s, UsageError("%s: account %q: %w", path, name, err)
-		}
-	}
 	return s, nil
 }
 
@@ -113,11 +108,6 @@ func (s Settings) Account(name string) (Account, error) {
 		return a, UsageError("the settings hold %s: name one with --account", Count(len(names), "account", "accounts"))
 	}
 	return a, UsageError("the settings hold no account %q, only %s", name, strings.Join(names, ", "))
-}
-
-// Known returns the endpoints of the account.
-func (a Account) Known() (map[signforms.Operation]signforms.Endpoint, error) {
-	return Endpoints(a.Endpoints)
 }
 
 // WriteAccount puts an account into a settings file, which it makes if there is none. Other accounts stay.

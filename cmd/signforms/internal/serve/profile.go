@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,20 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
-
-// readings holds the words for enumerations that are numbers in Go. The index of a word is its number.
-var readings = map[reflect.Type][]string{
-	reflect.TypeFor[signformstest.TimestampFormat](): {"unix-seconds", "unix-milliseconds", "rfc3339"},
-	reflect.TypeFor[signformstest.UnknownStatus]():   {"refused", "ignored", "empty"},
-	reflect.TypeFor[signformstest.DateFormat]():      {"date-or-time", "time-only", "date-only"},
-	reflect.TypeFor[signformstest.DateEnd]():         {"included", "excluded", "at-day-start", "at-day-end"},
-	reflect.TypeFor[signformstest.NoneForm]():        {"empty", "missing", "null"},
-	reflect.TypeFor[signformstest.ErrorLayout]():     {"message", "error", "data-message", "data-error", "text"},
-}
 
 // parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a setting on.
 func parseProfile(settings []string) (p signformstest.Profile, err error) {
@@ -68,8 +58,8 @@ func kebab(name string) string {
 
 // setReading sets a field of the profile from text. Words and numbers are written as they are, other values as JSON.
 func setReading(field reflect.Value, text string) error {
-	if words := readings[field.Type()]; words != nil {
-		return setWord(field, words, text)
+	if word, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return word.UnmarshalText([]byte(text))
 	}
 	switch field.Kind() {
 	case reflect.Bool:
@@ -87,30 +77,7 @@ func setReading(field reflect.Value, text string) error {
 	case reflect.String:
 		field.SetString(text)
 	default:
-		return setJSON(field, text)
-	}
-	return nil
-}
-
-func setWord(field reflect.Value, words []string, text string) error {
-	n := slices.Index(words, text)
-	if n < 0 {
-		return fmt.Errorf("%q is not one of %s", text, strings.Join(words, ", "))
-	}
-	field.Set(reflect.ValueOf(n).Convert(field.Type()))
-	return nil
-}
-
-func setJSON(field reflect.Value, text string) error {
-	endpoints, special := field.Addr().Interface().(*map[signforms.Operation]signforms.Endpoint)
-	if !special {
 		return cli.DecodeJSON(text, field.Addr().Interface())
 	}
-	var given map[signforms.Operation]cli.EndpointJSON
-	if err := cli.DecodeJSON(text, &given); err != nil {
-		return err
-	}
-	read, err := cli.Endpoints(given)
-	*endpoints = read
-	return err
+	return nil
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding"
 	"reflect"
 	"testing"
 
@@ -17,8 +18,12 @@ func TestEveryReadingCanBeSet(t *testing.T) {
 		name := kebab(field.Name)
 		setting := name + "=2"
 		switch {
-		case readings[field.Type] != nil:
-			setting = name + "=" + readings[field.Type][1]
+		case field.Type.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+			second := reflect.New(field.Type).Elem()
+			second.SetInt(1)
+			word, err := second.Interface().(encoding.TextMarshaler).MarshalText()
+			require.NoError(t, err)
+			setting = name + "=" + string(word)
 		case field.Type.Kind() == reflect.Bool:
 			setting = name
 		case name == "extra":
@@ -64,7 +69,7 @@ func TestWrongProfileSaysWhatThereIs(t *testing.T) {
 		"aliases=maybe":                       `"maybe" is neither true nor false`,
 		"timestamps=julian":                   `"julian" is not one of unix-seconds, unix-milliseconds, rfc3339`,
 		`extra=[]`:                            `--profile extra: `,
-		`endpoints={"x":{"inputs":"header"}}`: `x: inputs: "header" is not one of query, body, both`,
+		`endpoints={"x":{"inputs":"header"}}`: `inputs: "header" is not one of query, body, both`,
 		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
 	} {
 		text := refused(t, "--memory", "--addr", "127.0.0.1:0", "--profile", setting)

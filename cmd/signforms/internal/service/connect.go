@@ -45,7 +45,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
 	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
-	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout and pagesFromZero too")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout, pagesFromZero and ignoreTotals too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
@@ -149,8 +149,8 @@ func (c *connection) useAccount() error {
 		c.source.File = filepath.Join(folder, c.source.File)
 	}
 	c.baseURL, c.workspace = a.BaseURL, cmp.Or(c.workspace, a.Workspace)
-	c.known, err = a.Known()
-	return err
+	c.known = a.Endpoints
+	return nil
 }
 
 // askSandbox takes address, key and workspace from a running sandbox.
@@ -222,7 +222,7 @@ func (c *connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint,
 }
 
 // parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
-// the JSON of a [cli.EndpointJSON].
+// the JSON of a [signforms.Endpoint].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {
@@ -242,22 +242,18 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 
 func parseEndpoint(text string) (e signforms.Endpoint, err error) {
 	if strings.HasPrefix(text, "{") {
-		var given cli.EndpointJSON
-		if err := cli.DecodeJSON(text, &given); err != nil {
-			return e, err
-		}
-		return given.Endpoint()
+		err = cli.DecodeJSON(text, &e)
+		return e, err
 	}
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return e, errors.New("say where it is, as in DELETE /documents/{documentId} query")
 	}
 	for _, word := range words {
-		switch place, isPlace := cli.InputPlaces[word]; {
+		switch {
 		case strings.HasPrefix(word, "/"):
 			e.Path = word
-		case isPlace:
-			e.Inputs = place
+		case e.Inputs.UnmarshalText([]byte(word)) == nil:
 		case word == strings.ToUpper(word):
 			e.Method = word
 		default:

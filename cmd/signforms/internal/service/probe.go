@@ -236,7 +236,7 @@ func (c *probeCommand) writeFound(cmd *cobra.Command, rep *probe.Report) error {
 				return err
 			}
 		}
-		account := cli.Account{BaseURL: c.conn.baseURL, Workspace: c.conn.workspace, APIKey: source, Endpoints: cli.WriteEndpoints(rep.Endpoints)}
+		account := cli.Account{BaseURL: c.conn.baseURL, Workspace: c.conn.workspace, APIKey: source, Endpoints: rep.Endpoints}
 		if err := cli.WriteAccount(c.write, c.name, account); err != nil {
 			return err
 		}

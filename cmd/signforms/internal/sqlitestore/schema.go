@@ -25,18 +25,26 @@ func createTable(kind string) string {
 	return `create table if not exists "` + kind + `" (id text primary key not null, data not null)`
 }
 
-// migrate checks that the file belongs to this program, and brings its tables to the current schema.
-func migrate(ctx context.Context, db *sql.DB) error {
-	var id, version, objects int
-	err := db.QueryRowContext(ctx, `select (select application_id from pragma_application_id), (select user_version from pragma_user_version), (select count(*) from sqlite_schema)`).
+// schemaVersion returns how many migrations the file has. It refuses one of another program or of a newer version.
+func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+	var id, objects int
+	err = db.QueryRowContext(ctx, `select (select application_id from pragma_application_id), (select user_version from pragma_user_version), (select count(*) from sqlite_schema)`).
 		Scan(&id, &version, &objects)
 	switch {
 	case err != nil:
-		return err
 	case id != applicationID && (id != 0 || version != 0 || objects != 0):
-		return fmt.Errorf("%w: it belongs to another program; choose another file", ErrForeign)
+		err = fmt.Errorf("%w: it belongs to another program; choose another file", ErrForeign)
 	case version > len(migrations):
-		return fmt.Errorf("%w: its schema is %d, and this version knows %d; use the newer version, or choose another file", ErrNewer, version, len(migrations))
+		err = fmt.Errorf("%w: its schema is %d, and this version knows %d; use the newer version, or choose another file", ErrNewer, version, len(migrations))
+	}
+	return version, err
+}
+
+// migrate brings the file's tables to the current schema.
+func migrate(ctx context.Context, db *sql.DB) error {
+	version, err := schemaVersion(ctx, db)
+	if err != nil {
+		return err
 	}
 	if _, err := db.ExecContext(ctx, `pragma journal_mode = wal`); err != nil {
 		return err

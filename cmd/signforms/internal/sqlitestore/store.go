@@ -125,17 +125,22 @@ func makeFolder(path string) error {
 }
 
 func dataSource(path string, mode Sync) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // C:/… on Windows
-	}
 	pragmas := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()),
 		"synchronous(" + string(mode) + ")",
 		"cache_size(-16384)",           // KiB
 		"journal_size_limit(67108864)", // bytes; the WAL is cut to this size after a checkpoint
 	}}
-	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()}).String()
+	return fileURL(path, pragmas.Encode())
+}
+
+// fileURL names a file to SQLite by its absolute path.
+func fileURL(path, query string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/… on Windows
+	}
+	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: query}).String()
 }
 
 // Path is the absolute path of the file.

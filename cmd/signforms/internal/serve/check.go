@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// Check returns the command check.
+func Check() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Examine a sandbox's data file",
+		Long: `Check reads a data file of serve whole: its pages, every record, every PDF and picture, and whether what records
+refer to is there. It prints each problem on a line, and exits with 1 when there is one. It changes nothing.
+
+A file that is in use is refused: stop the sandbox, or check a copy made by backup. One that was not closed, as after
+a crash, is first copied to the folder for temporary files.`,
+		Example: "  signforms check sandbox.db",
+		Args:    cli.ExactlyOne("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := sqlitestore.Examine(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer e.Close()
+			return report(cmd, e)
+		},
+	}
+}
+
+// Backup returns the command backup.
+func Backup() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE COPY",
+		Short: "Copy a sandbox's data file, also while it is in use",
+		Long: `Backup copies a data file of serve to a new file, with all that was saved when the command began. The sandbox goes on
+meanwhile. Then the copy is examined as by check: the command exits with 1 when that finds a problem, and the copy
+stays.`,
+		Example: "  signforms backup sandbox.db sandbox-monday.db",
+		Args:    fileAndCopy,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := sqlitestore.Backup(cmd.Context(), args[0], args[1]); err != nil {
+				return err
+			}
+			e, err := sqlitestore.Examine(cmd.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			defer e.Close()
+			return report(cmd, e)
+		},
+	}
+}
+
+func fileAndCopy(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return errors.New("needs two arguments: FILE COPY")
+	}
+	return nil
+}
+
+// report prints what an examination finds.
+func report(cmd *cobra.Command, e *sqlitestore.Examination) error {
+	problems := 0
+	problem := func(text string) {
+		problems++
+		fmt.Fprintln(cmd.OutOrStdout(), cli.Plain(text))
+	}
+	found, err := examine(cmd.Context(), e, problem)
+	if err != nil {
+		return err
+	}
+	if problems > 0 {
+		return fmt.Errorf("%s has %s", e.Path(), cli.Count(problems, "problem", "problems"))
+	}
+	info, err := os.Stat(e.Path())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is whole: %s, %s, %s\n", e.Path(), cli.Count(found.Records, "record", "records"),
+		cli.Count(len(found.Files), "PDF or picture", "PDFs and pictures"), cli.Count(int(info.Size()), "byte", "bytes"))
+	return nil
+}
+
+func examine(ctx context.Context, e *sqlitestore.Examination, problem func(string)) (signformstest.Contents, error) {
+	if err := e.Pages(ctx, problem); err != nil {
+		return signformstest.Contents{}, err
+	}
+	found, err := signformstest.CheckRecords(ctx, e, problem)
+	if err != nil {
+		return found, err
+	}
+	return found, e.Blobs(ctx, func(hash string) {
+		if _, belongs := found.Files[hash]; !belongs {
+			problem("file " + hash + " belongs to no record")
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+)
+
+// Examination is a file that is open for reading alone: call no Save.
+type Examination struct {
+	*Store
+	copied string // a folder; empty: the file itself is read
+}
+
+// Examine opens a file that no program uses, and keeps it from being used until Close. It changes neither the file nor those beside
+// it. A file that was not closed is examined in a temporary copy, as reading it would complete it.
+func Examine(ctx context.Context, path string) (_ *Examination, err error) {
+	e, err := lockToRead(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			e.Close()
+		}
+	}()
+	source := e.path
+	if e.copied, err = copyUnclosed(e.path); err != nil {
+		return nil, fmt.Errorf("copying a data file that was not closed: %w", err)
+	}
+	how := "mode=ro&immutable=1"
+	if e.copied != "" {
+		source, how = filepath.Join(e.copied, "copy"), "mode=rw"
+	}
+	if e.db, err = sql.Open("sqlite", fileURL(source, how)); err != nil {
+		return nil, err
+	}
+	version, err := schemaVersion(ctx, e.db)
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
+	}
+	return e, e.refusal(err)
+}
+
+// lockToRead locks a file as Open does, but makes no lock file and needs no right to write.
+func lockToRead(path string) (_ *Examination, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if path, err = onlyName(path); err != nil {
+		return nil, fmt.Errorf("the data file: %w", err)
+	}
+	e := &Examination{Store: &Store{path: path, open: openFile{path: path}}}
+	if e.open.file, err = os.Open(path); err != nil {
+		return nil, fmt.Errorf("opening the data file: %w", err)
+	}
+	err = filelock.TryContent(e.open.file, true)
+	if lock, missing := os.Open(path + ".lock"); missing == nil {
+		e.lock = lock
+		err = errors.Join(err, filelock.Try(lock))
+	}
+	if errors.Is(err, ErrInUse) {
+		err = fmt.Errorf("the data file %s is %w: stop that, or copy the file with signforms backup and check the copy", path, ErrInUse)
+	}
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// copyUnclosed copies a file with its WAL or journal to a new folder. It returns "" when there is neither.
+func copyUnclosed(path string) (folder string, err error) {
+	unclosed := false
+	for _, suffix := range []string{"-wal", "-journal"} {
+		info, err := os.Stat(path + suffix)
+		unclosed = unclosed || err == nil && info.Size() > 0
+	}
+	if !unclosed {
+		return "", nil
+	}
+	if folder, err = os.MkdirTemp("", "signforms-check-*"); err != nil {
+		return "", err
+	}
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if err := copyFile(filepath.Join(folder, "copy"+suffix), path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return folder, err
+		}
+	}
+	return folder, nil
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Close frees the file.
+func (e *Examination) Close() error {
+	err := e.Store.Close()
+	if e.copied != "" {
+		err = errors.Join(err, os.RemoveAll(e.copied))
+	}
+	return err
+}
+
+// Pages calls problem with each thing that SQLite finds wrong with the file's pages and indexes, 100 at most.
+func (e *Examination) Pages(ctx context.Context, problem func(string)) error {
+	return e.each(ctx, `pragma integrity_check(100)`, func(found string) {
+		if found != "ok" {
+			problem(found)
+		}
+	})
+}
+
+// Blobs calls fn with the hash of each file that is stored.
+func (e *Examination) Blobs(ctx context.Context, fn func(hash string)) error {
+	return e.each(ctx, `select id from blob order by id`, fn)
+}
+
+func (e *Examination) each(ctx context.Context, query string, fn func(string)) error {
+	rows, err := e.db.QueryContext(ctx, query)
+	if err != nil {
+		return e.refusal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return e.refusal(err)
+		}
+		fn(text)
+	}
+	return e.refusal(rows.Err())
+}
+
+// Backup copies the file at path, which may be in use, to a new file. The copy holds what was saved when Backup began. It is whole and
+// on the disk when it gets its name. Writers go on meanwhile.
+func Backup(ctx context.Context, path, to string) (err error) {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%s exists already: choose another name", to))
+	}
+	source, release, err := openToCopy(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	temporary, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) // fails when it has its name
+	if _, err := source.ExecContext(ctx, `vacuum into ?`, temporary.Name()); err != nil {
+		return errors.Join(fmt.Errorf("copying %s: %w", path, err), temporary.Close())
+	}
+	if err := errors.Join(temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary.Name(), to); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(to))
+}
+
+// openToCopy opens a file that is in use as another reader. It examines one that is not, as SQLite would change it.
+func openToCopy(ctx context.Context, path string) (db *sql.DB, release func() error, err error) {
+	e, err := Examine(ctx, path)
+	if err == nil {
+		return e.db, e.Close, nil
+	}
+	if !errors.Is(err, ErrInUse) {
+		return nil, nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, nil, err
+	}
+	if db, err = sql.Open("sqlite", fileURL(path, fmt.Sprintf("mode=ro&_pragma=busy_timeout(%d)", busyFor.Milliseconds()))); err != nil {
+		return nil, nil, err
+	}
+	if _, err := schemaVersion(ctx, db); err != nil {
+		db.Close()
+		return nil, nil, fmt.Errorf("the data file %s: %w", path, err)
+	}
+	return db, db.Close, nil
+}

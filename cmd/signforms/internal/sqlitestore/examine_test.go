@@ -1,0 +1,122 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// filesOf returns the content of every file in a folder.
+func filesOf(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		require.NoError(t, err)
+		all[entry.Name()] = string(content)
+	}
+	return all
+}
+
+// An examination changes no file, of a closed file and of one as a crash leaves it, and sees what is in the WAL alone.
+func TestExamineChangesNothing(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "in the WAL")}))
+	crashed := t.TempDir()
+	for name, content := range filesOf(t, filepath.Dir(path)) {
+		if name != "data.db-shm" {
+			require.NoError(t, os.WriteFile(filepath.Join(crashed, name), []byte(content), 0o600))
+		}
+	}
+	require.NoError(t, s.Close())
+	for _, folder := range []string{crashed, filepath.Dir(path)} {
+		before := filesOf(t, folder)
+		e, err := sqlitestore.Examine(t.Context(), filepath.Join(folder, "data.db"))
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"document 1": "in the WAL"}, contents(t, e.Store))
+		require.NoError(t, e.Pages(t.Context(), func(found string) { t.Error(found) }))
+		_, err = sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Normal)
+		require.ErrorIs(t, err, sqlitestore.ErrInUse)
+		require.NoError(t, e.Close())
+		require.Equal(t, before, filesOf(t, folder))
+	}
+}
+
+func TestExamineRefuses(t *testing.T) {
+	path := newPath(t)
+	_, err := sqlitestore.Examine(t.Context(), path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	s := open(t, path)
+	for range 2 {
+		_, err = sqlitestore.Examine(t.Context(), path)
+		require.ErrorIs(t, err, sqlitestore.ErrInUse)
+		require.ErrorContains(t, err, "copy the file with signforms backup and check the copy")
+		require.NoError(t, os.RemoveAll(path+".lock")) // then by the file itself
+	}
+	require.NoError(t, s.Close())
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	_, err = sqlitestore.Examine(t.Context(), empty)
+	require.ErrorIs(t, err, sqlitestore.ErrForeign)
+}
+
+// Each backup beside a busy writer holds a state between two saves, with all that was saved before it began.
+func TestBackupBesideAWriter(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	saved, end, ended := make(chan int), make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 1; ; i++ {
+			id := fmt.Sprint(i)
+			if err := s.Save(t.Context(), []signformstest.Record{record("document", id, "x"), record("audit", id, "x")}); err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case saved <- i:
+			case <-end:
+				ended <- nil
+				return
+			default:
+			}
+		}
+	}()
+	for i := range 5 {
+		before := <-saved
+		to := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
+		e, err := sqlitestore.Examine(t.Context(), to)
+		require.NoError(t, err)
+		require.NoError(t, e.Pages(t.Context(), func(found string) { t.Error(found) }))
+		documents, audits := 0, 0
+		for name := range contents(t, e.Store) {
+			if name[0] == 'd' {
+				documents++
+			} else {
+				audits++
+			}
+		}
+		require.Equal(t, documents, audits)
+		require.GreaterOrEqual(t, documents, before)
+		require.NoError(t, e.Close())
+		again := sqlitestore.Backup(t.Context(), path, to)
+		require.ErrorContains(t, again, "exists already")
+	}
+	close(end)
+	require.NoError(t, <-ended)
+	require.NoError(t, s.Close())
+	// and of a file that nobody uses
+	to := filepath.Join(t.TempDir(), "last")
+	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
+	require.Equal(t, query(t, path, `select count(*) from document`), query(t, to, `select count(*) from document`))
+	require.Len(t, filesOf(t, filepath.Dir(to)), 1, "no temporary file stays")
+}
