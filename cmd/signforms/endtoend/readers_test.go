@@ -25,7 +25,7 @@ import (
 // go test -run AddsBesideReaders -v -timeout 30m . -many 100000
 func TestAddsBesideReaders(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
-	fillWithSigned(t, data, *many)
+	fillWithSigned(t, data, *many, "")
 	began := time.Now()
 	s := start(t, "--plain-pdfs", "--data", data)
 	t.Logf("ready after %v, %s", time.Since(began).Round(time.Millisecond), memory(s))
@@ -55,13 +55,43 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// fillWithSigned makes a file with n signed documents.
-func fillWithSigned(t *testing.T, path string, n int) {
+// The status and the overview of a sandbox with a twentieth of the deliveries and of one with all, in turn. The test logs the ratio:
+// go test -run StatusOfManyDeliveries -v . -many 20000
+func TestStatusOfManyDeliveries(t *testing.T) {
+	var both [2]*sandbox
+	for i, documents := range []int{*many / 20, *many} {
+		data := filepath.Join(t.TempDir(), "sandbox.db")
+		fillWithSigned(t, data, documents, "http://127.0.0.1:1/")
+		both[i] = start(t, "--plain-pdfs", "--data", data, "--keep", "deliveries=1000000")
+		var status control.Status
+		require.NoError(t, both[i].client.Get(t.Context(), "/status", nil, &status))
+		require.Equal(t, documents, status.Documents)
+	}
+	for _, path := range []string{control.Prefix + "/status", "/_/"} {
+		var took [2][]time.Duration
+		for range 200 {
+			for i, s := range both {
+				began := time.Now()
+				require.NoError(t, s.get(t.Context(), path))
+				took[i] = append(took[i], time.Since(began))
+			}
+		}
+		few, all := median(took[0]), median(took[1])
+		t.Logf("%s beside %d deliveries: %v; beside %d: %v, %.2f times that", path, *many/10, few, 2**many, all, float64(all)/float64(few))
+	}
+}
+
+// fillWithSigned makes a file with n signed documents. With a URL it has two deliveries of each to a webhook that is disabled.
+func fillWithSigned(t *testing.T, path string, n int, url string) {
 	t.Helper()
 	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
 	require.NoError(t, err)
-	srv, err := signformstest.Start(&signformstest.Options{Storage: storage})
+	srv, err := signformstest.Start(&signformstest.Options{Storage: storage, Keep: signformstest.Keep{Deliveries: 1_000_000}})
 	require.NoError(t, err)
+	hook := ""
+	if url != "" {
+		hook = srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+	}
 	var writers sync.WaitGroup
 	var next, failed atomic.Int64
 	for range 16 {
@@ -77,6 +107,10 @@ func fillWithSigned(t *testing.T, path string, n int) {
 		})
 	}
 	writers.Wait()
+	if hook != "" {
+		require.NoError(t, srv.DisableWebhook(hook))
+		require.Len(t, srv.Deliveries(), 2*n)
+	}
 	srv.Close()
 	require.NoError(t, storage.Close())
 	require.Zero(t, failed.Load())

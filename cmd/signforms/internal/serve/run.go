@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"reflect"
 	"runtime/debug"
 	"time"
@@ -36,6 +37,9 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	seed, err := f.readSeed()
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // most of the memory is records that stay: with Go's 100 it holds as much garbage
 	}
 	store, err := f.store(ctx)
 	if err != nil {
