@@ -42,6 +42,7 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/_/", http.StatusSeeOther)
 			return
 		}
+		c.guesses.wait(r.Context(), r.RemoteAddr)
 		wrong = `<p class="notice bad" role="alert">That is not the token.</p>`
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -57,7 +57,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if !f.plainPDFs {
 		o.Finish = finisher.finish
 	}
-	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr) && !namedForOthers(f.publicURL)}, f.publicURL)
+	site := newSite(newHostCheck(f.publicURL, f.allowHosts), newTokenCheck(f.token, loopbackOnly(f.addr) && !namedForOthers(f.publicURL)), f.publicURL)
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if f.denyPrivate {

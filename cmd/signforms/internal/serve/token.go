@@ -17,12 +17,15 @@ import (
 
 // tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
 //
-// A wrong token is refused at once, without a delay after many wrong ones. The documentation asks for a random token of 128 bits,
-// which cannot be guessed. A delay would be per sender, and behind a proxy all senders look the same: the guesses of a stranger
-// would lock the owner out.
+// After several wrong tokens from an address, the answers to further wrong ones are delayed.
 type tokenCheck struct {
-	token string // the value of --token; may be empty
-	open  bool   // only this machine can reach the sandbox
+	token   string // the value of --token; may be empty
+	open    bool   // only this machine can reach the sandbox
+	guesses *guesses
+}
+
+func newTokenCheck(token string, open bool) tokenCheck {
+	return tokenCheck{token, open, &guesses{from: map[netip.Prefix]guesser{}}}
 }
 
 // loopbackOnly reports whether a listening address can be reached only from this machine.
@@ -66,6 +69,10 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 // proved passes a request on when it proves that its sender knows the token.
 func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	given, right := c.proof(r)
+	if given && !right {
+		c.guesses.wait(r.Context(), r.RemoteAddr)
+		http.SetCookie(w, &http.Cookie{Name: loginCookie, Path: "/_/", MaxAge: -1}) // one of an earlier token is sent only once
+	}
 	switch {
 	case right:
 		next.ServeHTTP(w, r)
