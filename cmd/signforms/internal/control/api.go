@@ -2,9 +2,7 @@ package control
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
@@ -58,15 +56,6 @@ func (a *API) streams() map[string]http.HandlerFunc {
 		"GET /documents/{id}/finished": a.finishedPDF,
 		"GET /relays/{id}/attempts":    a.relayStream,
 	}
-}
-
-// Patterns returns the routes, such as "POST /templates", relative to [Prefix].
-func Patterns() []string {
-	all := slices.Collect(maps.Keys(new(API).streams()))
-	for _, route := range routes {
-		all = append(all, route.pattern)
-	}
-	return all
 }
 
 // created is an answer with status 201.
