@@ -88,7 +88,7 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 			"EnableWebhook":       func() error { return srv.EnableWebhook(hook) },
 			"RotateWebhookSecret": func() error { return second(srv.RotateWebhookSecret(hook)) },
 			"DeleteWebhook":       func() error { return srv.DeleteWebhook(hook) },
-			"TryAdvance":          func() error { return srv.TryAdvance(time.Hour) },
+			"TryAdvance":          func() error { return srv.TryAdvance(t.Context(), time.Hour) },
 			"Reset":               srv.Reset,
 		} {
 			require.ErrorIs(t, change(), signformstest.ErrClosed, name)

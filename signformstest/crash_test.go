@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -156,7 +157,7 @@ func (m *model) change() error {
 	case 6:
 		return m.srv.Void(doc)
 	case 7:
-		return m.srv.TryAdvance(time.Duration(m.rng.IntN(30)) * time.Hour)
+		return m.srv.TryAdvance(context.Background(), time.Duration(m.rng.IntN(30))*time.Hour)
 	case 8:
 		_, err := m.srv.ResendFailed(m.srv.Webhooks()[0].ID, start)
 		return err

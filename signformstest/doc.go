@@ -51,7 +51,7 @@
 //   - Act on a webhook: [Server.TestWebhook], [Server.Resend], [Server.ResendFailed],
 //     [Server.DisableWebhook], [Server.EnableWebhook], [Server.DeleteWebhook], [Server.RotateWebhookSecret],
 //     and [Server.SetRelay] for programs that pass deliveries on.
-//   - Move the clock: [Server.Advance], [Server.Now], [Server.Settle].
+//   - Move the clock: [Server.Advance], [Server.Now], [Server.Settle], [Server.Unanswering].
 //   - Make things go wrong: [Server.Fail], [Server.FailWebhooks], [Server.Faults], [Server.RemoveFault], [Server.ClearFaults].
 //   - Ask what happened: [Server.Requests] or, a page of those that match, [Server.FindRequests], [Server.Deliveries] or
 //     [Server.FindDeliveries], [Server.Delivery], [Server.Messages] or [Server.FindMessages], [Server.Audit], [Server.Watch].

@@ -35,7 +35,7 @@ func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 			signformstest.ErrInvalid, `Documents[0]: no form with id "x"`},
 		{"fault", id(srv.TryFail(signformstest.Fault{Status: 99})), signformstest.ErrInvalid, "Status: 99 is not 200 to 599"},
 		{"webhook fault", id(srv.TryFailWebhooks(signformstest.WebhookFault{Nth: -1})), signformstest.ErrInvalid, "Nth: must not be negative"},
-		{"clock", srv.TryAdvance(-1), signformstest.ErrInvalid, "-1ns would move the clock back"},
+		{"clock", srv.TryAdvance(t.Context(), -1), signformstest.ErrInvalid, "-1ns would move the clock back"},
 		{"sample", id(srv.TryTestWebhook("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
 		{"rotate", id(srv.RotateWebhookSecret("x")), signformstest.ErrNotFound, `no webhook with id "x"`},
 		{"remove", srv.RemoveFault("x"), signformstest.ErrNotFound, `no fault with id "x"`},

@@ -303,7 +303,7 @@ func TestTheClockEnds(t *testing.T) {
 		srv := signformstest.NewServer(t, &signformstest.Options{Start: begin, ReminderLimit: signformstest.ReminderLimit{Reading: signformstest.FixedWindow}})
 		before := srv.Now()
 		for moved := 0; ; moved++ {
-			err := srv.TryAdvance(century)
+			err := srv.TryAdvance(t.Context(), century)
 			if err != nil {
 				require.ErrorIs(t, err, signformstest.ErrInvalid)
 				require.ErrorContains(t, err, "would move the clock past 2262-04-11")
@@ -313,9 +313,9 @@ func TestTheClockEnds(t *testing.T) {
 			require.GreaterOrEqual(t, srv.Now().Sub(before), century)
 			before = srv.Now()
 		}
-		err := srv.TryAdvance(math.MaxInt64)
+		err := srv.TryAdvance(t.Context(), math.MaxInt64)
 		require.ErrorIs(t, err, signformstest.ErrInvalid)
 		require.Less(t, srv.Now().Sub(before), century, "the clock stays where it is")
-		require.NoError(t, srv.TryAdvance(time.Hour))
+		require.NoError(t, srv.TryAdvance(t.Context(), time.Hour))
 	}
 }

@@ -85,7 +85,7 @@ func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, er
 		"sample":      method(func() error { _, err := srv.TryTestWebhook(hook); return err }),
 		"disable":     method(func() error { return srv.DisableWebhook(hook) }),
 		"rotate":      method(func() error { _, err := srv.RotateWebhookSecret(hook); return err }),
-		"advance":     method(func() error { return srv.TryAdvance(time.Second) }),
+		"advance":     method(func() error { return srv.TryAdvance(t.Context(), time.Second) }),
 		"reset":       method(func() error { return srv.Reset() }),
 		"void":        request("/void-document?documentType=PDF&documentId="+doc, ""),
 		"remind":      request("/send-reminder?documentType=PDF&documentId="+doc, ""),

@@ -77,6 +77,7 @@ func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 		made = append(made, again)
 	}
 	s.report(ctx, id, made)
+	s.answers(hook.ID, made[len(made)-1].Error != noAnswer)
 }
 
 // post makes one request: within [AttemptTimeout], redirects not followed, the answer read in part.
@@ -84,7 +85,9 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
 	a = store.Attempt{At: s.Store.Now(), RequestHeader: maps.Clone(r.Header), RequestBody: r.Body}
-	defer func() { a.Took = s.Store.Now().Sub(a.At) }()
+	if began := time.Now(); !s.Frozen {
+		defer func() { a.Took = time.Since(began).Truncate(time.Millisecond) }() // the clock may be moved meanwhile
+	}
 	if r.Drop {
 		a.Error = "lost on its way by a fault"
 		return a
@@ -108,10 +111,12 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	return a
 }
 
+var noAnswer = "no whole answer within " + AttemptTimeout.String()
+
 func reason(ctx context.Context, err error) string {
 	switch ctx.Err() {
 	case context.DeadlineExceeded:
-		return "no whole answer within " + AttemptTimeout.String()
+		return noAnswer
 	case context.Canceled:
 		return "broken off: its webhook was disabled or deleted, or the server closed"
 	}

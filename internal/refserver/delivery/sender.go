@@ -33,8 +33,9 @@ type Sender struct {
 
 	mu       sync.Mutex
 	lanes    map[string]*lane // by webhook id; only those with work
-	claimed  map[string]bool  // ids of deliveries that were claimed and not yet reported
-	idle     chan struct{}    // closed, and replaced, when that is empty, or when failure changes
+	claimed  map[string]int   // by webhook id, how many deliveries were claimed and not yet reported; only those with some
+	hung     map[string]bool  // ids of webhooks whose last attempt ended without an answer after AttemptTimeout
+	idle     chan struct{}    // closed, and replaced, when one of the two above loses or gets a webhook, or when failure changes
 	failing  bool             // the store did not save the last claim or report
 	failures int              // how often it did not
 	failure  error            // the last time
@@ -56,7 +57,8 @@ const retryAfter = time.Second
 func NewSender(c Config) *Sender {
 	c.Store.SetRender(func(e signing.Event, w store.Webhook) []byte { return Body(e, c.Links, w.Bare) })
 	return &Sender{
-		Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), claimed: make(map[string]bool), idle: make(chan struct{}),
+		Config: c, wake: make(chan struct{}, 1), lanes: make(map[string]*lane), claimed: make(map[string]int),
+		hung: make(map[string]bool), idle: make(chan struct{}),
 	}
 }
 
@@ -96,7 +98,24 @@ func (s *Sender) Wake() {
 
 // Settle returns when no delivery is due or under way; deliveries that wait for a later time do not count. It returns
 // ctx's error when that ends first, the store's when it does not save, and [ErrClosed] after Run has returned.
-func (s *Sender) Settle(ctx context.Context) error {
+func (s *Sender) Settle(ctx context.Context) error { return s.settle(ctx, true) }
+
+// SettleAnswering is [Sender.Settle] without waiting for webhooks whose last attempt was not answered in time.
+func (s *Sender) SettleAnswering(ctx context.Context) error { return s.settle(ctx, false) }
+
+// Unanswering returns the ids of the webhooks that [Sender.SettleAnswering] does not wait for now, in no order.
+func (s *Sender) Unanswering() (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.claimed {
+		if s.hung[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (s *Sender) settle(ctx context.Context, hung bool) error {
 	s.mu.Lock()
 	before := s.failures
 	if s.failing {
@@ -104,7 +123,7 @@ func (s *Sender) Settle(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for {
-		idle, err := s.busy(before)
+		idle, err := s.busy(before, hung)
 		if idle == nil || err != nil {
 			return err
 		}
@@ -116,9 +135,9 @@ func (s *Sender) Settle(ctx context.Context) error {
 	}
 }
 
-// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. It returns the
-// failure of the store when there is one more than before.
-func (s *Sender) busy(before int) (<-chan struct{}, error) {
+// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. What is under way for
+// webhooks that do not answer counts if hung is set. It returns the failure of the store when there is one more than before.
+func (s *Sender) busy(before int, hung bool) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := false
@@ -127,8 +146,11 @@ func (s *Sender) busy(before int) (<-chan struct{}, error) {
 		due = waiting && !at.After(tx.Now) || tx.InDoubt()
 		return nil
 	})
+	for id := range s.claimed {
+		due = due || hung || !s.hung[id]
+	}
 	switch {
-	case len(s.claimed) == 0 && !due:
+	case !due:
 		return nil, nil
 	case s.closed:
 		return nil, ErrClosed
@@ -151,6 +173,7 @@ func (s *Sender) nextDue() (at time.Time, ok bool) {
 func (s *Sender) Stop(webhookID string) {
 	s.mu.Lock()
 	l := s.lanes[webhookID]
+	delete(s.hung, webhookID)
 	if l != nil {
 		l.cancel()
 	}
@@ -197,7 +220,7 @@ func (s *Sender) claim(ctx context.Context) error {
 		return err
 	}
 	for _, d := range due {
-		s.claimed[d.ID] = true
+		s.claimed[d.WebhookID]++
 		if l := s.lanes[d.WebhookID]; l != nil {
 			l.queue = append(l.queue, d.ID)
 			continue
@@ -209,9 +232,7 @@ func (s *Sender) claim(ctx context.Context) error {
 	if len(due) == maxClaim {
 		s.Wake()
 	}
-	if len(s.claimed) == 0 {
-		s.signalIdle() // what was due may have been cancelled instead
-	}
+	s.signalIdle() // what was due may have been cancelled instead, or is behind an attempt that hangs
 	return nil
 }
 
@@ -251,14 +272,27 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 		if ctx.Err() != nil {
 			return // Run tells whoever waits for this attempt that it was cut short
 		}
-		s.done(id)
+		s.done(webhookID)
 	}
 }
 
-func (s *Sender) done(id string) {
+func (s *Sender) done(webhookID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.claimed, id); len(s.claimed) == 0 {
+	if s.claimed[webhookID]--; s.claimed[webhookID] == 0 {
+		delete(s.claimed, webhookID)
+		s.signalIdle()
+	}
+}
+
+// answers notes whether the endpoint of a webhook answers in time.
+func (s *Sender) answers(webhookID string, yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if yes {
+		delete(s.hung, webhookID)
+	} else if !s.hung[webhookID] {
+		s.hung[webhookID] = true
 		s.signalIdle()
 	}
 }

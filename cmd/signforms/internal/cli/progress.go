@@ -86,6 +86,19 @@ func (p *progress) Tell(failed bool, print func() error) error {
 	return err
 }
 
+// At notes that n in all are done.
+func (p *progress) At(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tried = min(n, p.total)
+	if p.bar {
+		p.draw()
+	} else if time.Since(p.reported) >= betweenLines {
+		p.reported = time.Now()
+		fmt.Fprintln(p.w, p.state())
+	}
+}
+
 // End removes the bar.
 func (p *progress) End() {
 	close(p.done)

@@ -15,3 +15,12 @@ func TestProgressBarTellsTheTimeLeft(t *testing.T) {
 	p.draw()
 	require.Regexp(t, `^\r\[##----------------------\] 3 of 30 reminded, 1h(15m0s|14m59s) left, next in 1m3[01]s\x1b\[K$`, out.String())
 }
+
+func TestProgressBarTellsHowFarAnAdvanceIs(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, verb: "minutes", total: 4320, began: time.Now(), bar: true}
+	p.At(1080)
+	require.Contains(t, out.String(), "[######------------------] 1080 of 4320 minutes")
+	p.At(5000)
+	require.Contains(t, out.String(), "[########################] 4320 of 4320 minutes")
+}

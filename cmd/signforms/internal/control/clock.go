@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -11,11 +12,14 @@ import (
 type Clock struct {
 	Now   time.Time `json:"now"`
 	Ahead Duration  `json:"ahead"` // of the wall clock
+
+	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks that an advance does not wait for: they gave their last attempt no answer
 }
 
 func (a *API) clock() *Clock {
 	now := a.server.Now()
-	return &Clock{Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second))}
+	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
+	return &Clock{Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Unanswering: unanswering}
 }
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
@@ -31,10 +35,18 @@ func (a *API) advance(r *http.Request) (any, error) {
 	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
 		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)
 	}
-	if err := a.server.TryAdvance(time.Duration(in.By)); err != nil {
-		return nil, err
+	if err := a.server.TryAdvance(r.Context(), time.Duration(in.By)); err != nil {
+		return nil, stopped(r, err)
 	}
 	return a.clock(), nil
+}
+
+// stopped returns the error for a request that ended before its work, or err.
+func stopped(r *http.Request, err error) error {
+	if r.Context().Err() == nil {
+		return err
+	}
+	return failure(http.StatusServiceUnavailable, "stopping", "the request ended first: the clock stays where it is, and what is not due yet stays due at its time")
 }
 
 // How long settle waits: the default and the maximum.

@@ -79,6 +79,7 @@ var covered = map[string]string{
 	"SigningLink":         "GET /links/sign/{token}",
 	"SubmitForm":          "POST /forms/{id}/submit",
 	"TemplatePDF":         "GET /templates/{id}/pdf",
+	"Unanswering":         "GET /clock",
 	"Templates":           "GET /templates",
 	"TestWebhook":         "POST /webhooks/{id}/test",
 	"Void":                "POST /documents/{id}/void",

@@ -81,7 +81,7 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	id := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
-	require.NoError(t, service.TryAdvance(time.Hour))
+	require.NoError(t, service.TryAdvance(t.Context(), time.Hour))
 	require.NoError(t, service.Pay(id))
 	f, err := newFinisher(t.Context(), nil)
 	require.NoError(t, err)

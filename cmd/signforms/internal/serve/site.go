@@ -81,7 +81,7 @@ func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWr
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if r.Method == http.MethodGet { // otherwise a stream of events would never end
+	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, control.Prefix+"/clock/") { // streams of events, advances and waits
 		defer context.AfterFunc(s.ending, cancel)()
 	}
 	own.ServeHTTP(w, r.WithContext(ctx))

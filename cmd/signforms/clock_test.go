@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// An advance ends with its command: the clock stays, and another advance can begin.
+func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	var attempts atomic.Int64
+	hangs := make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if attempts.Add(1) == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		close(hangs)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(receiver.Close)
+	var made control.ID
+	hook := signformstest.Webhook{URL: receiver.URL, Event: signformstest.SignatureCompleted}
+	require.NoError(t, c.Post(t.Context(), "/webhooks", hook, &made))
+	signs(t, c, lease(t, c), "ann@example.com")
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, hasty, []string{"clock", "advance", "72h", "--url", s.BaseURL}, strings.NewReader(""), io.Discard, io.Discard)
+	}()
+	<-hangs // at the second attempt, 5 seconds after the first
+	interrupt()
+	require.NotZero(t, <-ended)
+	require.NoError(t, c.Delete(t.Context(), "/webhooks/"+made.ID))
+	var now control.Clock
+	require.NoError(t, c.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, &now))
+	require.Less(t, time.Duration(now.Ahead), 2*time.Hour)
+	require.Empty(t, now.Unanswering)
+}
