@@ -1,0 +1,134 @@
+package endtoend_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+var allHostile = flag.Bool("hostile.all", false, "upload all 200 hostile files, not each tenth")
+
+// TestHostileFiles uploads files that unpack to gigabytes, loop, nest and lie, and signs what is taken. Each process may have 1 GB of address
+// space. The sandbox answers throughout, and its own memory grows little. After a kill it starts again.
+func TestHostileFiles(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	within := func() *exec.Cmd {
+		return exec.Command("sh", "-c", `ulimit -v 1048576; exec "$0" "$@"`, binary, "serve", "--addr", "127.0.0.1:0", "--json", "--data", data)
+	}
+	s, err := launch(t, within())
+	require.NoError(t, err)
+	before := resident(t, s, "VmRSS")
+	stop := answersThroughout(t, s)
+	var taken []string
+	for i, f := range hostile.Files() {
+		if !*allHostile && i%10 != 0 {
+			continue
+		}
+		began := time.Now()
+		id, refusal := upload(t, s, f)
+		if refusal == nil {
+			taken = append(taken, id)
+		}
+		t.Logf("%-42s %6v %v", f.Name, time.Since(began).Round(time.Millisecond), refusal)
+	}
+	most := resident(t, s, "VmHWM")
+	s.kill(t) // with files that are due
+	require.NotZero(t, stop())
+
+	s, err = launch(t, within())
+	require.NoError(t, err)
+	stop = answersThroughout(t, s)
+	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, nil)) // five tries of each
+	stop()
+	made := map[string]int{}
+	for _, id := range taken {
+		var d control.DocumentRecord
+		require.NoError(t, s.client.Get(t.Context(), "/documents/"+id, nil, &d))
+		made[string(d.Finished)]++
+	}
+	t.Logf("taken %d, finished %v; resident %d MB at the start, at most %d MB, after the kill %d MB",
+		len(taken), made, before>>20, most>>20, resident(t, s, "VmHWM")>>20)
+	require.Equal(t, len(taken), made["made"]+made["failed"])
+	require.NotZero(t, made["made"])
+}
+
+// upload adds a document with the file and signs it, or returns why the sandbox has refused the file.
+func upload(t *testing.T, s *sandbox, f hostile.File) (id string, refusal *control.Error) {
+	t.Helper()
+	d := lease(f.Name)
+	signature := control.Signature{Signer: "ann@example.com"}
+	if f.Picture {
+		d.Fields = []signformstest.TemplateField{{Name: "Sign", Role: "ann@example.com", Kind: "signature", Page: 1, Width: 0.5, Height: 0.1}}
+		signature.Fields = []signformstest.FieldValue{{Name: "Sign", Image: f.Data}}
+	} else {
+		d.PDF = f.Data
+	}
+	var made control.ID
+	err := s.client.Post(t.Context(), "/documents", d, &made)
+	if err == nil {
+		err = s.client.Post(t.Context(), "/documents/"+made.ID+"/sign", signature, nil)
+	}
+	if err != nil {
+		require.True(t, errors.As(err, &refusal), "%s: %v", f.Name, err)
+		require.Equal(t, http.StatusUnprocessableEntity, refusal.Status, "%s: %v", f.Name, err)
+	}
+	return made.ID, refusal
+}
+
+// answersThroughout asks the sandbox for its status until stop is called, which returns how often it has answered. Each answer must come
+// within 5 seconds. It fails the test when the memory of the sandbox has grown by 200 MB.
+func answersThroughout(t *testing.T, s *sandbox) (stop func() int) {
+	t.Helper()
+	before, answers := resident(t, s, "VmRSS"), 0
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for ctx.Err() == nil {
+			within, end := context.WithTimeout(ctx, 5*time.Second)
+			err := s.client.Get(within, "/status", nil, nil)
+			end()
+			if ctx.Err() != nil {
+				return
+			}
+			if !assert.NoError(t, err, "after %d answers: %s", answers, s.stderr) || !assert.Less(t, resident(t, s, "VmHWM"), before+200<<20) {
+				return
+			}
+			answers++
+		}
+	})
+	return func() int {
+		cancel()
+		asking.Wait()
+		return answers
+	}
+}
+
+// resident returns a figure of the process's memory in bytes, as Linux reports it: VmRSS now, VmHWM at most since its start.
+func resident(t *testing.T, s *sandbox, figure string) (bytes int) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Pid))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, figure+":"); found {
+			_, err := fmt.Sscan(rest, &bytes)
+			require.NoError(t, err)
+		}
+	}
+	return bytes << 10
+}
