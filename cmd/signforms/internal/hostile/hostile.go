@@ -5,6 +5,7 @@ package hostile
 import (
 	"bytes"
 	"compress/flate"
+	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -81,15 +82,10 @@ func adler(n int, b byte) uint32 {
 // pack returns a zlib stream of data.
 func pack(data []byte) []byte {
 	var out bytes.Buffer
-	w, _ := flate.NewWriter(&out, flate.BestCompression)
+	w := zlib.NewWriter(&out) // a Buffer takes everything
 	w.Write(data)
 	w.Close()
-	low, high := uint32(1), uint32(0)
-	for _, b := range data {
-		low = (low + uint32(b)) % 65521
-		high = (high + low) % 65521
-	}
-	return binary.BigEndian.AppendUint32(append([]byte{0x78, 0x01}, out.Bytes()...), high<<16|low)
+	return out.Bytes()
 }
 
 // PNG writes a picture that claims a size, a bit depth and a colour type, with chunks before its data.

@@ -13,7 +13,7 @@ func Files() (all []File) {
 		all = append(all, more...)
 	}
 	all = append(all, mutations(160-len(all))...)
-	return append(all, pictures()...)
+	return append(all, Pictures()...)
 }
 
 // streams unpack to much more than they are.

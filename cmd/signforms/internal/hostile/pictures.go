@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// pictures returns 40 PNGs.
-func pictures() (all []File) {
+// Pictures returns those of Files that are pictures: 40 PNGs.
+func Pictures() (all []File) {
 	add := func(name string, data []byte) { all = append(all, File{Name: name, Picture: true, Data: data}) }
 	for _, side := range []uint32{0, 2001, 9000, 60_000, 1<<31 - 1, 1<<32 - 1} {
 		for _, colour := range []byte{0, 2, 3, 4, 6} {

@@ -15,12 +15,7 @@ func TestPicturesOfSigners(t *testing.T) {
 	drawn := map[string]bool{"as large as may be": true, "as large as may be, 16 bits": true, "wide and flat": true, "a text of 500 MB": true, "a profile of 500 MB": true}
 	original, err := pdf.Draw("Lease", nil)
 	require.NoError(t, err)
-	tried := 0
-	for _, f := range hostile.Files() {
-		if !f.Picture {
-			continue
-		}
-		tried++
+	for _, f := range hostile.Pictures() {
 		finished, err := pdf.Finish(original, []pdf.Mark{{Page: 1, Width: 0.5, Height: 0.1, Image: f.Data}}, certificate(), newSealer(t))
 		if !drawn[f.Name] {
 			require.ErrorContains(t, err, "the picture of a signature: ", f.Name)
@@ -29,5 +24,4 @@ func TestPicturesOfSigners(t *testing.T) {
 		require.NoError(t, err, f.Name)
 		require.Contains(t, tool(t, "pdfimages", "-list", save(t, finished)), "image", f.Name)
 	}
-	require.Equal(t, 40, tried)
 }

@@ -11,6 +11,12 @@ const Overhead = overhead
 // Death returns why an inspecting process ended that has printed a text.
 func Death(stderr string) error { return New().inspecting.death(errors.New("exit status 2"), stderr) }
 
+// Forget makes Main not called, until remember is called.
+func Forget() (remember func()) {
+	handled = false
+	return func() { handled = true }
+}
+
 // Fill takes all room of the pool, until release is called.
 func (p *Pool) Fill() (release func()) {
 	fill := func(room chan struct{}, take bool) {

@@ -127,6 +127,9 @@ func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err err
 
 // command returns the command that starts this program as a process for one PDF. The process gets no other variable: it needs none.
 func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
+	if !handled {
+		return nil, errors.New("pdfprocess: the program has not called Main")
+	}
 	self := "/proc/self/exe" // stays the same program when its file is replaced
 	if runtime.GOOS != "linux" {
 		var err error

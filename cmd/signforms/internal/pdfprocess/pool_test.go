@@ -74,6 +74,13 @@ func TestOnlyItsOwnProcessEnds(t *testing.T) {
 	require.ErrorContains(t, err, "more than 320 MB of memory")
 }
 
+// TestMainMustBeCalled: a program that does not call Main would start itself, which would start itself.
+func TestMainMustBeCalled(t *testing.T) {
+	defer pdfprocess.Forget()()
+	_, err := pdfprocess.New().Inspect(t.Context(), []byte("hello"))
+	require.ErrorContains(t, err, "has not called Main")
+}
+
 // TestWhyAProcessEnded reads what Go prints.
 func TestWhyAProcessEnded(t *testing.T) {
 	memory := fmt.Sprintf("more than %d MB of memory", 240*pdfprocess.Overhead)
