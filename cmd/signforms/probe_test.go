@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -163,4 +164,37 @@ func TestProbeOfWhatIsNotThere(t *testing.T) {
 	_, stderr, code = execute(t, "probe", "--base-url", "http://127.0.0.1:1")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "signforms: the service does not answer: ")
+}
+
+// Values of the service leave only described, whatever field, key, code or path they are in. A run that was interrupted says so.
+func TestProbeReportHoldsNoForeignText(t *testing.T) {
+	s := newService(t, nil)
+	secrets := []string{"Zoe Smith", "+49 30 901820", "DE89370400440532013000", "1984-02-29", "ZOE_CODE", "zoe-status", "4711004711", "tenant-zoe", "\x1b"}
+	body := `{"message":"Zoe Smith\u001b[31m","documents":[{"documentId":"` + s.lease + `","documentName":"Zoe Smith","status":"zoe-status","phone":"+49 30 901820",
+		"birthday":"1984-02-29","createdAt":"1984-02-29","Zoe Smith":"DE89370400440532013000","account":4711004711}],"code":"ZOE_CODE","4711004711":true,"Zoe Smith":1984}`
+	defer s.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Body: body})()
+	report := filepath.Join(t.TempDir(), "probe.md")
+	_, stderr, code := execute(t, "probe", "--report", report, "--endpoint", "list responses=/tenant-zoe/4711004711/responses")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	for _, secret := range append(secrets, s.lease, s.APIKey, s.WorkspaceID) {
+		require.NotContains(t, string(text), secret)
+	}
+	require.Contains(t, string(text), "(key 1)")
+	require.NotContains(t, string(text), "Partial")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := service.Commands{Sleep: func(ctx context.Context, _ time.Duration) error {
+		cancel()
+		return ctx.Err()
+	}}.Probe()
+	cmd.SetArgs([]string{"--report", report})
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	require.ErrorIs(t, cmd.ExecuteContext(ctx), context.Canceled)
+	text, err = os.ReadFile(report)
+	require.NoError(t, err)
+	require.Regexp(t, `\*\*Partial: the run ended early, after \d+ requests`, string(text))
 }
