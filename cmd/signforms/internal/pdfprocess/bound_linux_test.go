@@ -16,7 +16,7 @@ import (
 // TestBoundedBeforeItReads looks at the kernel's bounds of a process that has read a part of its job.
 func TestBoundedBeforeItReads(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-	cmd.Env = []string{pdfprocess.Variable + "=100"}
+	cmd.Env = []string{pdfprocess.Variable + "=240"}
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -24,7 +24,7 @@ func TestBoundedBeforeItReads(t *testing.T) {
 	require.NoError(t, err)
 	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
 	require.NoError(t, err)
-	require.Regexp(t, regexp.MustCompile(`Max data size +104857600 `), string(limits))
+	require.Regexp(t, regexp.MustCompile(`Max data size +251658240 `), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max cpu time +10 +11 `), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
 	require.NoError(t, in.Close())
