@@ -16,7 +16,8 @@ import (
 // TestBoundedBeforeItReads looks at the kernel's bounds of a process that has read a part of its job.
 func TestBoundedBeforeItReads(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-	cmd.Env = []string{pdfprocess.Variable + "=240"}
+	memory := 240 * pdfprocess.Overhead
+	cmd.Env = []string{fmt.Sprintf("%s=%d", pdfprocess.Variable, memory)}
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -24,7 +25,7 @@ func TestBoundedBeforeItReads(t *testing.T) {
 	require.NoError(t, err)
 	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
 	require.NoError(t, err)
-	require.Regexp(t, regexp.MustCompile(`Max data size +251658240 `), string(limits))
+	require.Regexp(t, regexp.MustCompile(fmt.Sprintf(`Max data size +%d `, memory<<20)), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max cpu time +10 +11 `), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
 	require.NoError(t, in.Close())
