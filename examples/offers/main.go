@@ -22,6 +22,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -65,19 +66,15 @@ func runCommand(ctx context.Context) (err error) {
 	if min(a.every, a.nightly, a.doubt, a.overdue) <= 0 || a.again < 17*time.Minute {
 		return errors.New("want times above 0, and 17 minutes or more for -remind-every")
 	}
-	commands := map[string]struct {
-		args int
-		run  func() error
-	}{
-		"add":    {0, func() error { return a.add(ctx, os.Stdin) }},
-		"run":    {0, func() error { return a.run(ctx, *addr, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ",")) }},
-		"export": {0, func() error { return a.export(ctx, os.Stdout) }},
-		"show":   {1, func() error { return a.show(ctx, os.Stdout, flag.Arg(0)) }},
-		"pdf":    {1, func() error { return a.pdf(ctx, os.Stdout, flag.Arg(0)) }},
-		"decide": {2, func() error { return a.decide(ctx, flag.Arg(0), flag.Arg(1)) }},
-	}
-	command, known := commands[os.Args[1]]
-	if !known || flag.NArg() != command.args {
+	command := map[string]func() error{ // by name and number of arguments
+		"add 0":    func() error { return a.add(ctx, os.Stdin) },
+		"run 0":    func() error { return a.run(ctx, *addr, strings.Split(os.Getenv("SIGNFORMS_WEBHOOK_SECRETS"), ",")) },
+		"export 0": func() error { return a.export(ctx, os.Stdout) },
+		"show 1":   func() error { return a.show(ctx, os.Stdout, flag.Arg(0)) },
+		"pdf 1":    func() error { return a.pdf(ctx, os.Stdout, flag.Arg(0)) },
+		"decide 2": func() error { return a.decide(ctx, flag.Arg(0), flag.Arg(1)) },
+	}[fmt.Sprint(os.Args[1], " ", flag.NArg())]
+	if command == nil {
 		return errors.New("want add, run, export, show REF|ADDRESS, pdf REF, or decide REF DOCUMENT|again; flags before arguments")
 	}
 	base := os.Getenv("SIGNFORMS_BASE_URL")
@@ -91,7 +88,7 @@ func runCommand(ctx context.Context) (err error) {
 	}
 	defer a.db.Close()
 	defer a.events.Close()
-	return command.run()
+	return command()
 }
 
 // run works until ctx ends: it receives events, does a pass again and again, and reconciles at the start and nightly.
@@ -150,28 +147,36 @@ func (a *app) add(ctx context.Context, in io.Reader) error {
 		return err
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
-	added := 0
-	for _, l := range lines {
+	if err != nil {
+		return err
+	}
+	offers := make([]offer, len(lines))
+	for n, l := range lines {
 		for i := range l {
 			l[i] = strings.TrimSpace(l[i])
 		}
 		address, invalid := mail.ParseAddress(l[len(l)-1])
 		if len(l) != 5 || l[0] == "" || invalid != nil {
-			return fmt.Errorf("%q: want ref,template,role,name,email; %d lines before it were added", l, added)
+			return fmt.Errorf("line %d: want ref,template,role,name,email: nothing was added", n+1)
 		}
-		values := []any{l[0], l[1], l[2], l[3], strings.ToLower(address.Address)}
-		isNew, addErr := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (ref) DO NOTHING`, values...)
-		others, findErr := a.find(ctx, "ref = $1 AND (template <> $2 OR role <> $3 OR name <> $4 OR email <> $5)", values...)
-		if len(others) > 0 {
-			slog.Warn("this ref is known with other cells, and stays as it is", "offer", l[0])
+		offers[n] = offer{Ref: l[0], Template: l[1], Role: l[2], Name: l[3], Email: strings.ToLower(address.Address)}
+		if err := offers[n].params().Validate(); err != nil || !utf8.ValidString(l[0]) {
+			return fmt.Errorf("line %d: nothing was added: %w", n+1, cmp.Or(err, errors.New("want UTF-8")))
 		}
-		if isNew {
-			added++
-		}
-		err = errors.Join(err, addErr, findErr)
 	}
-	slog.Info("offers added", "added", added, "known", len(lines)-added)
-	return err
+	for _, o := range offers {
+		same, err := a.change(ctx, `INSERT INTO offers (ref, template, role, name, email) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (ref) DO UPDATE SET ref = excluded.ref WHERE offers.template = excluded.template AND offers.role = excluded.role
+				AND offers.name = excluded.name AND offers.email = excluded.email`, o.Ref, o.Template, o.Role, o.Name, o.Email)
+		if err != nil {
+			return fmt.Errorf("%q: %w: add the file again", o.Ref, err)
+		}
+		if !same {
+			slog.Warn("this ref is known with other cells, and stays as it is", "offer", o.Ref)
+		}
+	}
+	slog.Info("all lines are offers", "lines", len(offers))
+	return nil
 }
 
 // export writes all offers as CSV.
@@ -238,8 +243,13 @@ func (a *app) decide(ctx context.Context, ref, decision string) error {
 	if decision == "again" {
 		return a.to(ctx, toSend, offers[0], ", note = '', intent = 0")
 	}
-	if _, err := a.client.Templates.Respondent(ctx, decision); err != nil {
+	r, err := a.client.Templates.Respondent(ctx, decision)
+	if err != nil {
 		return err
 	}
-	return a.own(ctx, offers[0], decision)
+	owners, err := a.find(ctx, "document = $1", decision)
+	if len(owners) > 0 || r.TemplateID != offers[0].Template || !addressed(r, offers[0]) {
+		return errors.Join(err, fmt.Errorf("%s is not of this template and address, or belongs to another offer", decision))
+	}
+	return errors.Join(err, a.own(ctx, offers[0], decision))
 }

@@ -46,9 +46,7 @@ func (a *app) send(ctx context.Context) error {
 func (a *app) request(ctx context.Context, o offer) error {
 	ctx, cancel := context.WithTimeout(ctx, a.doubt/2) // so that the request has ended long before its outcome is looked for
 	defer cancel()
-	result, err := a.client.Templates.Send(ctx, signforms.TemplateSendParams{
-		TemplateID: o.Template, Receivers: []signforms.Receiver{{Name: o.Name, Email: o.Email, RoleTitle: o.Role}},
-	})
+	result, err := a.client.Templates.Send(ctx, o.params())
 	switch {
 	case err == nil:
 		return a.to(ctx, open, o, ", document = $5, sent = $6", result.CreatedDocumentID, a.now().UnixMilli())
@@ -59,6 +57,11 @@ func (a *app) request(ctx context.Context, o offer) error {
 		return a.to(ctx, toDecide, o, ", note = $5", err.Error())
 	}
 	return errors.Join(err, a.to(ctx, toSend, o, "")) // nothing was sent, and the next offer would fare no better
+}
+
+func (o offer) params() signforms.TemplateSendParams {
+	to := signforms.Receiver{Name: o.Name, Email: o.Email, RoleTitle: o.Role}
+	return signforms.TemplateSendParams{TemplateID: o.Template, Receivers: []signforms.Receiver{to}}
 }
 
 // own records the document of an offer, which is then looked into.
@@ -104,13 +107,16 @@ func (a *app) reconcile(ctx context.Context, where string) error {
 	return err
 }
 
+func addressed(r *signforms.Respondent, o offer) bool {
+	return slices.ContainsFunc(r.Signers, func(s signforms.Signer) bool { return strings.EqualFold(s.Email, o.Email) })
+}
+
 // resolve finds out what became of a send: it looks for documents to the address, made since the intent, that no other offer owns.
 func (a *app) resolve(ctx context.Context, o offer, documents map[string]*signforms.Respondent) error {
 	var candidates []string
 	earliest := time.UnixMilli(o.Intent).Add(-clocks)
 	for id, r := range documents {
-		addressed := slices.ContainsFunc(r.Signers, func(s signforms.Signer) bool { return strings.EqualFold(s.Email, o.Email) })
-		if !addressed || !r.CreatedAt.IsZero() && r.CreatedAt.Before(earliest) { // one of unknown age may be it
+		if !addressed(r, o) || !r.CreatedAt.IsZero() && r.CreatedAt.Before(earliest) { // one of unknown age may be it
 			continue
 		}
 		owners, err := a.find(ctx, "document = $1", id)

@@ -215,6 +215,11 @@ func TestAPersonDecides(t *testing.T) {
 
 		require.Error(f, f.decide(f.Context(), "0", "again"))
 		require.Error(f, f.decide(f.Context(), "1", "0123456789abcdef01234567"), "there is no such document")
+		byHand.Receivers[0].Email = "ben@example.com"
+		bens, err := f.client.Templates.Send(f.Context(), byHand)
+		require.NoError(f, err)
+		require.ErrorContains(f, f.decide(f.Context(), "1", bens.CreatedDocumentID), "is not of this template and address")
+		require.ErrorContains(f, f.decide(f.Context(), "1", found(f.T, f.app, "ref = '0'")[0].Document), "belongs to another offer")
 		require.NoError(f, f.decide(f.Context(), "1", other.CreatedDocumentID))
 		require.Equal(f, []string{"0 open", "1 open"}, f.states())
 	})
@@ -430,8 +435,10 @@ func TestRemindersThatWereNotSent(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	f := newFixture(t, filepath.Join(t.TempDir(), "offers.db"))
-	for _, line := range []string{"1,t,Buyer,Ann\n", ",t,Buyer,Ann,ann@example.com\n", "1,t,Buyer,Ann,ann\n", "1,t,Buyer,Ann,ann@example.com ben@example.com\n", "1,t,Buyer,Ann,@\n", "\"\n"} {
-		require.Error(t, f.add(t.Context(), strings.NewReader(line)), line)
+	for _, line := range []string{"1,t,Buyer,Ann\n", ",t,Buyer,Ann,ann@example.com\n", "1,t,Buyer,Ann,ann\n", "1,t,Buyer,Ann,ann@example.com ben@example.com\n", "1,t,Buyer,Ann,@\n", "\"\n",
+		"1,t,Buyer,Ann,ann@example.com\n", "1," + f.template + ",Buyer,J\xf6rg,ann@example.com\n", "\xf6," + f.template + ",Buyer,Ann,ann@example.com\n"} {
+		require.Error(t, f.add(t.Context(), strings.NewReader("0,"+f.template+",Buyer,Ann,ann@example.com\n"+line)), line)
+		require.Empty(t, f.states(), line)
 	}
 	sheet := "\ufeffa, " + f.template + " ,Buyer,Ann, ANN@example.com \nb," + f.template + ",Buyer,Ann,Ann <ann@example.com>\n"
 	require.NoError(t, f.add(t.Context(), strings.NewReader(sheet)))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -85,8 +86,11 @@ func (a *app) find(ctx context.Context, where string, args ...any) (found []offe
 
 // to gives an offer another state if it is still in that in which it was read. Arguments of set, which changes more, begin with $5.
 func (a *app) to(ctx context.Context, state string, o offer, set string, args ...any) error {
-	_, err := a.change(ctx, `UPDATE offers SET state = $4`+set+` WHERE ref = $1 AND state = $2 AND tried = $3`,
+	changed, err := a.change(ctx, `UPDATE offers SET state = $4`+set+` WHERE ref = $1 AND state = $2 AND tried = $3`,
 		append([]any{o.Ref, o.State, o.Tried, state}, args...)...)
+	if changed && state == toDecide {
+		slog.Warn("a person has to decide: offers show says what, offers decide ends it", "offer", o.Ref)
+	}
 	return err
 }
 
