@@ -1,12 +1,15 @@
 package queue_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -157,4 +160,55 @@ func TestEventBelowTheLowestOfItsLine(t *testing.T) {
 		s.settled(q)
 		require.Equal(s, []string{"a/2", "a/1"}, j.all())
 	})
+}
+
+// While a long reader holds a table, a migration waits for it without making others wait, and says who it is.
+func TestMigrationBehindALongReader(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+	s.old()
+	pool, err := pgxpool.New(t.Context(), string(s.where))
+	require.NoError(t, err)
+	defer pool.Close()
+	reader, err := pgx.Connect(t.Context(), strings.TrimSuffix(string(s.where), poolSize)+" application_name=report")
+	require.NoError(t, err)
+	defer reader.Close(t.Context())
+	_, err = reader.Exec(t.Context(), "BEGIN; SELECT count(*) FROM signforms_events")
+	require.NoError(t, err)
+
+	text, err := queue.PostgresSQL(1)
+	require.NoError(t, err)
+	bounded, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = pool.Exec(bounded, text)
+	require.ErrorContains(t, err, "lock timeout")
+	_, err = pool.Exec(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+
+	var log logged
+	open := func(ctx context.Context) (opened chan error) {
+		opened = make(chan error, 1)
+		go func() {
+			q, err := queue.OpenPostgres(ctx, pool, &queue.Options{Logger: log.logger()})
+			if err == nil {
+				err = q.Close()
+			}
+			opened <- err
+		}()
+		for before := log.count("cannot be migrated yet"); log.count("cannot be migrated yet") == before; {
+			_, err = pool.Exec(bounded, "INSERT INTO signforms_lines (id, due) VALUES (7, 1) ON CONFLICT (id) DO NOTHING") // what a delivery needs
+			require.NoError(t, err)
+		}
+		return opened
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	opened := open(ctx)
+	stop(errors.New("no patience"))
+	err = <-opened
+	require.ErrorContains(t, err, "no patience")
+	require.ErrorContains(t, err, fmt.Sprintf("pid %d of queue, application report", reader.PgConn().PID()))
+
+	opened = open(t.Context())
+	_, err = reader.Exec(t.Context(), "COMMIT")
+	require.NoError(t, err)
+	require.NoError(t, <-opened)
 }

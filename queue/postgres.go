@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -39,9 +41,9 @@ const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (vers
 // schemaLock is the advisory lock for changes of the schema: "sfq1".
 const schemaLock = applicationID
 
-func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, error) {
+func openPostgres(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (*postgresStore, error) {
 	s := &postgresStore{pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{})}
-	err := s.prepare(ctx)
+	err := s.prepare(ctx, log)
 	if err == nil {
 		s.channel, err = channelOf(ctx, s.db)
 	}
@@ -54,13 +56,14 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool) (*postgresStore, erro
 
 // MigratePostgres makes the tables of a queue in the first schema of pool's search_path, or migrates them, as [OpenPostgres] does. A
 // role that only reads and writes the tables can open the queue afterwards. It returns the versions of the schema before and after;
-// 0 means that there were no tables. Nothing is changed if it fails.
+// 0 means that there were no tables. Nothing is changed if it fails. While another transaction holds a table, it tries again until
+// ctx ends, and [slog.Default] gets a line for each try.
 func MigratePostgres(ctx context.Context, pool *pgxpool.Pool) (before, after int, err error) {
 	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
 	defer s.db.Close()
 	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
 	if err == nil {
-		err = s.prepare(ctx)
+		err = s.prepare(ctx, slog.Default())
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("queue: migrating the database: %w", err)
@@ -69,13 +72,15 @@ func MigratePostgres(ctx context.Context, pool *pgxpool.Pool) (before, after int
 }
 
 // PostgresSQL returns the SQL that brings the tables from a version of the schema to the newest, in one transaction; 0 makes them. It is
-// for those who run it themselves. It returns an error for a version that this package does not know.
+// for those who run it themselves. It fails within seconds, and changes nothing, while another transaction holds a table: run it again.
+// PostgresSQL returns an error for a version that this package does not know.
 func PostgresSQL(from int) (string, error) {
 	if from < 0 || from > len(postgresSchema) {
 		return "", fmt.Errorf("queue: there is no schema version %d: want 0 to %d", from, len(postgresSchema))
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n%s;\n", schemaLock, makeSchemaTable)
+	fmt.Fprintf(&text, "BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n-- If this ends with a lock timeout, nothing was changed: run it again.\n%s;\n%s;\n",
+		schemaLock, limitWait, makeSchemaTable)
 	for i, step := range postgresSchema[from:] {
 		version := from + i + 1
 		what := "older programs refuse the tables from now on"
@@ -97,7 +102,7 @@ func recordStep(version int) string {
 }
 
 // prepare makes or migrates the tables. If there is nothing to do, it needs no right to make tables.
-func (s *postgresStore) prepare(ctx context.Context) error {
+func (s *postgresStore) prepare(ctx context.Context, log *slog.Logger) error {
 	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
 	if err != nil {
 		return err
@@ -105,12 +110,50 @@ func (s *postgresStore) prepare(ctx context.Context) error {
 	if done, err := v.usable(len(postgresSchema)); done || err != nil {
 		return err
 	}
-	err = s.write(ctx, s.migrate)
+	err = s.migratePatiently(ctx, log)
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
 		return fmt.Errorf("the tables have schema version %d, and this role may not migrate them to %d: run signforms-queue migrate with a role that may: %w",
 			v.version, len(postgresSchema), err)
 	}
 	return err
+}
+
+// limitWait bounds how long a migration waits for each of its three tables. Who comes after it waits too, and a delivery may take 2 seconds.
+// It stands after the wait for another migration, during which nothing is locked.
+const limitWait = "SET LOCAL lock_timeout = '500ms'"
+
+// migratePatiently repeats the migration while another transaction holds a table. The pauses let others in who have waited behind it.
+func (s *postgresStore) migratePatiently(ctx context.Context, log *slog.Logger) error {
+	var blocked error
+	for pause := time.Second; ; pause = min(2*pause, 10*time.Second) {
+		err := s.write(ctx, s.migrate)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55P03" {
+			blocked = fmt.Errorf("another transaction holds a table of the queue (%s): wait until it ends, or end it with pg_terminate_backend: %w",
+				s.holders(ctx), err)
+			log.LogAttrs(ctx, slog.LevelWarn, "queue: the tables cannot be migrated yet, trying again", slog.String("error", blocked.Error()))
+		} else if ctx.Err() == nil || blocked == nil {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), blocked)
+		}
+	}
+}
+
+// holders names the server's processes that have held a table of the queue for longer than a migration waits for it.
+func (s *postgresStore) holders(ctx context.Context) (names string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, err := (&tx{ctx: ctx, on: s.db}).first([]any{&names}, `SELECT coalesce(string_agg(DISTINCT
+			format('pid %s of %s, application %s', pid, usename, application_name), '; '), 'it has ended')
+		FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE granted AND coalesce(xact_start < clock_timestamp() - interval '500 ms', TRUE)
+			AND relation IN (to_regclass('signforms_events'), to_regclass('signforms_lines'), to_regclass('signforms_queue_schema'))`)
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return names
 }
 
 // postgresVersion reads the version of the tables in the search_path.
@@ -131,6 +174,9 @@ func postgresVersion(t *tx) (v schemaVersion, err error) {
 
 func (s *postgresStore) migrate(t *tx) error {
 	if _, err := t.exec("SELECT pg_advisory_xact_lock($1)", int64(schemaLock)); err != nil {
+		return err
+	}
+	if _, err := t.exec(limitWait); err != nil {
 		return err
 	}
 	// This also makes Postgres see the tables that another process has made meanwhile.

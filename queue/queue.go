@@ -61,8 +61,9 @@ func Open(path string, opts *Options) (*Queue, error) {
 // OpenPostgres opens a queue in the database of pool, in the tables signforms_events, signforms_lines, signforms_queue_clock
 // and signforms_queue_schema. If they are missing or of an older version, it makes or migrates them in the first schema of
 // the search_path. Otherwise a role that may only read and write them suffices: see [MigratePostgres]. It refuses tables of a
-// newer version of this package, unless these say that older programs can use them. opts may be nil. Any number of processes
-// may receive and work; all use the database's clock.
+// newer version of this package, unless these say that older programs can use them. While another transaction holds a table that
+// is to be migrated, OpenPostgres logs that and tries again until ctx ends; other processes go on meanwhile. opts may be nil. Any
+// number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more for itself, on which it listens for notifications
@@ -74,7 +75,7 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 		return nil, err
 	}
 	q := newQueue(s)
-	db, err := openPostgres(ctx, pool)
+	db, err := openPostgres(ctx, pool, s.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("queue: opening the database: %w", err)
 	}
