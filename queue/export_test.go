@@ -2,6 +2,9 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -50,3 +53,17 @@ func (o *Options) HasClocks() bool { return o.clocks.boot != nil }
 
 // FirstEvent is the statement that finds the first pending event of a line, from a lowest id on.
 const FirstEvent = firstEvent
+
+// Prepared returns the statements that the queue has run on its writing connection to a SQLite file, and those of Stats.
+func (q *Queue) Prepared(ctx context.Context) (texts []string, err error) {
+	err = q.db.write(ctx, func(t *tx) error {
+		var s Stats
+		err := errors.Join(s.counts(t, 1), s.ages(t, 1), s.blocked(t, 1))
+		texts = slices.Sorted(maps.Keys(q.db.(*sqliteStore).ready))
+		return err
+	})
+	return texts, err
+}
+
+// Sweep erases what is not kept any longer.
+func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx) }

@@ -22,6 +22,8 @@ import (
 // The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in which it would
 // walk past the leases of the past.
 //
+// A statement that needs signforms_events_settled says state > 0 beside state = 2: SQLite does not infer the one from the other.
+//
 // signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time since the start of
 // the machine that boot names. seen is when a process last looked at the clock, and trusted is since when the clock is known not to
 // have jumped.

@@ -89,13 +89,13 @@ func (s *Stats) counts(t *tx, now int64) error {
 		args []any
 	}{
 		{&s.Pending, "signforms_events WHERE state = 0", nil},
-		{&s.Failed, "signforms_events WHERE state = 2", nil},
+		{&s.Failed, "signforms_events WHERE state > 0 AND state = 2", nil},
 		{&s.Lines, "signforms_lines", nil},
 		{&s.DueLines, "signforms_lines WHERE " + free + " <= $1", []any{now}},
 		{&s.Running, "signforms_lines WHERE abs(token) > 0 AND lease > $1", []any{now}},
 		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
-		{&s.ProcessedLastMinute, "signforms_events WHERE state = 1 AND settled > $1", []any{minute}},
-		{&s.FailedLastMinute, "signforms_events WHERE state = 2 AND settled > $1", []any{minute}},
+		{&s.ProcessedLastMinute, "signforms_events WHERE state > 0 AND state = 1 AND settled > $1", []any{minute}},
+		{&s.FailedLastMinute, "signforms_events WHERE state > 0 AND state = 2 AND settled > $1", []any{minute}},
 	} {
 		if _, err := t.first([]any{one.into}, "SELECT count(*) FROM (SELECT 1 FROM "+one.from+limited+") AS counted", one.args...); err != nil {
 			return err

@@ -80,6 +80,37 @@ func TestPlanOfALongLine(t *testing.T) {
 	})
 }
 
+// No statement of receiving, working, sweeping and Stats reads the rows of all events, of which most are keys that are only kept.
+func TestPlansOnSQLite(t *testing.T) {
+	s := stage{T: t, where: newFile(t)}
+	q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
+	s.accept(q, completed("waits", 1), completed("sound", 1))
+	stop := s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		if e.SubjectID() == "waits" {
+			return errors.New("no luck")
+		}
+		return nil
+	}})
+	s.until(q, func(st queue.Stats) bool { return st.Processed == 1 && st.Retried == 1 })
+	stop()
+	require.NoError(t, q.Sweep(t.Context()))
+	statements, err := q.Prepared(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, len(statements), 30)
+	db, err := sql.Open("sqlite", "file:"+string(s.where))
+	require.NoError(t, err)
+	defer db.Close()
+	for _, text := range statements {
+		plan := s.plan(db, text)
+		if !strings.Contains(text, "ORDER BY id DESC LIMIT") {
+			require.NotRegexp(t, `SCAN signforms_events\n|SCAN signforms_events$`, plan, text)
+		}
+		if strings.Contains(text, "FROM signforms_events") {
+			require.NotContains(t, plan, "TEMP B-TREE", text)
+		}
+	}
+}
+
 // strings returns the last column of a query's rows.
 func (s stage) strings(query string) (all []string) {
 	s.Helper()
@@ -105,4 +136,27 @@ func (s stage) strings(query string) (all []string) {
 	}
 	require.NoError(s, rows.Err())
 	return all
+}
+
+// plan returns the plan of a statement of SQLite. Its parameters are bound, because a partial index is chosen by literals only.
+func (s stage) plan(db *sql.DB, statement string) (plan string) {
+	s.Helper()
+	args := make([]any, strings.Count(statement, "$"))
+	for n := range args {
+		args[n] = 1
+	}
+	for len(args) > 0 && !strings.Contains(statement, fmt.Sprint("$", len(args))) {
+		args = args[1:]
+	}
+	rows, err := db.QueryContext(s.Context(), "EXPLAIN QUERY PLAN "+statement, args...)
+	require.NoError(s, err, statement)
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		require.NoError(s, rows.Scan(&id, &parent, &unused, &detail))
+		plan += "\n\t" + detail
+	}
+	require.NoError(s, rows.Err())
+	return plan
 }

@@ -56,7 +56,7 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 				err := rows.Scan(&id)
 				ids = append(ids, id)
 				return err
-			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY settled LIMIT `+strconv.Itoa(batch)+t.skip, before)
+			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY state, settled LIMIT `+strconv.Itoa(batch)+t.skip, before)
 			if err != nil || len(ids) == 0 {
 				return err
 			}
@@ -82,7 +82,7 @@ func (q *Queue) dropBodies(ctx context.Context) error {
 }
 
 func (q *Queue) dropRows(ctx context.Context) error {
-	return q.sweepEach(ctx, "state IN (1, 3)", q.before(q.KeepKeys), func(t *tx, ids []int64) error {
+	return q.sweepEach(ctx, "state > 0 AND state IN (1, 3)", q.before(q.KeepKeys), func(t *tx, ids []int64) error {
 		_, err := t.exec(`DELETE FROM signforms_events WHERE `+t.in("id", "$1"), t.list(ids))
 		return err
 	}, nil)
@@ -104,7 +104,7 @@ func (q *Queue) dropFailed(ctx context.Context) error {
 		}
 		return err
 	}
-	return q.sweepEach(ctx, "state = 2", q.before(q.KeepFailed), erase, func() {
+	return q.sweepEach(ctx, "state > 0 AND state = 2", q.before(q.KeepFailed), erase, func() {
 		for _, e := range dropped {
 			q.Logger.LogAttrs(ctx, slog.LevelError, "queue: failed event erased after Options.KeepFailed, it was never processed",
 				slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject))
