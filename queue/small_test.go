@@ -99,7 +99,7 @@ func TestReceiveWithoutHTTP(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	var got []queue.Received
 	q := s.queue(&queue.Options{MaxPending: 1, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
-	v := newVerifier(t)
+	v := newVerifier()
 	receive := func(secret string, body []byte) (int, string) {
 		signed := webhooktest.NewRequest("http://example.com/", secret, time.Now(), body)
 		header := http.Header{}
