@@ -62,33 +62,34 @@ func DurationVar(f *pflag.FlagSet, d pflag.Value, name, usage string) {
 	f.Lookup(name).DefValue = ""
 }
 
-// DayFlag is a time, or a day of the local time zone. A day means its first millisecond or, with last, its last one.
-type DayFlag struct {
-	At   *time.Time
-	Last bool
+// FuncFlag returns a flag that calls set with each value. kind is the word for the value in the help.
+func FuncFlag(kind string, set func(text string) error) pflag.Value { return funcFlag{kind, set} }
+
+type funcFlag struct {
+	kind string
+	set  func(text string) error
 }
 
-func (f DayFlag) Type() string { return "time" }
+func (f funcFlag) Type() string          { return f.kind }
+func (f funcFlag) String() string        { return "" }
+func (f funcFlag) Set(text string) error { return f.set(text) }
 
-func (f DayFlag) String() string {
-	if f.At == nil || f.At.IsZero() {
-		return ""
-	}
-	return f.At.Format(time.RFC3339)
-}
-
-func (f DayFlag) Set(text string) error {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		*f.At = at
+// DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond or, with
+// last, its last one.
+func DayFlag(at *time.Time, last bool) pflag.Value {
+	return FuncFlag("time", func(text string) error {
+		if moment, err := time.Parse(time.RFC3339, text); err == nil {
+			*at = moment
+			return nil
+		}
+		day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+		if err != nil {
+			return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
+		}
+		if last {
+			day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
+		}
+		*at = day
 		return nil
-	}
-	day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
-	if err != nil {
-		return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
-	}
-	if f.Last {
-		day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
-	}
-	*f.At = day
-	return nil
+	})
 }

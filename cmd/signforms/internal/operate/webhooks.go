@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -37,7 +38,7 @@ func newWebhooksAdd() *cobra.Command {
 		return newID(cmd, c, "/webhooks", w)
 	})
 	f := cmd.Flags()
-	f.Var(familyFlag{&w.Event}, "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
+	f.Var(familyFlag(&w.Event), "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
 	cli.Complete(cmd, "event", control.EventFamilies()...)
 	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
 	f.BoolVar(&w.Object, "object", false, "deliver one JSON object instead of an array of one")
@@ -45,20 +46,17 @@ func newWebhooksAdd() *cobra.Command {
 }
 
 // familyFlag is the one family of events that a webhook gets.
-type familyFlag struct{ family *signformstest.EventFamily }
-
-func (f familyFlag) Type() string   { return "family" }
-func (f familyFlag) String() string { return "" }
-
-func (f familyFlag) Set(text string) error {
-	switch {
-	case *f.family != "":
-		return errors.New("a webhook gets one family of events: add another webhook for it")
-	case !slices.Contains(control.EventFamilies(), text):
-		return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
-	}
-	*f.family = signformstest.EventFamily(text)
-	return nil
+func familyFlag(family *signformstest.EventFamily) pflag.Value {
+	return cli.FuncFlag("family", func(text string) error {
+		switch {
+		case *family != "":
+			return errors.New("a webhook gets one family of events: add another webhook for it")
+		case !slices.Contains(control.EventFamilies(), text):
+			return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
+		}
+		*family = signformstest.EventFamily(text)
+		return nil
+	})
 }
 
 func newWebhooksList() *cobra.Command {

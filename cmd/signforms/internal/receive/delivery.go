@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/webhook"
@@ -109,7 +110,7 @@ sign it. With curl, and the same --timestamp both times:
 			return nil
 		},
 	}
-	cmd.Flags().Var(momentFlag{cli.DayFlag{At: &at}}, "timestamp", "when it is signed: a time, or seconds since 1970 as in the header (default now)")
+	cmd.Flags().Var(momentFlag(&at), "timestamp", "when it is signed: a time, or seconds since 1970 as in the header (default now)")
 	secrets.addFlags(cmd)
 	return cmd
 }
@@ -283,15 +284,16 @@ func eventText(e webhook.Event) string {
 }
 
 // momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
-type momentFlag struct{ cli.DayFlag }
-
-func (f momentFlag) Set(text string) error {
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
-		*f.At = time.Unix(seconds, 0)
+func momentFlag(at *time.Time) pflag.Value {
+	day := cli.DayFlag(at, false)
+	return cli.FuncFlag(day.Type(), func(text string) error {
+		if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 {
+			*at = time.Unix(seconds, 0)
+			return nil
+		}
+		if day.Set(text) != nil {
+			return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
+		}
 		return nil
-	}
-	if f.DayFlag.Set(text) != nil {
-		return errors.New("must be seconds since 1970 such as 1732180000, a time such as 2026-11-21T09:00:00Z, or a day such as 2026-11-21")
-	}
-	return nil
+	})
 }

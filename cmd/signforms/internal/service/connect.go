@@ -43,7 +43,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
 	f.StringVar(&c.settings, "settings", "", "`file` with accounts: address, workspace, endpoints and where the key is (default $SIGNFORMS_SETTINGS)")
 	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
-	f.Var(sandboxFlag{&c.sandbox}, "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
+	f.Var(sandboxFlag(&c.sandbox), "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout, pagesFromZero and ignoreTotals too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
@@ -54,17 +54,14 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 const sandboxVariable = "$" + sandbox.Env + "URL"
 
 // sandboxFlag is the address of a sandbox.
-type sandboxFlag struct{ address *string }
-
-func (f sandboxFlag) Type() string   { return "URL" }
-func (f sandboxFlag) String() string { return "" }
-
-func (f sandboxFlag) Set(text string) error {
-	if text == sandboxVariable {
-		text = cmp.Or(os.Getenv(sandbox.Env+"URL"), sandbox.DefaultURL)
-	}
-	*f.address = text
-	return nil
+func sandboxFlag(address *string) pflag.Value {
+	return cli.FuncFlag("URL", func(text string) error {
+		if text == sandboxVariable {
+			text = cmp.Or(os.Getenv(sandbox.Env+"URL"), sandbox.DefaultURL)
+		}
+		*address = text
+		return nil
+	})
 }
 
 // addFlagsOnce is addFlags for a command that never retries a call.

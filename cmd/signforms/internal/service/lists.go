@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
@@ -28,11 +29,11 @@ func pageSize(limit int) int {
 // listFlags are the flags that lists of documents and of templates share.
 func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
 	f := cmd.Flags()
-	f.Var(cli.DayFlag{At: &p.DateFrom}, "from", "created at this time or later; a day begins in the local time zone")
-	f.Var(cli.DayFlag{At: &p.DateTo, Last: true}, "to", "created at this time or earlier; a day counts to its end")
-	f.Var(archivedFlag{&p.Archived}, "archived", "only archived ones or, with =false, only others")
+	f.Var(cli.DayFlag(&p.DateFrom, false), "from", "created at this time or later; a day begins in the local time zone")
+	f.Var(cli.DayFlag(&p.DateTo, true), "to", "created at this time or earlier; a day counts to its end")
+	f.Var(archivedFlag(&p.Archived), "archived", "only archived ones or, with =false, only others")
 	f.Lookup("archived").NoOptDefVal = "true"
-	f.Var(sortFlag{&p.SortOrder}, "sort", "newest or oldest first (default newest)")
+	f.Var(sortFlag(&p.SortOrder), "sort", "newest or oldest first (default newest)")
 	f.StringVar(&p.Query, "query", "", "free text that the name must hold")
 	f.StringVar(&p.DocumentID, "id", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 100)
@@ -45,64 +46,48 @@ func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
 	if most > 0 {
 		bounds = fmt.Sprintf("1 to %d", most)
 	}
-	cmd.Flags().Var(countFlag{count: page}, "page", "only this page, from 1 (default all pages)")
-	cmd.Flags().Var(countFlag{limit, most}, "limit", "records per page, "+bounds+" (default 100, with --page the service's own)")
+	cmd.Flags().Var(countFlag(page, 0), "page", "only this page, from 1 (default all pages)")
+	cmd.Flags().Var(countFlag(limit, most), "limit", "records per page, "+bounds+" (default 100, with --page the service's own)")
 }
 
 // countFlag is a whole number from 1 to most. A most of 0 means no upper bound.
-type countFlag struct {
-	count *int
-	most  int
+func countFlag(count *int, most int) pflag.Value {
+	return cli.FuncFlag("number", func(text string) error {
+		n, err := strconv.Atoi(text)
+		if most > 0 && (err != nil || n < 1 || n > most) {
+			return fmt.Errorf("must be a whole number from 1 to %d", most)
+		}
+		if err != nil || n < 1 {
+			return errors.New("must be a whole number, 1 or more")
+		}
+		*count = n
+		return nil
+	})
 }
 
-func (f countFlag) Type() string { return "number" }
-
-func (f countFlag) String() string { return "" }
-
-func (f countFlag) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if f.most > 0 && (err != nil || n < 1 || n > f.most) {
-		return fmt.Errorf("must be a whole number from 1 to %d", f.most)
-	}
-	if err != nil || n < 1 {
-		return errors.New("must be a whole number, 1 or more")
-	}
-	*f.count = n
-	return nil
-}
-
-// sortFlag is a signforms.SortOrder.
-type sortFlag struct{ order *signforms.SortOrder }
-
-func (f sortFlag) Type() string { return "order" }
-
-func (f sortFlag) String() string { return "" }
-
-func (f sortFlag) Set(text string) error {
-	switch text {
-	case "newest", "desc":
-		*f.order = signforms.NewestFirst
-	case "oldest", "asc":
-		*f.order = signforms.OldestFirst
-	default:
-		return errors.New("must be newest or oldest")
-	}
-	return nil
+func sortFlag(order *signforms.SortOrder) pflag.Value {
+	return cli.FuncFlag("order", func(text string) error {
+		switch text {
+		case "newest", "desc":
+			*order = signforms.NewestFirst
+		case "oldest", "asc":
+			*order = signforms.OldestFirst
+		default:
+			return errors.New("must be newest or oldest")
+		}
+		return nil
+	})
 }
 
 // archivedFlag is yes, no, or not given.
-type archivedFlag struct{ archived **bool }
-
-func (f archivedFlag) Type() string { return "bool" }
-
-func (f archivedFlag) String() string { return "" }
-
-func (f archivedFlag) Set(text string) error {
-	if text != "true" && text != "false" {
-		return errors.New("must be true or false")
-	}
-	*f.archived = new(text == "true")
-	return nil
+func archivedFlag(archived **bool) pflag.Value {
+	return cli.FuncFlag("bool", func(text string) error {
+		if text != "true" && text != "false" {
+			return errors.New("must be true or false")
+		}
+		*archived = new(text == "true")
+		return nil
+	})
 }
 
 // onePage returns the records of a page as a sequence.

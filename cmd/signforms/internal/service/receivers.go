@@ -6,37 +6,32 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer.
-type receiversFlag struct {
-	receivers *[]signforms.Receiver
-	form      bool // forms have no roles
-}
-
-func (f receiversFlag) Type() string { return "receiver" }
-
-func (f receiversFlag) String() string { return "" }
-
-func (f receiversFlag) Set(text string) error {
-	r := csv.NewReader(strings.NewReader(text))
-	fields, err := r.Read()
-	if err != nil {
-		return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a comma: \"name=Doe, Ann\",…")
-	}
-	var receiver signforms.Receiver
-	for _, field := range fields {
-		name, value, _ := strings.Cut(field, "=")
-		if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
-			return err
+// receiversFlag are receivers, each as name=Ann,email=ann@example.com,role=Buyer. Those of a form have no roles.
+func receiversFlag(receivers *[]signforms.Receiver, form bool) pflag.Value {
+	return cli.FuncFlag("receiver", func(text string) error {
+		fields, err := csv.NewReader(strings.NewReader(text)).Read()
+		if err != nil {
+			return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a comma: \"name=Doe, Ann\",…")
 		}
-	}
-	if f.form && receiver.RoleTitle+receiver.RoleColour != "" {
-		return errors.New("a form has no roles: leave out role and colour")
-	}
-	*f.receivers = append(*f.receivers, receiver)
-	return nil
+		var receiver signforms.Receiver
+		for _, field := range fields {
+			name, value, _ := strings.Cut(field, "=")
+			if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
+				return err
+			}
+		}
+		if form && receiver.RoleTitle+receiver.RoleColour != "" {
+			return errors.New("a form has no roles: leave out role and colour")
+		}
+		*receivers = append(*receivers, receiver)
+		return nil
+	})
 }
 
 // setReceiver sets a field of a receiver by its name in flags and CSV headers.
@@ -61,20 +56,16 @@ func setReceiver(r *signforms.Receiver, name, value string) error {
 }
 
 // variablesFlag are custom variables, each as name=value; the square brackets of the name may be left out.
-type variablesFlag struct{ variables *[]signforms.CustomVariable }
-
-func (f variablesFlag) Type() string { return "name=value" }
-
-func (f variablesFlag) String() string { return "" }
-
-func (f variablesFlag) Set(text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if name = strings.TrimSpace(name); !ok || name == "" {
-		return errors.New("must be name=value")
-	}
-	if !strings.HasPrefix(name, "[") {
-		name = "[" + name + "]"
-	}
-	*f.variables = append(*f.variables, signforms.CustomVariable{Name: name, Value: value})
-	return nil
+func variablesFlag(variables *[]signforms.CustomVariable) pflag.Value {
+	return cli.FuncFlag("name=value", func(text string) error {
+		name, value, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return errors.New("must be name=value")
+		}
+		if !strings.HasPrefix(name, "[") {
+			name = "[" + name + "]"
+		}
+		*variables = append(*variables, signforms.CustomVariable{Name: name, Value: value})
+		return nil
+	})
 }

@@ -86,11 +86,11 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	if c.form {
 		keys = "name=…,email=…[,subject=…][,message=…]"
 	}
-	f.Var(receiversFlag{&c.receivers, c.form}, "to", keys+"; once for each `receiver`")
+	f.Var(receiversFlag(&c.receivers, c.form), "to", keys+"; once for each `receiver`")
 	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
-	f.Var(variablesFlag{&c.variables}, "variable", "value of a custom variable, as `name=value`; may be repeated")
+	f.Var(variablesFlag(&c.variables), "variable", "value of a custom variable, as `name=value`; may be repeated")
 	f.BoolVar(&c.json, "json", false, "print one JSON record a line")
 	c.flags.addFlags(cmd)
 	c.flags.addJournalFlags(cmd, "with --csv, FILE.journal")
