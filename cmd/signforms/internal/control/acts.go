@@ -11,27 +11,15 @@ type ID struct {
 	ID string `json:"id"`
 }
 
-func (a *API) view(r *http.Request) (any, error) {
-	var in Viewing
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) view(r *http.Request, in Viewing) (any, error) {
 	return a.act(r, in.Signer, in.From, signformstest.Actor.View)
 }
 
-func (a *API) sign(r *http.Request) (any, error) {
-	var in Signature
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) sign(r *http.Request, in Signature) (any, error) {
 	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Sign(in.Fields...) })
 }
 
-func (a *API) decline(r *http.Request) (any, error) {
-	var in Refusal
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) decline(r *http.Request, in Refusal) (any, error) {
 	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Decline(in.Reason) })
 }
 
@@ -54,34 +42,12 @@ func (a *API) acted(r *http.Request, err error) (any, error) {
 	return a.getDocument(r)
 }
 
-func (a *API) send(r *http.Request) (any, error) {
-	return a.acted(r, a.server.SendDraft(r.PathValue("id")))
-}
-func (a *API) void(r *http.Request) (any, error) { return a.acted(r, a.server.Void(r.PathValue("id"))) }
-func (a *API) pay(r *http.Request) (any, error)  { return a.acted(r, a.server.Pay(r.PathValue("id"))) }
-func (a *API) expire(r *http.Request) (any, error) {
-	return a.acted(r, a.server.Expire(r.PathValue("id")))
-}
-func (a *API) delete(r *http.Request) (any, error) {
-	return a.acted(r, a.server.Delete(r.PathValue("id")))
-}
-func (a *API) archive(r *http.Request) (any, error) {
-	return a.acted(r, a.server.Archive(r.PathValue("id")))
-}
-func (a *API) finish(r *http.Request) (any, error) {
-	return a.acted(r, a.server.FinishAgain(r.PathValue("id")))
-}
-
 // Submitted is the answer to a form's submission.
 type Submitted struct {
 	FormResponseID string `json:"formResponseId"`
 }
 
-func (a *API) submitForm(r *http.Request) (any, error) {
-	var in signformstest.Submission
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) submitForm(r *http.Request, in signformstest.Submission) (any, error) {
 	id, err := a.server.SubmitForm(r.PathValue("id"), in)
 	if err != nil {
 		return nil, err

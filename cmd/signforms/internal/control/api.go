@@ -51,9 +51,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTT
 func (a *API) streams() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /events":                  a.events,
-		"GET /templates/{id}/pdf":      a.templatePDF,
-		"GET /documents/{id}/pdf":      a.documentPDF,
-		"GET /documents/{id}/finished": a.finishedPDF,
+		"GET /templates/{id}/pdf":      servePDF(a.server.TemplatePDF),
+		"GET /documents/{id}/pdf":      servePDF(a.server.DocumentPDF),
+		"GET /documents/{id}/finished": servePDF(a.server.FinishedPDF),
 		"GET /relays/{id}/attempts":    a.relayStream,
 	}
 }
@@ -61,8 +61,11 @@ func (a *API) streams() map[string]http.HandlerFunc {
 // created is an answer with status 201.
 type created struct{ body any }
 
-// answer handles a request and writes its result. The status for a nil result is 204.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, handle func(*API, *http.Request) (any, error)) {
+// handler does an operation and returns its result. The status for a nil result is 204.
+type handler func(*API, *http.Request) (any, error)
+
+// answer handles a request and writes its result.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 	var err error
 	if r.Method != http.MethodGet {
 		err = readQuery(r).check() // only GET requests may have query parameters

@@ -38,8 +38,19 @@ func decodeOptional(r *http.Request, v any) error {
 	return decodeText(body, v)
 }
 
+// taking wraps an operation whose input is the body.
+func taking[In any](handle func(*API, *http.Request, In) (any, error)) handler {
+	return func(a *API, r *http.Request) (any, error) {
+		var in In
+		if err := decode(r, &in); err != nil {
+			return nil, err
+		}
+		return handle(a, r, in)
+	}
+}
+
 // bare wraps an operation without inputs: its body must be empty or an empty object.
-func bare(handle func(*API, *http.Request) (any, error)) func(*API, *http.Request) (any, error) {
+func bare(handle handler) handler {
 	return func(a *API, r *http.Request) (any, error) {
 		if err := decodeOptional(r, &struct{}{}); err != nil {
 			return nil, err

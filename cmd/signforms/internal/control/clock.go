@@ -24,11 +24,7 @@ func (a *API) clock() *Clock {
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
 
-func (a *API) advance(r *http.Request) (any, error) {
-	var in Advance
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) advance(r *http.Request, in Advance) (any, error) {
 	if in.By <= 0 {
 		return nil, inputError(`by is missing or not more than 0: write how far to advance, as in {"by":"72h"}`)
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/signforms/signforms-go"
@@ -76,30 +77,19 @@ func (a *API) formLink(r *http.Request) (any, error) {
 	return ReceiversLink{form.ID, receiver}, readQuery(r).check()
 }
 
-func (a *API) templatePDF(w http.ResponseWriter, r *http.Request) {
-	content, err := a.server.TemplatePDF(r.Context(), r.PathValue("id"))
-	writePDF(w, content, err)
-}
-
-func (a *API) documentPDF(w http.ResponseWriter, r *http.Request) {
-	content, err := a.server.DocumentPDF(r.Context(), r.PathValue("id"))
-	writePDF(w, content, err)
-}
-
-func (a *API) finishedPDF(w http.ResponseWriter, r *http.Request) {
-	content, err := a.server.FinishedPDF(r.Context(), r.PathValue("id"))
-	writePDF(w, content, err)
-}
-
-func writePDF(w http.ResponseWriter, content []byte, err error) {
-	switch {
-	case err != nil:
-		WriteError(w, asError(err))
-	case content == nil:
-		WriteError(w, failure(http.StatusNotFound, "not_found", "the record is there, but has no such file"))
-	default:
-		w.Header().Set("Content-Type", "application/pdf")
-		w.Header().Set("X-Content-Type-Options", "nosniff") // the file is an upload
-		w.Write(content)
+// servePDF answers with a PDF of the record that the path names.
+func servePDF(read func(ctx context.Context, id string) ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		content, err := read(r.Context(), r.PathValue("id"))
+		switch {
+		case err != nil:
+			WriteError(w, asError(err))
+		case content == nil:
+			WriteError(w, failure(http.StatusNotFound, "not_found", "the record is there, but has no such file"))
+		default:
+			w.Header().Set("Content-Type", "application/pdf")
+			w.Header().Set("X-Content-Type-Options", "nosniff") // the file is an upload
+			w.Write(content)
+		}
 	}
 }

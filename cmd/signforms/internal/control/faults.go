@@ -43,11 +43,7 @@ func (a *API) listFaults(r *http.Request) (any, error) {
 	return page(readQuery(r), newest(a.server.Faults()), every, activeFault)
 }
 
-func (a *API) addRequestFault(r *http.Request) (any, error) {
-	var in RequestFault
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addRequestFault(_ *http.Request, in RequestFault) (any, error) {
 	what := in
 	what.Operation, what.DocumentID, what.Nth, what.Times, what.Probability = "", "", 0, 0, 0
 	if what == (RequestFault{}) {
@@ -57,11 +53,7 @@ func (a *API) addRequestFault(r *http.Request) (any, error) {
 	return madeID(a.server.TryFail(in.Fault))
 }
 
-func (a *API) addDeliveryFault(r *http.Request) (any, error) {
-	var in DeliveryFault
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addDeliveryFault(_ *http.Request, in DeliveryFault) (any, error) {
 	what := in
 	what.WebhookID, what.DocumentID, what.EventType, what.Nth, what.Times, what.Probability = "", "", "", 0, 0, 0
 	if what == (DeliveryFault{}) {
@@ -74,8 +66,4 @@ func (a *API) addDeliveryFault(r *http.Request) (any, error) {
 func (a *API) clearFaults(*http.Request) (any, error) {
 	a.server.ClearFaults()
 	return nil, nil
-}
-
-func (a *API) removeFault(r *http.Request) (any, error) {
-	return nil, a.server.RemoveFault(r.PathValue("id"))
 }

@@ -373,11 +373,7 @@ func (a *API) forgetReset(id string) {
 }
 
 // reportAttempt accepts a listener's report of an attempt.
-func (a *API) reportAttempt(r *http.Request) (any, error) {
-	var in RelayedAnswer
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) reportAttempt(r *http.Request, in RelayedAnswer) (any, error) {
 	if in.Status != 0 && (in.Status < 200 || in.Status > 599) {
 		return nil, inputError("status %d is neither 200 to 599 nor 0 for no answer", in.Status)
 	}

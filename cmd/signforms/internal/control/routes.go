@@ -1,74 +1,88 @@
 package control
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
 
 // routes holds the operations that answer with JSON. The other operations are in streams.
 var routes = []struct {
 	pattern string
-	handle  func(*API, *http.Request) (any, error)
+	handle  handler
 }{
 	{"GET /status", (*API).getStatus},
 	{"GET /credentials", (*API).getCredentials},
 	{"POST /api-keys", bare((*API).addAPIKey)},
 	{"POST /workspaces", bare((*API).addWorkspace)},
-	{"POST /seed", (*API).seed},
+	{"POST /seed", taking((*API).seed)},
 	{"POST /reset", bare((*API).reset)},
 
 	{"GET /clock", (*API).getClock},
-	{"POST /clock/advance", (*API).advance},
+	{"POST /clock/advance", taking((*API).advance)},
 	{"POST /clock/settle", (*API).settle},
 
 	{"GET /templates", (*API).listTemplates},
-	{"POST /templates", (*API).addTemplate},
+	{"POST /templates", taking((*API).addTemplate)},
 	{"GET /templates/{id}", (*API).getTemplate},
 	{"GET /forms", (*API).listForms},
-	{"POST /forms", (*API).addForm},
+	{"POST /forms", taking((*API).addForm)},
 	{"GET /forms/{id}", (*API).getForm},
-	{"POST /forms/{id}/submit", (*API).submitForm},
+	{"POST /forms/{id}/submit", taking((*API).submitForm)},
 	{"GET /forms/{id}/responses", (*API).listResponses},
 	{"GET /responses/{id}", (*API).getResponse},
 
 	{"GET /documents", (*API).listDocuments},
-	{"POST /documents", (*API).addDocument},
+	{"POST /documents", taking((*API).addDocument)},
 	{"GET /documents/{id}", (*API).getDocument},
-	{"POST /documents/{id}/view", (*API).view},
-	{"POST /documents/{id}/sign", (*API).sign},
-	{"POST /documents/{id}/decline", (*API).decline},
-	{"POST /documents/{id}/send", bare((*API).send)},
-	{"POST /documents/{id}/void", bare((*API).void)},
-	{"POST /documents/{id}/pay", bare((*API).pay)},
-	{"POST /documents/{id}/expire", bare((*API).expire)},
-	{"POST /documents/{id}/delete", bare((*API).delete)},
-	{"POST /documents/{id}/archive", bare((*API).archive)},
-	{"POST /documents/{id}/finish", bare((*API).finish)},
+	{"POST /documents/{id}/view", taking((*API).view)},
+	{"POST /documents/{id}/sign", taking((*API).sign)},
+	{"POST /documents/{id}/decline", taking((*API).decline)},
+	{"POST /documents/{id}/send", onDocument((*signformstest.Server).SendDraft)},
+	{"POST /documents/{id}/void", onDocument((*signformstest.Server).Void)},
+	{"POST /documents/{id}/pay", onDocument((*signformstest.Server).Pay)},
+	{"POST /documents/{id}/expire", onDocument((*signformstest.Server).Expire)},
+	{"POST /documents/{id}/delete", onDocument((*signformstest.Server).Delete)},
+	{"POST /documents/{id}/archive", onDocument((*signformstest.Server).Archive)},
+	{"POST /documents/{id}/finish", onDocument((*signformstest.Server).FinishAgain)},
 
 	{"GET /links/sign/{token}", (*API).signingLink},
 	{"GET /links/form/{token}", (*API).formLink},
 
 	{"GET /webhooks", (*API).listWebhooks},
-	{"POST /webhooks", (*API).addWebhook},
+	{"POST /webhooks", taking((*API).addWebhook)},
 	{"GET /webhooks/{id}", (*API).getWebhook},
-	{"DELETE /webhooks/{id}", bare((*API).deleteWebhook)},
-	{"POST /webhooks/{id}/enable", bare((*API).enableWebhook)},
-	{"POST /webhooks/{id}/disable", bare((*API).disableWebhook)},
+	{"DELETE /webhooks/{id}", onRecord((*signformstest.Server).DeleteWebhook)},
+	{"POST /webhooks/{id}/enable", onRecord((*signformstest.Server).EnableWebhook)},
+	{"POST /webhooks/{id}/disable", onRecord((*signformstest.Server).DisableWebhook)},
 	{"POST /webhooks/{id}/test", bare((*API).testWebhook)},
 	{"POST /webhooks/{id}/rotate", bare((*API).rotateSecret)},
 	{"POST /webhooks/{id}/resend", (*API).resendFailed},
 
 	{"POST /relays/{id}", (*API).openRelay},
 	{"DELETE /relays/{id}", bare((*API).closeRelay)},
-	{"POST /relays/{id}/attempts/{attempt}", (*API).reportAttempt},
+	{"POST /relays/{id}/attempts/{attempt}", taking((*API).reportAttempt)},
 
 	{"GET /deliveries", (*API).listDeliveries},
 	{"GET /deliveries/{id}", (*API).getDelivery},
-	{"POST /deliveries/{id}/resend", bare((*API).resend)},
+	{"POST /deliveries/{id}/resend", onRecord((*signformstest.Server).Resend)},
 	{"GET /requests", (*API).listRequests},
 	{"GET /messages", (*API).listMessages},
 	{"GET /audit", (*API).listAudit},
 
 	{"GET /faults", (*API).listFaults},
 	{"DELETE /faults", bare((*API).clearFaults)},
-	{"DELETE /faults/{id}", bare((*API).removeFault)},
-	{"POST /faults/requests", (*API).addRequestFault},
-	{"POST /faults/deliveries", (*API).addDeliveryFault},
+	{"DELETE /faults/{id}", onRecord((*signformstest.Server).RemoveFault)},
+	{"POST /faults/requests", taking((*API).addRequestFault)},
+	{"POST /faults/deliveries", taking((*API).addDeliveryFault)},
+}
+
+// onRecord wraps an operation on the record that the path names. It has no other input, and no result.
+func onRecord(do func(*signformstest.Server, string) error) handler {
+	return bare(func(a *API, r *http.Request) (any, error) { return nil, do(a.server, r.PathValue("id")) })
+}
+
+// onDocument wraps an operation on the document that the path names. It has no other input, and its result is the changed document.
+func onDocument(do func(*signformstest.Server, string) error) handler {
+	return bare(func(a *API, r *http.Request) (any, error) { return a.acted(r, do(a.server, r.PathValue("id"))) })
 }

@@ -99,11 +99,7 @@ func (out *Seeded) add(ids *[]string, key, path string, make func() (string, err
 	return nil
 }
 
-func (a *API) seed(r *http.Request) (any, error) {
-	var in Seed
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) seed(r *http.Request, in Seed) (any, error) {
 	out, err := a.Apply(r.Context(), &in)
 	if err != nil {
 		return nil, err

@@ -7,11 +7,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-func (a *API) addWebhook(r *http.Request) (any, error) {
-	var in signformstest.Webhook
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addWebhook(_ *http.Request, in signformstest.Webhook) (any, error) {
 	return madeID(a.server.TryAddWebhook(in))
 }
 
@@ -21,18 +17,6 @@ func madeID(id string, err error) (any, error) {
 		return nil, err
 	}
 	return created{ID{id}}, nil
-}
-
-func (a *API) deleteWebhook(r *http.Request) (any, error) {
-	return nil, a.server.DeleteWebhook(r.PathValue("id"))
-}
-
-func (a *API) enableWebhook(r *http.Request) (any, error) {
-	return nil, a.server.EnableWebhook(r.PathValue("id"))
-}
-
-func (a *API) disableWebhook(r *http.Request) (any, error) {
-	return nil, a.server.DisableWebhook(r.PathValue("id"))
 }
 
 // testWebhook does what the service's "Test Webhook" button does.
@@ -71,29 +55,15 @@ func (a *API) resendFailed(r *http.Request) (any, error) {
 	return Resent{n}, nil
 }
 
-func (a *API) resend(r *http.Request) (any, error) { return nil, a.server.Resend(r.PathValue("id")) }
-
-func (a *API) addTemplate(r *http.Request) (any, error) {
-	var in Template
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addTemplate(r *http.Request, in Template) (any, error) {
 	return madeID(a.createTemplate(r.Context(), a.server, in))
 }
 
-func (a *API) addForm(r *http.Request) (any, error) {
-	var in Form
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addForm(_ *http.Request, in Form) (any, error) {
 	return madeID(a.server.TryAddForm(in.Form))
 }
 
-func (a *API) addDocument(r *http.Request) (any, error) {
-	var in Document
-	if err := decode(r, &in); err != nil {
-		return nil, err
-	}
+func (a *API) addDocument(r *http.Request, in Document) (any, error) {
 	return madeID(a.createDocument(r.Context(), a.server, in))
 }
 
