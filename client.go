@@ -158,7 +158,10 @@ func (c *checks) options(o Options) {
 	if o.MaxAttempts < 0 {
 		c.add("Options.MaxAttempts", "must be 1 or more (0 means 4)")
 	}
-	if o.RetryWaitMin < 0 || o.RetryWaitMax < o.RetryWaitMin {
+	if o.RetryWaitMax < 0 {
+		c.add("Options.RetryWaitMax", "must not be negative")
+	}
+	if o.RetryWaitMin < 0 || o.RetryWaitMax >= 0 && o.RetryWaitMax < o.RetryWaitMin {
 		c.add("Options.RetryWaitMin", "must not be negative, nor above RetryWaitMax")
 	}
 	if v := reflect.ValueOf(o.LimitStore); v.Kind() == reflect.Pointer && v.IsNil() {

@@ -66,6 +66,8 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		require.EqualError(t, err, "new client: invalid input: Options.AttemptTimeout must be from 0 (which means 30 s) to 24 h",
 			"the time that a slot is held would overflow, and the slot be free at once")
 	}
+	_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{RetryWaitMax: -1})
+	require.EqualError(t, err, "new client: invalid input: Options.RetryWaitMax must not be negative")
 	_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{RetryWaitMin: -1})
 	require.EqualError(t, err, "new client: invalid input: Options.RetryWaitMin must not be negative, nor above RetryWaitMax")
 

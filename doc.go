@@ -50,8 +50,8 @@
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire.
 // [Options.RetryWaitMin] says how long it waits between them. If a wait would exceed [Options.RetryWaitMax] or the time that ctx
 // has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After, or 0. A reminder that was
-// answered 429 waits for a slot of the reminder budget instead. A certificate that does not verify and an answer over 32 MiB are
-// not tried again. Redirects are never followed.
+// answered 429 waits for a slot of the reminder budget instead, as long as [Options.ReminderMaxWait] says. A certificate that does
+// not verify and an answer over 32 MiB are not tried again. Redirects are never followed.
 //
 // # Reminders
 //

@@ -66,7 +66,7 @@ type RemindOutcome struct {
 }
 
 // RemindAll reminds any number of documents, in order and one at a time, and yields an outcome for each. It waits for
-// slots as long as ctx allows, whatever Options.ReminderMaxWait says: about three minutes a document after the first five.
+// slots as long as ctx allows, whatever Options.ReminderMaxWait says: five documents every 15 minutes.
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
 // An error that every later document would meet too is yielded once and ends the sequence: ctx has ended or its deadline comes

@@ -38,7 +38,7 @@
 //
 // # What you can tell a server
 //
-// A method that returns no error fails the test, or panics without one. With Try before its name it returns the error:
+// A method that changes something and returns no error fails the test, or panics without one. With Try before its name it returns the error:
 // [Server.TryAddTemplate], [Server.TryAddForm], [Server.TryAddDocument], [Server.TryAddWebhook], [Server.TryTestWebhook],
 // [Server.TryAdvance], [Server.TryFail], [Server.TryFailWebhooks].
 //

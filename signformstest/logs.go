@@ -37,7 +37,8 @@ type Request struct {
 	line string
 }
 
-// String describes the request in one line that holds no value the client sent.
+// String describes the request in one line. Of what the client sent it has the method, the beginning of the path, and names of
+// inputs and variables, but no ids and values.
 func (r Request) String() string { return r.line }
 
 // Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered. The

@@ -129,7 +129,7 @@ func (s *Server) CheckStorage() error {
 }
 
 // Reset deletes everything but the server's own workspace, API key and webhook secret: records, logs, faults, and what counted for
-// the reminder limit. The clock stays where it is, and ids go on. An attempt to deliver that is under way ends by itself.
+// the reminder limit, at the service and at clients of [Server.Client]. The clock stays where it is, and ids go on. An attempt to deliver that is under way ends by itself.
 func (s *Server) Reset() error {
 	err := s.store.Update(func(tx *store.Tx) error {
 		own, err := tx.Workspace(s.WorkspaceID)
@@ -145,6 +145,7 @@ func (s *Server) Reset() error {
 		return s.publicError(err)
 	}
 	s.service.RestoreLimits()
+	s.budget.reset()
 	s.requests.reset()
 	s.refused.reset()
 	s.ClearFaults()

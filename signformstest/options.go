@@ -18,8 +18,9 @@ import (
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
 	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and makes
-	// faults with a probability happen on the same matches. For golden files set Start as well, VirtualTimestamps if they
-	// hold x-timestamp or x-signature, and a Network if they hold URLs, because a loopback port differs on each run.
+	// faults with a probability happen on the same matches. Most ids begin with the time, so set Start as well for ids that are the same.
+	// Golden files that hold x-timestamp or x-signature need VirtualTimestamps too, and those with URLs a Network, because a
+	// loopback port differs on each run.
 	Seed uint64
 
 	// Start, unless zero, is the time at which the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves

@@ -119,6 +119,19 @@ func TestResetLeavesNothing(t *testing.T) {
 	require.Greater(t, srv.Messages()[0].ID, before.Messages[len(before.Messages)-1].ID)
 }
 
+// Clients of the server may remind again after a reset, as the service allows.
+func TestResetFreesTheClientsReminders(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	for range 2 {
+		for range 5 {
+			doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+			_, err := srv.Client().Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+			require.NoError(t, err)
+		}
+		require.NoError(t, srv.Reset())
+	}
+}
+
 // TestShutdownWaits: Shutdown lets a request and an attempt under way end, and starts no other attempt.
 func TestShutdownWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -69,7 +69,7 @@ type reporter interface {
 
 // NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the service
 // refuses returns an error. The log of a failed test ends with the requests that the server got and what it delivered,
-// without any value that a client sent.
+// as [Request.String] describes them.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := start(t, opts)

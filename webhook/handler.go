@@ -29,8 +29,8 @@ type HandlerOptions struct {
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
 	ReplayKeep time.Duration
 
-	// OnError is called once for each event that was not processed, or was although a field of it could not be read, with an
-	// *[EventError], and for each delivery that was refused as a whole, with a *[RefusedError]; unauthenticated requests can
+	// OnError is called once for each event that failed, or was processed although a field of it could not be read, with an
+	// *[EventError]; not for one that is ignored or repeated. It is called for each delivery that was refused as a whole, with a *[RefusedError]; unauthenticated requests can
 	// cause those. nil means no call.
 	//
 	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught: it
@@ -41,7 +41,8 @@ type HandlerOptions struct {
 	// after the event's function and after OnError, possibly concurrently. nil means no call.
 	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for each event that OnError is called for, at debug level also for each other one. It gets a line for
+	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and at debug
+	// level for each other one. It gets a line for
 	// each refused delivery: in a minute five at warn level for genuine ones and five for others, further ones at debug level;
 	// the next line at warn level has their number. A line with a diagnosis is always at warn level.
 	//
