@@ -23,20 +23,20 @@ const (
 // The states as they are stored. Statements name them literally, because partial indexes are chosen by literals.
 var states = [...]State{0: Pending, 1: Done, 2: Failed, 3: Erased}
 
-// Entry is what the queue knows about an event, without its JSON.
+// Entry is what the queue knows about an event, without its JSON. Encoded as JSON it is a line of signforms-queue list -json.
 type Entry struct {
-	ID       int64  // ascending in the order of receipt within a line
-	Key      string // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
-	Line     string // events of one line run in order
-	Type     webhook.EventType
-	Subject  string // document id (of template events the template's) or form response id; empty when it has none
-	State    State
-	Attempts int // tries that have failed
-	Received time.Time
-	Due      time.Time // when the line is due; zero unless State is Pending
-	Settled  time.Time // when it was processed, failed or erased; zero when State is Pending
-	Error    string    // the error of the last failed try; at most 500 bytes
-	Note     string    // what [Options.Note] returned for its delivery
+	ID       int64             `json:"id"`   // ascending in the order of receipt within a line
+	Key      string            `json:"key"`  // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
+	Line     string            `json:"line"` // events of one line run in order
+	Type     webhook.EventType `json:"type"`
+	Subject  string            `json:"subject"` // document id (of template events the template's) or form response id; empty when it has none
+	State    State             `json:"state"`
+	Attempts int               `json:"attempts"` // tries that have failed
+	Received time.Time         `json:"received"`
+	Due      time.Time         `json:"due,omitzero"`     // when the line is due; zero unless State is Pending
+	Settled  time.Time         `json:"settled,omitzero"` // when it was processed, failed or erased; zero when State is Pending
+	Error    string            `json:"error,omitempty"`  // the error of the last failed try; at most 500 bytes
+	Note     string            `json:"note,omitempty"`   // what [Options.Note] returned for its delivery
 }
 
 // Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty but not

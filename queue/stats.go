@@ -45,14 +45,14 @@ type Stats struct {
 
 // Blocked is a line whose first event waits for its next try, and the later ones with it.
 type Blocked struct {
-	Line     string
-	ID       int64 // of the event that is to be tried again
-	Type     webhook.EventType
-	Subject  string
-	Attempts int       // tries that have failed
-	Error    string    // of the last one; at most 500 bytes
-	Due      time.Time // when the next try is due
-	Waiting  int       // pending events of the line, the first one included; at most CountLimit
+	Line     string            `json:"line"`
+	ID       int64             `json:"event"` // of the event that is to be tried again
+	Type     webhook.EventType `json:"type"`
+	Subject  string            `json:"subject"`
+	Attempts int               `json:"attempts"` // tries that have failed
+	Error    string            `json:"error"`    // of the last one; at most 500 bytes
+	Due      time.Time         `json:"due"`      // when the next try is due
+	Waiting  int               `json:"waiting"`  // pending events of the line, the first one included; at most CountLimit
 }
 
 const maxBlocked = 10

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,6 +46,10 @@ func TestStatsShowABlockedLine(t *testing.T) {
 		b.Due = time.Time{}
 		first := s.list(q, queue.Filter{Document: "poison"})[0]
 		require.Equal(s, queue.Blocked{Line: "document:poison", ID: first.ID, Type: webhook.TypeSignatureCompleted, Subject: "poison", Attempts: 1, Error: "no luck", Waiting: 2}, b)
+		text, err := json.Marshal(b) // as signforms-queue prints it
+		require.NoError(s, err)
+		require.JSONEq(s, fmt.Sprintf(`{"line":"document:poison","event":%d,"type":"new_signature_pdf_completed","subject":"poison","attempts":1,"error":"no luck",
+			"due":"0001-01-01T00:00:00Z","waiting":2}`, first.ID), string(text))
 		close(goOn)
 	})
 }

@@ -169,21 +169,6 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 	return do(c, ctx, q)
 }
 
-// event is an event as list prints it in JSON. Unknown times are left out.
-type event struct {
-	ID       int64     `json:"id"`
-	State    string    `json:"state"`
-	Type     string    `json:"type"`
-	Subject  string    `json:"subject"`
-	Line     string    `json:"line"`
-	Key      string    `json:"key"`
-	Attempts int       `json:"attempts"`
-	Received time.Time `json:"received"`
-	Due      time.Time `json:"due,omitzero"`
-	Settled  time.Time `json:"settled,omitzero"`
-	Error    string    `json:"error,omitempty"`
-}
-
 func (c *command) list(ctx context.Context, q *queue.Queue) error {
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
 	if !c.json {
@@ -195,9 +180,7 @@ func (c *command) list(ctx context.Context, q *queue.Queue) error {
 		case err != nil:
 			return err
 		case c.json:
-			err = lines.Encode(event{
-				e.ID, string(e.State), string(e.Type), e.Subject, e.Line, e.Key, e.Attempts, e.Received, e.Due, e.Settled, e.Error,
-			})
+			err = lines.Encode(e)
 		default:
 			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%.60q\t%d\t%s\t%.80q\n",
 				e.ID, e.State, e.Type, e.Subject, e.Attempts, e.Received.Format(time.RFC3339), e.Error)
@@ -249,7 +232,7 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 		{"processed_last_minute", int64(s.ProcessedLastMinute)}, {"failed_last_minute", int64(s.FailedLastMinute)},
 	}
 	if c.json {
-		object := map[string]any{"blocked": blockedLines(s.Blocked)}
+		object := map[string]any{"blocked": append([]queue.Blocked{}, s.Blocked...)}
 		for _, f := range figures {
 			object[f.name] = f.value
 		}
@@ -267,24 +250,4 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 		fmt.Fprintf(table, "blocked\t%.100q by event %d: %d tries, next %s, %d wait: %.80q\n", b.Line, b.ID, b.Attempts, b.Due.Format(time.RFC3339), b.Waiting, b.Error)
 	}
 	return table.Flush()
-}
-
-// blockedLine is a blocked line as stats prints it in JSON.
-type blockedLine struct {
-	Line     string    `json:"line"`
-	Event    int64     `json:"event"`
-	Type     string    `json:"type"`
-	Subject  string    `json:"subject"`
-	Attempts int       `json:"attempts"`
-	Error    string    `json:"error"`
-	Due      time.Time `json:"due"`
-	Waiting  int       `json:"waiting"`
-}
-
-func blockedLines(all []queue.Blocked) []blockedLine {
-	lines := make([]blockedLine, len(all))
-	for i, b := range all {
-		lines[i] = blockedLine{b.Line, b.ID, string(b.Type), b.Subject, b.Attempts, b.Error, b.Due, b.Waiting}
-	}
-	return lines
 }

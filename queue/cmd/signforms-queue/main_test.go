@@ -58,17 +58,22 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, out, "2   pending")
 
 	_, out, _ = do(t, "", "list", "-db", path, "-json", "-failed", "-since", "1h")
-	var e event
+	var e map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &e))
-	require.Equal(t, "d1", e.Subject)
-	require.Equal(t, "no\tluck", e.Error)
-	require.Equal(t, 1, e.Attempts)
+	require.Subset(t, e, map[string]any{
+		"id": 1.0, "state": "failed", "type": "new_signature_pdf_completed", "subject": "d1", "line": "document:d1", "attempts": 1.0, "error": "no\tluck",
+	})
+	require.Len(t, e, 10)
+	for _, name := range []string{"key", "received", "settled"} {
+		require.Contains(t, e, name)
+	}
 
 	_, out, _ = do(t, "", "stats", "-db", path, "-json")
 	var stats map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &stats))
 	require.EqualValues(t, 1, stats["pending"])
 	require.EqualValues(t, 1, stats["failed"])
+	require.Equal(t, []any{}, stats["blocked"])
 	_, out, _ = do(t, "", "stats", "-db", path)
 	require.Contains(t, out, "pending                1\nfailed                 1\n")
 
