@@ -103,9 +103,9 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 // pages serves everything except the assets.
 func (c *console) pages() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.templatePDF)
-	mux.HandleFunc("GET "+Prefix+"documents/{id}/document.pdf", c.documentPDF)
-	mux.HandleFunc("GET "+Prefix+"documents/{id}/finished.pdf", c.finishedPDF)
+	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.file(c.server.TemplatePDF))
+	mux.HandleFunc("GET "+Prefix+"documents/{id}/document.pdf", c.file(c.server.DocumentPDF))
+	mux.HandleFunc("GET "+Prefix+"documents/{id}/finished.pdf", c.file(c.server.FinishedPDF))
 	for pattern, show := range shows {
 		mux.HandleFunc("GET "+Prefix+pattern, func(w http.ResponseWriter, r *http.Request) { c.show(w, r, show, http.StatusOK, "") })
 	}

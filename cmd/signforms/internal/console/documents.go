@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -223,26 +224,19 @@ func (c *console) uploaded(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-func (c *console) documentPDF(w http.ResponseWriter, r *http.Request) {
-	data, err := c.server.DocumentPDF(r.Context(), r.PathValue("id"))
-	c.file(w, r, data, err)
-}
-
-func (c *console) finishedPDF(w http.ResponseWriter, r *http.Request) {
-	data, err := c.server.FinishedPDF(r.Context(), r.PathValue("id"))
-	c.file(w, r, data, err)
-}
-
-// file serves a PDF, or an empty page for a record without one.
-func (c *console) file(w http.ResponseWriter, r *http.Request, data []byte, err error) {
-	if err == nil && data == nil {
-		data, err = pdf.Draw("An empty page", nil)
+// file serves a PDF of a record, or an empty page for a record without one.
+func (c *console) file(read func(ctx context.Context, id string) ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		data, err := read(r.Context(), r.PathValue("id"))
+		if err == nil && data == nil {
+			data, err = pdf.Draw("An empty page", nil)
+		}
+		if err != nil {
+			c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
+			return
+		}
+		look.SecureFile(w.Header())
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = w.Write(data) // fails only when the client has gone
 	}
-	if err != nil {
-		c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
-		return
-	}
-	look.SecureFile(w.Header())
-	w.Header().Set("Content-Type", "application/pdf")
-	_, _ = w.Write(data) // fails only when the client has gone
 }

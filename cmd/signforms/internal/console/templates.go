@@ -125,8 +125,3 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 	}
 	return done("documents/"+sent.CreatedDocumentID, "sent"), nil
 }
-
-func (c *console) templatePDF(w http.ResponseWriter, r *http.Request) {
-	data, err := c.server.TemplatePDF(r.Context(), r.PathValue("id"))
-	c.file(w, r, data, err)
-}
