@@ -75,7 +75,7 @@ func (r *run) ids(ctx context.Context) {
 	}
 	r.empties(unknown)
 	if unknown.none() && len(r.sample) > 0 {
-		r.knownID(ctx, by, unknown)
+		r.knownID(by, unknown)
 	} else if len(r.sample) > 0 && !ignored {
 		r.say("id filter", CannotTell, "an unknown id: %s", unknown.short())
 	}
@@ -110,7 +110,7 @@ func (r *run) otherIDName(ctx context.Context, ignored answer) answer {
 	return a
 }
 
-func (r *run) knownID(ctx context.Context, by func(string) answer, unknown answer) {
+func (r *run) knownID(by func(string) answer, unknown answer) {
 	known := r.sample[len(r.sample)/2].id
 	one := by(known)
 	if !one.ok() {
