@@ -128,7 +128,7 @@ func (s *callState) end(op signforms.Operation, err error) {
 	if s.span.IsRecording() {
 		s.span.SetAttributes(keyOperation.String(string(op)), keyAttempts.Int(s.attempts))
 		if err != nil {
-			name := sentinel(err)
+			name := sentinels.of(err)
 			s.span.SetAttributes(keyErrorType.String(name))
 			s.span.SetStatus(codes.Error, name)
 		}
@@ -232,11 +232,23 @@ func attemptError(a signforms.Attempt) string {
 	return ""
 }
 
-// sentinels holds the errors that the error of a call may match, with their names. The first match counts.
-var sentinels = []struct {
+// errorNames are errors with their names. Of several that an error matches, the first counts.
+type errorNames []struct {
 	err  error
 	name string
-}{
+}
+
+func (all errorNames) of(err error) string {
+	for _, n := range all {
+		if errors.Is(err, n.err) {
+			return n.name
+		}
+	}
+	return other
+}
+
+// sentinels are the errors that the error of a call may match.
+var sentinels = errorNames{
 	{signforms.ErrOutcomeUnknown, "ErrOutcomeUnknown"},
 	{signforms.ErrRateLimited, "ErrRateLimited"},
 	{signforms.ErrRefused, "ErrRefused"},
@@ -247,13 +259,4 @@ var sentinels = []struct {
 	{signforms.ErrIncomplete, "ErrIncomplete"},
 	{context.Canceled, "context.Canceled"},
 	{context.DeadlineExceeded, "context.DeadlineExceeded"},
-}
-
-func sentinel(err error) string {
-	for _, s := range sentinels {
-		if errors.Is(err, s.err) {
-			return s.name
-		}
-	}
-	return other
 }

@@ -126,5 +126,5 @@ func processError(err error) string {
 	if err == errDidNotReturn {
 		return "panic"
 	}
-	return sentinel(err)
+	return sentinels.of(err)
 }

@@ -157,18 +157,15 @@ func (t *Telemetry) refused(ctx context.Context, err error) {
 	if !errors.As(err, &refused) {
 		return
 	}
-	reason := refusal(refused.Err)
+	reason := refusals.of(refused.Err)
 	trace.SpanFromContext(ctx).SetAttributes(keyRefusal.String(reason))
 	if t.webhook.refusals.Enabled(ctx) {
 		t.webhook.refusals.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyRefusal.String(reason))))
 	}
 }
 
-// refusals are the reasons why a delivery is refused, by name. The first match counts.
-var refusals = []struct {
-	err  error
-	name string
-}{
+// refusals are the reasons why a delivery is refused.
+var refusals = errorNames{
 	{webhook.ErrBodyConsumed, "ErrBodyConsumed"},
 	{webhook.ErrHeaderMissing, "ErrHeaderMissing"},
 	{webhook.ErrHeaderRepeated, "ErrHeaderRepeated"},
@@ -178,13 +175,4 @@ var refusals = []struct {
 	{webhook.ErrNoSecret, "ErrNoSecret"},
 	{webhook.ErrTooLarge, "ErrTooLarge"},
 	{webhook.ErrPayload, "ErrPayload"},
-}
-
-func refusal(err error) string {
-	for _, r := range refusals {
-		if errors.Is(err, r.err) {
-			return r.name
-		}
-	}
-	return other
 }
