@@ -35,7 +35,7 @@ func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (C
 	}
 	for _, l := range c.links {
 		if !c.there[l.to] {
-			problem(fmt.Sprintf("%s belongs to %s %s, which is missing", l.from, l.to.kind, l.to.id))
+			problem(fmt.Sprintf("%s %s belongs to %s %s, which is missing", l.from.kind, l.from.id, l.to.kind, l.to.id))
 		}
 	}
 	for _, f := range c.files {
@@ -58,10 +58,7 @@ func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (C
 type checker struct {
 	codec *record.Codec
 	there map[link]bool // records that others belong to
-	links []struct {
-		from string
-		to   link
-	}
+	links []struct{ from, to link }
 	files []struct{ of, hash string }
 	found Contents
 }
@@ -74,10 +71,7 @@ type link struct {
 func (c *checker) add(w store.Write) {
 	of := string(w.Kind) + " " + w.ID
 	belongs := func(kind store.Kind, id string) {
-		c.links = append(c.links, struct {
-			from string
-			to   link
-		}{of, link{kind, id}})
+		c.links = append(c.links, struct{ from, to link }{link{w.Kind, w.ID}, link{kind, id}})
 	}
 	switch v := w.Value.(type) {
 	case *store.Workspace, *signing.Template, *signing.Form:

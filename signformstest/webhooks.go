@@ -120,33 +120,28 @@ func (s *Server) DeleteWebhook(webhookID string) error {
 
 // setDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
 func (s *Server) setDisabled(id string, disabled bool) error {
-	err := s.store.Update(func(tx *store.Tx) error {
-		w, err := tx.Webhook(id)
-		if err != nil {
-			return err
-		}
-		w.Disabled = disabled
-		tx.PutWebhook(w)
-		return nil
-	})
+	err := s.changeWebhook(id, func(w *store.Webhook) { w.Disabled = disabled })
 	if err == nil && disabled {
 		s.sender.Stop(id)
 	}
 	return s.publicError(err)
 }
 
+func (s *Server) changeWebhook(id string, change func(*store.Webhook)) error {
+	return s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Webhook(id)
+		if err != nil {
+			return err
+		}
+		change(&w)
+		tx.PutWebhook(w)
+		return nil
+	})
+}
+
 // RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. The
 // error matches [ErrNotFound] when there is no such webhook.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret = s.ids.Token()
-	err = s.store.Update(func(tx *store.Tx) error {
-		w, err := tx.Webhook(webhookID)
-		if err != nil {
-			return err
-		}
-		w.Secret = secret
-		tx.PutWebhook(w)
-		return nil
-	})
-	return s.created(secret, err)
+	return s.created(secret, s.changeWebhook(webhookID, func(w *store.Webhook) { w.Secret = secret }))
 }
