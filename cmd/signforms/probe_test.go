@@ -151,7 +151,7 @@ func TestProbeSaysWhatWasCarriedOut(t *testing.T) {
 	s.Fail(signformstest.Fault{Operation: signforms.OpVoidDocument, Body: `{"message":"Document voided successfully"}`})
 	_, stderr, code := execute(t, "probe", "--mutating", "--confirm-workspace", s.WorkspaceID)
 	require.Equal(t, cli.ExitUnknown, code)
-	require.Contains(t, stderr, "void document by POST, with a random id, was answered: status 200: find out whether a document was voided")
+	require.Contains(t, stderr, "void document by POST, with a random id, was answered: status 200; the documents are as before: find out whether a document was voided")
 	require.Equal(t, 1, strings.Count(strings.Join(s.asked(), "\n"), http.MethodPost))
 }
 

@@ -176,7 +176,7 @@ func (r *run) client(q question, w *wire) (*signforms.Client, error) {
 	}
 	return signforms.New(r.BaseURL, cmp.Or(q.key, r.APIKey), &signforms.Options{
 		WorkspaceID: cmp.Or(q.workspace, r.WorkspaceID), UserAgent: "signforms-probe", HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1,
-		AttemptTimeout: max(min(r.Timeout, MostTime-r.spent), time.Second) + Pause, LimitStore: r.LimitStore, Endpoints: endpoints,
+		AttemptTimeout: max(min(r.Timeout, r.mostTime()-r.spent), time.Second) + Pause, LimitStore: r.LimitStore, Endpoints: endpoints,
 		OnCall: func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
 			w.asked.Operation = op
 			return ctx, func(error) {}
@@ -240,7 +240,7 @@ func cause(err error) error {
 
 // wait waits within the time of a run.
 func (r *run) wait(ctx context.Context, d time.Duration) error {
-	if r.spent += d; r.spent > MostTime {
+	if r.spent += d; r.spent > r.mostTime() {
 		return errEnough
 	}
 	return r.Sleep(ctx, d)
@@ -258,7 +258,7 @@ type wire struct {
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := w.run
-	if r.gets() >= MostGets && req.Method == http.MethodGet {
+	if r.gets() >= r.mostGets() && req.Method == http.MethodGet {
 		r.stop = errEnough
 	} else if len(r.report.Asked) > 0 && r.stop == nil {
 		r.stop = r.wait(req.Context(), Pause)
@@ -319,6 +319,20 @@ func (r *run) gets() (n int) {
 		}
 	}
 	return n
+}
+
+func (r *run) mostGets() int {
+	if r.Mutating {
+		return MostGets + MostLooks
+	}
+	return MostGets
+}
+
+func (r *run) mostTime() time.Duration {
+	if r.Mutating {
+		return 2 * MostTime
+	}
+	return MostTime
 }
 
 // with returns the endpoints known so far with one of them changed.

@@ -132,14 +132,14 @@ func probed(t *testing.T, f *imitation, mutating bool) (*probe.Report, error) {
 	rep, err := probe.Run(t.Context(), probe.Options{BaseURL: s.URL, APIKey: fakeKey, WorkspaceID: "ws-1", Mutating: mutating, Transport: http.DefaultTransport, Timeout: 10 * time.Second,
 		LimitStore: signforms.NewMemoryLimitStore(nil),
 		Sleep:      func(_ context.Context, d time.Duration) error { waited += d; return nil }})
-	require.LessOrEqual(t, waited, probe.MostTime)
+	require.LessOrEqual(t, waited, probe.MostTime*map[bool]time.Duration{true: 2, false: 1}[mutating])
 	gets := 0
 	for _, a := range f.asked {
 		if a[:3] == "GET" {
 			gets++
 		}
 	}
-	require.LessOrEqual(t, gets, probe.MostGets)
+	require.LessOrEqual(t, gets, probe.MostGets+map[bool]int{true: probe.MostLooks}[mutating])
 	return rep, err
 }
 
@@ -249,6 +249,24 @@ var acts = []struct {
 	{"workspaces ignored", func(f *imitation) { f.acts, f.key = "ignored", "anyworkspace" }, probe.CannotTell, probe.CannotTell, 0, false},
 	{"one document", func(f *imitation) { f.acts, f.n = "ignored", 1 }, probe.CannotTell, probe.CannotTell, 0, false},
 	{"lists that the SDK cannot read", func(f *imitation) { f.acts, f.envelope = "ignored", "results" }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"more documents than a page shows", func(f *imitation) { f.acts, f.n = "taken404", 200 }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"documents that come meanwhile", func(f *imitation) { f.moving = true }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"acts and answers 409", func(f *imitation) { f.acts = "taken409" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"acts and answers 422", func(f *imitation) { f.acts = "taken422" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"acts and answers 404", func(f *imitation) { f.acts = "taken404" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"acts at paths beside it", func(f *imitation) { f.acts = "near" }, probe.Holds, probe.CannotTell, 3, true},
+	{"reminds any and answers 409", func(f *imitation) { f.acts = "remind409" }, probe.Holds, probe.CannotTell, 3, true},
+	{"workspaces ignored, a page 403 once", unguarded("html403"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, a page 404 once", unguarded("html404"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, 400 once", unguarded("400"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, 409 once", unguarded("409"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, pages 403", unguarded("always html403"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, 409", unguarded("always 409"), probe.CannotTell, probe.CannotTell, 0, false},
+}
+
+// unguarded ignores workspaces, and acts on any record.
+func unguarded(guard string) func(*imitation) {
+	return func(f *imitation) { f.acts, f.key, f.guard = "taken404", "anyworkspace", guard }
 }
 
 // Nothing is asked to act unless ids and workspaces are proven to count, and nothing more after an answer that may be a success.

@@ -3,16 +3,15 @@ package probe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/signforms/signforms-go"
 )
 
 // This file asks to void and to remind, with random ids. A service that reads its inputs elsewhere sees no id, and may act on any
-// record. So nothing is asked unless the lists prove that ids and workspaces count, and nothing more after the first answer that
-// may be a success.
+// record: harm.go says when nothing more may be asked.
 
 // mutate asks to void, and then to remind.
 func (r *run) mutate(ctx context.Context) {
@@ -38,25 +37,6 @@ func (r *run) mutate(ctx context.Context) {
 		remind.second = method
 	}
 	remind.find(ctx)
-}
-
-// unsafe says why requests with a random id may do harm; empty when they may not.
-func (r *run) unsafe(ctx context.Context) string {
-	if r.WorkspaceID == "" {
-		return "no workspace was confirmed"
-	}
-	if !r.filtered || !r.holds("id filter") || len(r.sample) < 2 {
-		return "that the service looks at ids is not proven"
-	}
-	other := r.ask(ctx, question{workspace: stranger(r.WorkspaceID), do: func(ctx context.Context, c *signforms.Client) (page, error) {
-		list, err := c.Documents.List(ctx, params{Limit: 1})
-		return pageOf(list, err, "documents", ofDocument)
-	}})
-	refused := errors.Is(other.err, signforms.ErrForbidden) || other.refused()
-	if refused || other.ok() && len(other.records) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("a workspace that does not exist is answered too (%s), so the records may not be those of the workspace that was confirmed", other.short())
 }
 
 // action is void or reminder.
@@ -110,9 +90,9 @@ func (a *action) try(ctx context.Context, e signforms.Endpoint) (got answer, aga
 	if got.Status == http.StatusMethodNotAllowed {
 		return got, true
 	}
-	apart := unlike(got, a.r.controls(ctx, got))
-	if a.r.stop != nil || !apart {
-		return got, a.r.stop == nil
+	apart, stop := a.apart(ctx, got)
+	if stop || !apart {
+		return got, !stop
 	}
 	if got.missing() {
 		a.found(ctx, e, got)
@@ -128,13 +108,37 @@ func (a *action) try(ctx context.Context, e signforms.Endpoint) (got answer, aga
 		if stop {
 			return one, false
 		}
-		if one.missing() && unlike(one, a.r.controls(ctx, one)) {
+		if !one.missing() {
+			continue
+		}
+		if apart, stop := a.apart(ctx, one); apart && !stop {
 			a.found(ctx, e, one)
+			return one, false
+		} else if stop {
 			return one, false
 		}
 	}
 	a.r.say(string(a.op), CannotTell, "%s by %s, wherever the id is", got.short(), e.Method)
 	return got, false
+}
+
+// apart reports whether an answer is another than those to paths that do not exist: two of random words, and one that begins like the
+// path of got. A service may act on those too.
+func (a *action) apart(ctx context.Context, got answer) (apart, stop bool) {
+	path := strings.TrimPrefix(got.path, basePath(a.r.BaseURL))
+	folder := path[:strings.LastIndexByte(path, '/')+1]
+	verb, _, _ := strings.Cut(path[len(folder):], "-")
+	var controls []answer
+	for _, other := range []string{letters(12), letters(7) + "/" + letters(9), verb + "-" + letters(12)} {
+		c := a.r.control(ctx, got, escaped(folder+other))
+		if a.judge(ctx, c, "a path that does not exist") {
+			return false, true
+		}
+		if controls = append(controls, c); !unlike(got, controls) {
+			return false, false
+		}
+	}
+	return true, false
 }
 
 var placeNames = map[signforms.Inputs]string{0: "", signforms.InputsQuery: " with inputs in the query", signforms.InputsBody: " with inputs in the body",
@@ -143,12 +147,19 @@ var placeNames = map[signforms.Inputs]string{0: "", signforms.InputsQuery: " wit
 // found notes an endpoint at which an unknown id is not found, if that depends on the id. An answer that suggests another path would
 // not.
 func (a *action) found(ctx context.Context, e signforms.Endpoint, got answer) {
-	if !a.dependent(ctx, e, got) {
-		a.r.say(string(a.op), CannotTell, "%s by %s, which is not known to depend on the id", got.short(), e.Method)
+	dependent, stop := a.dependent(ctx, e, got)
+	if stop {
+		return
+	}
+	if !dependent {
+		a.r.say(string(a.op), CannotTell, "%s by %s; it is not known to depend on the id, as %s", got.short(), e.Method,
+			ifThen(a.op == signforms.OpVoidDocument, "a malformed id is answered alike, or not refused", "void does not answer alike"))
 		return
 	}
 	usual := (e.Method == http.MethodPost || e.Method == "") && e.Inputs == a.r.Endpoints[a.op].Inputs
-	a.r.check(string(a.op), usual, "%s%s: an unknown id is not found (%s), and other paths answer otherwise", e.Method, placeNames[e.Inputs], got.short())
+	place := placeNames[e.Inputs]
+	a.r.check(string(a.op), usual, "%s%s: an unknown id is not found (%s), and other paths answer otherwise%s", e.Method, place, got.short(),
+		ifThen(place == "", "; whether the query or the body is read was not seen", ""))
 	if e.Method == http.MethodPost {
 		e.Method = ""
 	}
@@ -159,56 +170,28 @@ func (a *action) found(ctx context.Context, e signforms.Endpoint, got answer) {
 
 // dependent asks void for what is no id, which must be refused otherwise. A reminder, of which few may be sent, must be answered as
 // such a void is.
-func (a *action) dependent(ctx context.Context, e signforms.Endpoint, got answer) bool {
+func (a *action) dependent(ctx context.Context, e signforms.Endpoint, got answer) (dependent, stop bool) {
 	if a.op == signforms.OpSendReminder {
-		return a.r.gone == got.print()
+		return a.r.gone == got.print(), false
 	}
-	bad, stop := a.judge(a.r.ask(ctx, question{endpoints: a.endpoints(e), set: []string{"documentId", "not-an-id"},
-		do: func(ctx context.Context, c *signforms.Client) (page, error) { return page{}, a.do(ctx, c) }}))
+	bad, stop := a.once(ctx, e, "documentId", "not-an-id")
 	if stop || !bad.refused() || bad.print() == got.print() {
-		return false
+		return false, stop
 	}
 	a.r.gone = got.print()
-	return true
-}
-
-func (a *action) endpoints(e signforms.Endpoint) map[signforms.Operation]signforms.Endpoint {
-	return a.r.with(a.op, func(known *signforms.Endpoint) { known.Method, known.Inputs = e.Method, e.Inputs })
+	return true, false
 }
 
 // once makes one request. stop is true when nothing more may be asked.
-func (a *action) once(ctx context.Context, e signforms.Endpoint) (got answer, stop bool) {
+func (a *action) once(ctx context.Context, e signforms.Endpoint, set ...string) (got answer, stop bool) {
 	if a.asked++; a.asked > a.most {
 		return answer{}, true
 	}
-	return a.judge(a.r.ask(ctx, question{endpoints: a.endpoints(e),
-		do: func(ctx context.Context, c *signforms.Client) (page, error) { return page{}, a.do(ctx, c) }}))
-}
-
-// judge says whether nothing more may be asked after an answer.
-func (a *action) judge(got answer) (_ answer, stop bool) {
-	local, _ := errors.AsType[*signforms.Error](got.err)
-	switch {
-	case local != nil && local.Local || got.Method == "":
-		a.r.say(string(a.op), CannotTell, "not sent: the limit of reminders is used up, its store does not answer, or the endpoint cannot be used")
+	tried := a.r.with(a.op, func(known *signforms.Endpoint) { known.Method, known.Inputs = e.Method, e.Inputs })
+	got = a.r.ask(ctx, question{endpoints: tried, set: set, do: func(ctx context.Context, c *signforms.Client) (page, error) { return page{}, a.do(ctx, c) }})
+	if stop = a.judge(ctx, got, string(a.op)); !stop && (errors.Is(got.err, signforms.ErrRateLimited) || errors.Is(got.err, signforms.ErrForbidden)) {
+		a.r.say(string(a.op), CannotTell, "%s", got.short())
 		return got, true
-	case !got.mayBeDone():
-		if errors.Is(got.err, signforms.ErrRateLimited) || errors.Is(got.err, signforms.ErrForbidden) {
-			a.r.say(string(a.op), CannotTell, "%s", got.short())
-			return got, true
-		}
-		return got, a.r.stop != nil
 	}
-	a.r.report.MayHaveActed = fmt.Sprintf("%s by %s, with a random id, was answered: %s", a.op, got.Method, got.short())
-	a.r.say(string(a.op), CannotTell, "%s by %s with a random id may have been carried out: nothing more was asked", got.short(), got.Method)
-	return got, true
-}
-
-// mayBeDone reports whether an answer leaves open that something was changed. Only a refusal rules it out: of the inputs, or because
-// there is no such record.
-func (a answer) mayBeDone() bool {
-	if a.Status/100 == 2 {
-		return !errors.Is(a.err, signforms.ErrNotFound) && !errors.Is(a.err, signforms.ErrInvalid)
-	}
-	return a.Status/100 != 4 || a.Status == http.StatusRequestTimeout || a.Status == 499
+	return got, stop
 }

@@ -55,8 +55,9 @@ type Report struct {
 const (
 	MostGets      = 60 // also of GETs of paths that do not exist
 	MostTime      = 90 * time.Second
-	MostVoids     = 8 // each with a POST, PUT, PATCH or DELETE of paths that do not exist beside it
+	MostVoids     = 8 // beside each, and each reminder, at most three requests by the same method to paths that do not exist
 	MostReminders = 2
+	MostLooks     = 44 // GETs that see whether something was changed; they may take MostTime again
 	// Pause is the least time between two requests.
 	Pause = 1100 * time.Millisecond
 )
@@ -83,6 +84,7 @@ type run struct {
 	keyError answer   // to a wrong key
 	badID    answer   // to a malformed documentId
 	gone     string   // what void answers to an unknown id
+	state    string   // of all documents, before a request that may act
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,12 +42,14 @@ type imitation struct {
 	moving   bool // a new document with every third request
 	envelope string
 	extra    map[string]any
-	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear
+	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear, taken409, taken422, taken404, near, remind409
+	guard    string // answers one request for another workspace: html403, html404, 400, 409; always answers all of them
 
 	mu    sync.Mutex
 	count int
 	asked []string
-	acted []string
+	acted []string // each voids a document
+	ended bool     // the guard is gone
 }
 
 type fakeDocument map[string]any
@@ -96,6 +99,9 @@ func (f *imitation) document(i int) fakeDocument {
 	signer := "PENDING"
 	if i%4 == 1 {
 		status, signer = "SIGNED", "SIGNED"
+	}
+	if i < len(f.acted) {
+		status = "VOID"
 	}
 	return fakeDocument{"documentId": id, "documentName": fmt.Sprintf("Contract of %c", 'A'+(i*7)%26), "documentUrl": "https://files.example.org/1", "authorEmail": "zoe@example.org",
 		"finishedPdfUrl": "https://files.example.org/2", "status": status, "signingType": "PDF", "isSigningOrder": false, "isArchived": i%10 == 3, "isAllSigned": status == "SIGNED",
@@ -148,6 +154,9 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "<!DOCTYPE html><div id=root></div>")
 		return
 	}
+	if f.guarded(w, r) {
+		return
+	}
 	body, err := f.answer(r)
 	if err == nil {
 		w.Header().Set("Content-Type", "application/json")
@@ -160,6 +169,25 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.fail(w, r, e)
+}
+
+// guarded answers requests for other workspaces in the place of a service that ignores workspaces.
+func (f *imitation) guarded(w http.ResponseWriter, r *http.Request) bool {
+	if f.guard == "" || f.ended || r.Header.Get("Workspaceid") == "ws-1" {
+		return false
+	}
+	kind, always := strings.CutPrefix(f.guard, "always ")
+	f.ended = !always
+	page, html := strings.CutPrefix(kind, "html")
+	status, _ := strconv.Atoi(page)
+	if html {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(status)
+		fmt.Fprint(w, "<html><title>Not here</title></html>")
+		return true
+	}
+	f.fail(w, r, fakeError{status, "not now", ""})
+	return true
 }
 
 func (f *imitation) noRoute(w http.ResponseWriter, r *http.Request) {
@@ -226,6 +254,8 @@ func (f *imitation) answer(r *http.Request) (map[string]any, error) {
 		return f.ofUnknown(r, "formId", "responses")
 	case path == "/void-document" || path == "/send-reminder":
 		return f.act(r)
+	case f.acts == "near" && strings.HasPrefix(path, "/send-") && r.Method == "POST":
+		f.acted = append(f.acted, path)
 	}
 	return nil, fakeError{status: -1}
 }
@@ -248,6 +278,13 @@ func (f *imitation) act(r *http.Request) (map[string]any, error) {
 	case f.acts == "unclear":
 		f.acted = append(f.acted, r.URL.Path)
 		return map[string]any{"success": false, "message": "queue is slow"}, nil
+	case strings.HasPrefix(f.acts, "taken"):
+		f.acted = append(f.acted, r.URL.Path)
+		status, _ := strconv.Atoi(f.acts[len("taken"):])
+		return nil, fakeError{status, "not in this status", ""}
+	case f.acts == "remind409" && r.URL.Path == "/send-reminder":
+		f.acted = append(f.acted, r.URL.Path)
+		return nil, fakeError{409, "not in this status", "invalid_status"}
 	case f.acts == "500":
 		f.acted = append(f.acted, r.URL.Path)
 		return nil, fakeError{500, "oops", ""}

@@ -52,11 +52,13 @@ less than one a second. They change nothing, but the last has an unknown key, an
 service should refuse.
 
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
-requests with random ids, and the same to paths that do not exist. The reminders count in the limit store. It
-asks nothing so unless the service's lists prove that it looks at ids and at the workspace, and nothing more
-after the first answer that may be a success. Then one document may be voided, or the signers of one
-reminded; probe says so and ends with exit code 4. So use --mutating only with a disposable workspace; its id
-must be typed to confirm it. Nothing is ever sent from a template or form.
+requests with random ids, with up to three beside each to paths that do not exist. The reminders count in the
+limit store. It asks nothing so unless the service's lists prove that it looks at ids and at the workspace,
+and one page shows all documents. It reads that page again after each request, and asks nothing more once a
+document has changed or an answer may be a success. Then one document may be voided, or the signers of one
+reminded; probe says so and ends with exit code 4. It cannot see a reminder that a service sends while it
+answers that there is no such document. So use --mutating only with a disposable workspace; its id must be
+typed to confirm it. Nothing is ever sent from a template or form.
 
 With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
 and values of the wire format only; others are described, as in (text of 12). Read it before you show it to
@@ -124,15 +126,20 @@ func (c *probeCommand) options() (o probe.Options, closeStore func() error, err 
 // announce prints what will be asked. With --mutating it also has the user confirm the workspace.
 func (c *probeCommand) announce(cmd *cobra.Command) error {
 	stderr := cmd.ErrOrStderr()
-	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: about a minute. They change nothing.\n", cli.Plain(cli.ShownURL(c.conn.baseURL)), probe.MostGets)
+	gets, long := probe.MostGets, "about a minute"
+	if c.mutating {
+		gets, long = gets+probe.MostLooks, "one to three minutes"
+	}
+	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: %s. They change nothing.\n", cli.Plain(cli.ShownURL(c.conn.baseURL)), gets, long)
 	if !c.mutating {
 		return nil
 	}
 	if c.conn.workspace == "" {
 		return cli.UsageError("--mutating needs the id of a workspace that is disposable: set SIGNFORMS_WORKSPACE_ID or --workspace")
 	}
-	fmt.Fprintf(stderr, `Then asks to void at most %d times and to remind at most %d times, each for a random id that no document should have.
-If the service takes another record instead, one document may be voided and the signers of one reminded; then nothing more is asked.
+	fmt.Fprintf(stderr, `If the lists prove that ids and the workspace count, it asks to void at most %d times and to remind at most %d times, each for a
+random id that no document should have. If the service takes another record instead, one document may be voided or the signers of
+one reminded; then nothing more is asked.
 `, probe.MostVoids, probe.MostReminders)
 	typed := c.confirm
 	if typed == "" {

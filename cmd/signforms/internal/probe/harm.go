@@ -1,0 +1,117 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go"
+)
+
+// This file decides whether anything may be asked that could void a document or remind its signers. Before the first such request
+// the lists must prove that ids and the workspace count. After each of them, whatever it was answered, all documents are read again:
+// a service may act on another record and answer 404.
+
+// unsafe says why requests with a random id may do harm; empty when they may not.
+func (r *run) unsafe(ctx context.Context) string {
+	switch {
+	case r.WorkspaceID == "":
+		return "no workspace was confirmed"
+	case !r.filtered || !r.holds("id filter") || len(r.sample) < 2:
+		return "that the service looks at ids is not proven"
+	case !r.complete:
+		return "the workspace is not known to hold so few documents that one page shows whether one was changed"
+	}
+	own := r.ownLayouts()
+	for range 2 { // one answer may be that of a firewall, or of a service in trouble
+		if other := r.elsewhere(ctx); !other.denied(own) {
+			return fmt.Sprintf("a workspace that does not exist is answered %s, %d documents, which does not prove that the workspace counts", other.short(), len(other.records))
+		}
+		before := r.state
+		if r.state = r.look(ctx); r.state == "" || before != "" && before != r.state {
+			return "the list of documents fails or changes by itself, so it would not show whether one was changed"
+		}
+	}
+	return ""
+}
+
+// elsewhere asks for the documents of a workspace that does not exist.
+func (r *run) elsewhere(ctx context.Context) answer {
+	return r.ask(ctx, question{workspace: stranger(r.WorkspaceID), do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		list, err := c.Documents.List(ctx, params{Limit: 1})
+		return pageOf(list, err, "documents", ofDocument)
+	}})
+}
+
+// ownLayouts returns the layouts of the errors that the list of documents answered with so far, if they are JSON.
+func (r *run) ownLayouts() (own []string) {
+	for _, asked := range r.report.Asked {
+		if asked.Operation == signforms.OpListDocuments && asked.Status/100 == 4 && object(asked.Body) != nil {
+			own = append(own, layoutOf(answer{Asked: asked}).name)
+		}
+	}
+	return own
+}
+
+// denied reports whether the service refuses a workspace in one of its own layouts, or has nothing in it.
+func (a answer) denied(own []string) bool {
+	if a.ok() {
+		return len(a.records) == 0
+	}
+	refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
+	name := layoutOf(a).name
+	return slices.Contains(refused, a.Status) && name != "" && slices.Contains(own, name)
+}
+
+// look returns what an act would change in the documents; "" when they cannot be read.
+func (r *run) look(ctx context.Context) string {
+	a := r.documents(ctx, params{Limit: r.size})
+	var all []string
+	for _, rec := range a.records {
+		if rec.doc.Status == "" {
+			return ""
+		}
+		all = append(all, fmt.Sprint(rec.id, " ", rec.doc.Status, " ", rec.doc.UpdatedAt))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// judge says whether nothing more may be asked after an answer. what names the request.
+func (a *action) judge(ctx context.Context, got answer, what string) (stop bool) {
+	r := a.r
+	if local, _ := errors.AsType[*signforms.Error](got.err); local != nil && local.Local || got.Method == "" {
+		r.say(string(a.op), CannotTell, "not sent: the limit of reminders is used up, its store does not answer, or the endpoint cannot be used")
+		return true
+	}
+	seen := "the documents are as before"
+	switch now := r.look(ctx); {
+	case now == "":
+		seen = "the documents could not be read after it"
+	case now != r.state:
+		seen = "a document was changed meanwhile"
+	case !got.mayBeDone():
+		return r.stop != nil
+	}
+	r.report.MayHaveActed = fmt.Sprintf("%s by %s, with a random id, was answered: %s; %s", what, got.Method, got.short(), seen)
+	r.say(string(a.op), CannotTell, "%s by %s with a random id may have been carried out: nothing more was asked", got.short(), got.Method)
+	return true
+}
+
+// mayBeDone reports whether an answer leaves open that something was changed. Only a refusal of the inputs, or that there is no such
+// record, rules it out. A status that forbids it (409, 422) is that of a record, and no record has a random id.
+func (a answer) mayBeDone() bool {
+	refusals := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests}
+	e, _ := errors.AsType[*signforms.Error](a.err)
+	switch {
+	case e == nil || e.Code == "invalid_status":
+		return true
+	case a.Status/100 == 2:
+		return !errors.Is(e, signforms.ErrNotFound) && !errors.Is(e, signforms.ErrInvalid)
+	}
+	return !slices.Contains(refusals, a.Status)
+}
