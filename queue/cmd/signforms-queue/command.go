@@ -106,15 +106,18 @@ func filled(set func(string)) func(string) error {
 	}
 }
 
-// instant reads a time in RFC 3339, or a duration before now.
+// instant reads a time in RFC 3339, or a duration before now. It refuses a time ahead: -before would then select every event.
 func instant(t *time.Time) func(string) error {
-	return func(text string) (err error) {
+	return func(text string) error {
 		if ago, err := time.ParseDuration(text); err == nil {
 			*t = time.Now().Add(-ago)
-			return nil
+		} else if *t, err = time.Parse(time.RFC3339, text); err != nil {
+			return errors.New("want a time such as 2026-01-02T15:04:05Z, or how long ago, such as 24h")
 		}
-		*t, err = time.Parse(time.RFC3339, text)
-		return err
+		if t.After(time.Now()) {
+			return errors.New("is ahead: want a time that has passed")
+		}
+		return nil
 	}
 }
 

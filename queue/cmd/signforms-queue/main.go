@@ -47,7 +47,8 @@ Which events (list, retry, erase); what is given must all hold:
 	-response ID      events of a form response
 	-signer ID        events of a template that name the signer; may be repeated
 	-type TYPE        events of one type, such as new_form_response
-	-since TIME       received then or later: RFC 3339, or how long ago, as in 24h
+	-since TIME       received then or later: RFC 3339, or how long ago, as in 24h;
+	                  not ahead
 	-before TIME      received before
 	-id N             the event with this number; may be repeated
 
