@@ -40,7 +40,7 @@ type Entry struct {
 }
 
 // Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty but not
-// nil selects none.
+// nil selects none. In ids and types a NUL character, or what is not UTF-8, is the same as U+FFFD.
 type Filter struct {
 	Failed   bool              // only those that failed, or are in another state that is asked for
 	Pending  bool              // only those that are not settled, or are in another state that is asked for

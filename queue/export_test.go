@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/signforms/signforms-go/webhook"
 )
 
 // Clocks are the clocks of a process.
@@ -63,6 +65,20 @@ func (q *Queue) Prepared(ctx context.Context) (texts []string, err error) {
 		return err
 	})
 	return texts, err
+}
+
+// StoreTooLate stores events for a caller that has given up when their statements begin.
+func (q *Queue) StoreTooLate(ctx context.Context, events []webhook.Event) error {
+	rows, err := newRows(events, "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	return q.db.write(ctx, func(t *tx) error {
+		cancel(errSlow)
+		_, err := q.db.receive(ctx, t, rows, 1, 1)
+		return err
+	})
 }
 
 // Sweep erases what is not kept any longer.

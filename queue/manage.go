@@ -202,8 +202,9 @@ func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
 
 // Retry makes the events that f selects due now: failed ones and those that wait for a next try; if [Filter].Done is set,
-// also those that were processed and whose JSON is still kept. It returns their number. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails the
-// next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
+// also those that were processed and whose JSON is still kept. It returns their number, in which pending events count that were due
+// already. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails
+// the next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
 // are pending. Retry works in batches: after an error, n events are due.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
@@ -243,9 +244,9 @@ type Erasure struct {
 }
 
 // Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more, and
-// Erase waits for those that are running, except the one whose function calls it. An empty filter is refused. The package
-// documentation says what is erased on each store. An error that matches [ErrNotTruncated] means that only SQLite's log
-// could not be truncated.
+// Erase waits for those that are running, except the one whose function calls it, and functions that were abandoned. An empty
+// filter is refused. The package documentation says what is erased on each store. Erase works in batches: after an error,
+// done counts those that were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
 //
 // If f names a document, a form response or signers, Erase also takes an event that is of no known type, or has a field that
 // could not be read, if it holds the id anywhere as a whole JSON string. The other conditions of f must hold too.

@@ -34,8 +34,8 @@ type Options struct {
 	// gives one try. A wait may be 0; negative is refused.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery that would exceed it is answered 503, unless none waits: a queue that
-	// is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
+	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered 503, unless none waits: a
+	// queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
 	// that receive at once may exceed it by what they receive in a second.
 	MaxPending int
 
@@ -106,7 +106,7 @@ type Outcome string
 const (
 	Processed Outcome = "processed" // done, or the event has no function
 	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
-	GivenUp   Outcome = "failed"    // failed for good, and listed until it is retried or erased; or erased while it ran
+	GivenUp   Outcome = "failed"    // failed for good, and listed until it is retried or erased; or failed after it was erased while it ran
 	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
 	Stale     Outcome = "stale"     // not stored: the lease had ended or the store did not answer
 )

@@ -259,7 +259,7 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line_id = l.id AND e.state = 0)`
 )
 
-func (s *postgresStore) receive(t *tx, rows []row, now int64, lastTry int) (receipt, error) {
+func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64, lastTry int) (receipt, error) {
 	var keys, bodies [][]byte
 	var ids []int64
 	var lines, kinds, subjects, signers []string

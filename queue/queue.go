@@ -39,7 +39,7 @@ type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
 
-// Open opens a SQLite file. It creates a missing one, which only its owner can read. opts may be nil. The caller closes the
+// Open opens a SQLite file. It creates a missing one, which only its owner can read; an existing one keeps its mode. opts may be nil. The caller closes the
 // queue. Several processes of one machine may open the file at the same time, to receive, to work or both. It must be on a
 // disk of that machine, because SQLite's log does not work over a network.
 //
@@ -94,8 +94,8 @@ func newQueue(s settings) *Queue {
 	return q
 }
 
-// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned. A second call
-// returns the same.
+// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned: what a Run that
+// is working cannot store any more runs again when its leases have ended. A second call returns the same.
 func (q *Queue) Close() error {
 	q.closing.Do(func() {
 		q.closed.Store(true)

@@ -294,6 +294,8 @@ func TestAnswers(t *testing.T) {
 			{`{"n":1}`, 200, `{"status":"ok"}`},
 			{`{"n":2}`, 503, `{"status":"unavailable"}`},
 			{`[1]`, 503, `{"status":"unavailable"}`},
+			{`{"n":1}`, 200, `{"status":"duplicate"}`},
+			{`[{"webhookEvent":"new","n":1},{"n":1},{"formId":7},[7]]`, 503, `{"status":"unavailable"}`},
 			{`1`, 400, `{"status":"invalid_payload"}`},
 			{`nonsense`, 400, `{"status":"invalid_payload"}`},
 		} {
@@ -339,5 +341,14 @@ func TestStoreRefusesEventsWithoutJSON(t *testing.T) {
 		require.ErrorContains(s, q.Store(s.Context(), []webhook.Event{nil}), "event 1 of 1 has no JSON")
 		require.Empty(s, s.list(q, queue.Filter{}), "all or none")
 		require.NoError(s, q.Store(s.Context(), parsed))
+	})
+}
+
+// The statements of a large delivery do not go on, and hold others up, when its time is over.
+func TestDeliveryEndsWithItsTime(t *testing.T) {
+	eachStore(t, func(s stage) {
+		q := s.queue(nil)
+		require.ErrorContains(s, q.StoreTooLate(s.Context(), s.parsed(completed("a", 1))), "not committed within 2 seconds")
+		require.Empty(s, s.list(q, queue.Filter{}))
 	})
 }

@@ -86,7 +86,8 @@ func reopen(t *tx, lines []int64, now int64) error {
 // events are numbered. Store refuses events without JSON.
 //
 // After an error the sender must deliver again, because the events are not stored, or it is unknown whether they are. The error
-// matches [ErrFull], [ErrClosed] or an error of the database. Store waits at most 2 seconds.
+// matches [ErrFull], [ErrClosed] or an error of the database. Store waits for the database at most 2 seconds. The number of
+// events is not limited, but a delivery of tens of thousands may take longer than that.
 func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
 	_, err := q.store(ctx, events)
 	return err
@@ -106,7 +107,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, commitTimeout, errSlow)
 	defer cancel()
-	if err := q.room.take(ctx, len(events)); err != nil {
+	if err := q.takeRoom(ctx, rows); err != nil {
 		return receipt{}, q.orClosed(err)
 	}
 	if q.clock.stale() {
@@ -114,7 +115,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	}
 	var got receipt
 	err = q.db.submit(ctx, func(t *tx) (err error) {
-		got, err = q.db.receive(t, rows, q.now(), q.maxTries-1)
+		got, err = q.db.receive(ctx, t, rows, q.now(), q.maxTries-1)
 		return err
 	})
 	if err != nil {
@@ -126,6 +127,26 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 		q.wakeAll()
 	}
 	return got, nil
+}
+
+// takeRoom takes room for the rows. Only when there is too little does it look which of them are repeats, which need none.
+func (q *Queue) takeRoom(ctx context.Context, rows []row) error {
+	err := q.room.take(ctx, len(rows))
+	if !errors.Is(err, ErrFull) {
+		return err
+	}
+	needed := len(rows)
+	for i := range rows {
+		var one int
+		known, err := q.query(ctx).first([]any{&one}, "SELECT 1 FROM signforms_events WHERE dedupe = $1 AND state <> 2", rows[i].key[:])
+		if err != nil {
+			return fmt.Errorf("queue: looking for repeats: %w", err)
+		}
+		if known {
+			needed--
+		}
+	}
+	return q.room.take(ctx, needed)
 }
 
 var errSlow = errors.New("not committed within 2 seconds")
@@ -172,4 +193,4 @@ func (r *room) take(ctx context.Context, n int) error {
 }
 
 // lacks reports whether n events do not fit. Any number fits when no event is pending, because otherwise they would never fit.
-func (r *room) lacks(n int) bool { return r.pending > 0 && r.pending+n > r.limit }
+func (r *room) lacks(n int) bool { return n > 0 && r.pending > 0 && r.pending+n > r.limit }

@@ -117,7 +117,7 @@ func TestReceiveWithoutHTTP(t *testing.T) {
 		answer string
 	}{
 		{secret, one, 200, `{"status":"ok"}`},
-		{secret, one, 503, `{"status":"unavailable"}`}, // it is full
+		{secret, one, 200, `{"status":"duplicate"}`}, // it is full
 		{"another secret", one, 401, `{"status":"unauthorized"}`},
 		{secret, []byte("7"), 400, `{"status":"invalid_payload"}`},
 		{secret, bytes.Repeat([]byte(" "), 30<<20), 413, ""},

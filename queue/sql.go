@@ -20,8 +20,8 @@ type store interface {
 	// the events run again. On SQLite these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
 
-	// receive stores the rows of a delivery in a transaction.
-	receive(t *tx, rows []row, now int64, lastTry int) (receipt, error)
+	// receive stores the rows of a delivery in a transaction. It returns an error when ctx, that of the caller, has ended.
+	receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (receipt, error)
 
 	// reader returns a database for queries outside of transactions.
 	reader() *sql.DB

@@ -18,8 +18,11 @@ const (
 	sqliteInsertLine = `INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`
 )
 
-func (s *sqliteStore) receive(t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
+func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
 	for i := range rows {
+		if ctx.Err() != nil { // other writes wait
+			return receipt{}, context.Cause(ctx)
+		}
 		r := &rows[i]
 		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body, r.odd, r.note)
 		if err != nil {

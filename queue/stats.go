@@ -39,7 +39,7 @@ type Stats struct {
 	Refused    int64 // deliveries answered 503
 	Processed  int64
 	Retried    int64 // failed tries that are repeated
-	GivenUp    int64 // events that failed
+	GivenUp    int64 // events that failed for good, and those that failed after they were erased while they ran
 	Abandoned  int64 // functions that were abandoned and have not returned yet
 }
 
