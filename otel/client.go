@@ -36,9 +36,11 @@ func (m *maker) client() clientInstruments {
 	}
 }
 
-// Client returns a copy of opts that reports every call and attempt. opts may be nil. A call is a span of kind internal, such as
-// signforms.send. Its error.type is the name of the sentinel that the error matches, such as ErrRefused. Each attempt is a span of
-// kind client below it, named by its method. Functions and a Transport in opts are kept and run as before.
+// Client returns a copy of opts that reports every call and attempt; a call whose input is refused before anything is sent may be
+// missing. opts may be nil. A call is a span of kind internal, such as signforms.send, named by its [signforms.Operation]: each page of a
+// list is a call, and methods that read one record from a list are list calls too. Its error.type is the name of the sentinel that
+// the error matches, such as ErrRefused. Each attempt is a span of kind client below it, named by its method. Functions and a
+// Transport in opts are kept and run as before.
 func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	var o signforms.Options
 	if opts != nil {
@@ -63,14 +65,14 @@ func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, er
 	if err != nil {
 		return nil, err
 	}
-	registration, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+	registration, err := t.meter.RegisterCallback(guarded(func(ctx context.Context, o metric.Observer) error {
 		budget, err := client.Documents.ReminderBudget(ctx)
 		if err != nil {
 			return err
 		}
 		o.ObserveInt64(gauge, int64(budget.Remaining))
 		return nil
-	}, gauge)
+	}), gauge)
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +168,9 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func requestAttributes(req *http.Request, resent int) []attribute.KeyValue {
 	// Queries hold ids and search text, so leave them out.
 	address := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
-	attributes := []attribute.KeyValue{
-		keyMethod.String(methodOf(req.Method)), keyServer.String(req.URL.Hostname()), keyPort.Int(portOf(req.URL)), keyURL.String(address.String()),
-	}
+	attributes := withMethod([]attribute.KeyValue{
+		keyServer.String(req.URL.Hostname()), keyPort.Int(portOf(req.URL)), keyURL.String(address.String()),
+	}, req.Method)
 	if resent > 0 {
 		attributes = append(attributes, keyResend.Int(resent))
 	}

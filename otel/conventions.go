@@ -14,6 +14,7 @@ const schema = "https://opentelemetry.io/schemas/1.43.0"
 // The attributes that the semantic conventions define.
 const (
 	keyErrorType     = attribute.Key("error.type")
+	keyOriginal      = attribute.Key("http.request.method_original")
 	keyMethod        = attribute.Key("http.request.method")
 	keyResend        = attribute.Key("http.request.resend_count")
 	keyStatusCode    = attribute.Key("http.response.status_code")
@@ -32,8 +33,7 @@ const (
 // other stands for every value that is not one of a known few, so that strangers cannot make up new ones.
 const other = "_OTHER"
 
-// methodOf returns the method of a request, and other for one that the conventions do not list. They distinguish case. The original
-// is not reported, because anybody can send any text.
+// methodOf returns the method of a request, and other for one that the conventions do not list. They distinguish case.
 func methodOf(method string) string {
 	switch method {
 	case http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
@@ -41,6 +41,15 @@ func methodOf(method string) string {
 		return method
 	}
 	return other
+}
+
+// withMethod appends the method of a request and, if it becomes other, the original. Anybody can send any text, so that is cut off.
+func withMethod(attributes []attribute.KeyValue, method string) []attribute.KeyValue {
+	known := methodOf(method)
+	if known == other {
+		attributes = append(attributes, keyOriginal.String(method[:min(len(method), 64)]))
+	}
+	return append(attributes, keyMethod.String(known))
 }
 
 // clientSpanName returns the name of an attempt's span.

@@ -5,7 +5,8 @@
 // API. The providers that the program sets up decide which spans and metrics are recorded, and where they go.
 //
 // The names of attributes are those of OpenTelemetry's semantic conventions 1.43.0, which spans and metrics state as their schema.
-// Those that begin with signforms. are this package's own. Methods, event types and errors that are not known are "_OTHER".
+// Those that begin with signforms. are this package's own. Methods, event types, outcomes and errors that are not known are
+// "_OTHER"; the method that was sent is then in http.request.method_original, cut off after 64 bytes.
 //
 // The package reports nothing personal or secret: no query, input, body, address or signing link, and no text of an error. It
 // leaves out ids of documents and responses unless [Options.SubjectIDs] is set. It adds no header to requests.

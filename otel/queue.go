@@ -27,19 +27,30 @@ func (m *maker) queue() queueInstruments {
 }
 
 // QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue. This package does not import
-// package queue, so that programs without a queue do not depend on its database drivers.
+// package queue, so that programs without a queue do not depend on its database drivers. A status other than 100 to 599
+// is left out.
 func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	if !t.queue.deliveries.Enabled(ctx) {
 		return
 	}
-	t.queue.deliveries.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(keyStatusCode.Int(status))))
-	t.queue.stored.Add(ctx, int64(stored))
+	var answered attribute.Set
+	if 100 <= status && status <= 599 {
+		answered = attribute.NewSet(keyStatusCode.Int(status))
+	}
+	t.queue.deliveries.Add(ctx, 1, metric.WithAttributeSet(answered))
+	t.queue.stored.Add(ctx, int64(max(0, stored)))
 }
 
-// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome) and the time that it took. Call it from
-// Options.OnSettled of package queue. For the spans, wrap the functions of Queue.Run in [Telemetry.Funcs].
+// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome; any other text counts as
+// "_OTHER") and the time that it took. Call it from Options.OnSettled of package queue. For the spans, wrap the functions of
+// Queue.Run in [Telemetry.Funcs].
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
+		switch outcome {
+		case "processed", "retrying", "failed", "released", "stale":
+		default:
+			outcome = other
+		}
 		set := metric.WithAttributeSet(attribute.NewSet(keyDestination.String(typeOf(event)), keyOutcome.String(outcome)))
 		t.queue.tries.Add(ctx, 1, set)
 		t.queue.duration.Record(ctx, took.Seconds(), set)
@@ -54,8 +65,8 @@ type QueueDepth struct {
 }
 
 // WatchQueue reports a queue's depth, failed events and lag each time metrics are collected. The metrics are
-// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and converts the
-// result. stop ends WatchQueue.
+// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and converts
+// the result. Its error, or its panic, becomes an error of that collection. stop ends WatchQueue.
 func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) (stop func() error, err error) {
 	pending, err1 := t.meter.Int64ObservableGauge("signforms.queue.pending",
 		metric.WithDescription("Events that are not settled."), metric.WithUnit("{event}"))
@@ -66,7 +77,7 @@ func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) 
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
-	registration, err := t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+	registration, err := t.meter.RegisterCallback(guarded(func(ctx context.Context, o metric.Observer) error {
 		depth, err := stats(ctx)
 		if err != nil {
 			return err
@@ -75,7 +86,7 @@ func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) 
 		o.ObserveInt64(failed, int64(depth.Failed))
 		o.ObserveFloat64(lag, depth.Lag.Seconds())
 		return nil
-	}, pending, failed, lag)
+	}), pending, failed, lag)
 	if err != nil {
 		return nil, err
 	}

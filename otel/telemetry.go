@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -80,4 +81,16 @@ func (m *maker) seconds(name, description string) metric.Float64Histogram {
 	h, err := m.meter.Float64Histogram(name, metric.WithDescription(description), metric.WithUnit("s"))
 	m.errs = append(m.errs, err)
 	return h
+}
+
+// guarded returns a callback that returns a panic as an error. Otherwise a panic would end the program that collects metrics.
+func guarded(callback metric.Callback) metric.Callback {
+	return func(ctx context.Context, o metric.Observer) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("otel: reading a metric: panic: %v", p)
+			}
+		}()
+		return callback(ctx, o)
+	}
 }

@@ -93,9 +93,7 @@ func deliveryAttributes(r *http.Request, status int) []attribute.KeyValue {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	attributes := []attribute.KeyValue{
-		keyMethod.String(methodOf(r.Method)), keyScheme.String(scheme), keyPath.String(r.URL.Path), keyStatusCode.Int(status),
-	}
+	attributes := withMethod([]attribute.KeyValue{keyScheme.String(scheme), keyPath.String(r.URL.Path), keyStatusCode.Int(status)}, r.Method)
 	if status >= http.StatusInternalServerError {
 		attributes = append(attributes, keyErrorType.String(strconv.Itoa(status)))
 	}

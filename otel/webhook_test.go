@@ -130,12 +130,15 @@ func TestUnknownValuesShareOneLabel(t *testing.T) {
 	receive(t, r, secret, []byte(`[{"webhookEvent":"something_new","documentId":"d1"}]`), succeed)
 	require.Equal(t, map[string]int64{"_OTHER processed": 1}, r.eventCounts(t))
 	require.Equal(t, "_OTHER", attributesOf(r.ended("process _OTHER")[0])["messaging.destination.name"])
-	for method, want := range map[string]string{"QUERY": "QUERY", "get": "_OTHER", "BREW": "_OTHER"} {
+	for method, want := range map[string]string{"QUERY": "QUERY", "get": "_OTHER", "BREW": "_OTHER", strings.Repeat("A", 1000): "_OTHER"} {
 		request := httptest.NewRequest(method, "https://here.example/", nil)
 		r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
 		deliveries := r.ended("signforms.delivery")
 		require.Equal(t, want, attributesOf(deliveries[len(deliveries)-1])["http.request.method"], method)
 		require.Equal(t, "https", attributesOf(deliveries[len(deliveries)-1])["url.scheme"])
+		original, found := attributesOf(deliveries[len(deliveries)-1])["http.request.method_original"]
+		require.Equal(t, want == "_OTHER", found, method)
+		require.True(t, !found || original == method[:min(len(method), 64)], original)
 	}
 }
 
@@ -149,6 +152,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	require.NoError(t, err)
 	fail := func(context.Context) error { return errors.New("no") }
 	receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), fail)
+	r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("BREW", "/", nil))
 	stored := func(context.Context) otel.Stored { return otel.Stored{Key: "k", Try: 1} }
 	require.Error(t, r.Funcs(webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error { return fail(ctx) }}, stored).
 		Dispatch(t.Context(), &webhook.FormResponse{}))
@@ -162,7 +166,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[attribute.Key]bool{
-		semconv.ErrorTypeKey: true, semconv.HTTPRequestMethodKey: true, semconv.HTTPRequestResendCountKey: true,
+		semconv.ErrorTypeKey: true, semconv.HTTPRequestMethodKey: true, semconv.HTTPRequestMethodOriginalKey: true, semconv.HTTPRequestResendCountKey: true,
 		semconv.HTTPResponseStatusCodeKey: true, semconv.ServerAddressKey: true, semconv.ServerPortKey: true, semconv.URLFullKey: true,
 		semconv.URLSchemeKey: true, semconv.URLPathKey: true, semconv.MessagingSystemKey: true, semconv.MessagingOperationNameKey: true,
 		semconv.MessagingOperationTypeKey: true, semconv.MessagingDestinationNameKey: true, semconv.MessagingMessageIDKey: true,
@@ -242,6 +246,38 @@ func TestQueueIsReported(t *testing.T) {
 	require.Equal(t, int64(7), r.metric(t, "signforms.queue.pending").(metricdata.Gauge[int64]).DataPoints[0].Value)
 	require.Equal(t, 90.0, r.metric(t, "signforms.queue.lag").(metricdata.Gauge[float64]).DataPoints[0].Value)
 	require.NoError(t, stop())
+}
+
+// What a program passes in cannot make up labels or take back what was counted.
+func TestOddValuesOfAQueue(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	r.QueueReceived(t.Context(), http.StatusOK, 3)
+	for odd := range 10 {
+		r.QueueReceived(t.Context(), 1000+odd, -odd)
+		r.QueueSettled(t.Context(), webhook.TypeFormResponse, strings.Repeat("odd", odd), time.Second)
+	}
+	for _, outcome := range []string{"processed", "retrying", "failed", "released", "stale"} {
+		r.QueueSettled(t.Context(), webhook.TypeFormResponse, outcome, time.Second)
+	}
+	require.Equal(t, int64(3), r.metric(t, "signforms.queue.stored").(metricdata.Sum[int64]).DataPoints[0].Value)
+	require.Len(t, r.metric(t, "signforms.queue.deliveries").(metricdata.Sum[int64]).DataPoints, 2)
+	require.Len(t, r.metric(t, "signforms.queue.tries").(metricdata.Sum[int64]).DataPoints, 6)
+}
+
+// brokenLimits is a limit store that panics.
+type brokenLimits struct{ signforms.LimitStore }
+
+func TestPanicWhileMetricsAreCollected(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	stop, err := r.WatchQueue(func(context.Context) (otel.QueueDepth, error) { panic("no depth") })
+	require.NoError(t, err)
+	require.ErrorContains(t, r.reader.Collect(t.Context(), &metricdata.ResourceMetrics{}), "no depth")
+	require.NoError(t, stop())
+	client, err := signforms.New("http://example.com", "key", &signforms.Options{LimitStore: brokenLimits{}})
+	require.NoError(t, err)
+	_, err = r.WatchBudget(client)
+	require.NoError(t, err)
+	require.ErrorContains(t, r.reader.Collect(t.Context(), &metricdata.ResourceMetrics{}), "nil pointer")
 }
 
 func TestEveryFunctionIsWrapped(t *testing.T) {
