@@ -36,7 +36,7 @@ func (o *Options) SetUnwatched() { o.unwatched = true }
 func (o *Options) HasPoll() bool { return o.poll != 0 }
 
 // NewestSchema is the number of schema steps.
-var NewestSchema = newest
+var NewestSchema = len(postgresSchema)
 
 // SetSync is called before each commit on SQLite.
 func (o *Options) SetSync(sync func()) { o.sync = sync }

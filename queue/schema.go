@@ -42,9 +42,6 @@ type step struct {
 	compatible bool
 }
 
-// newest is the schema version that this package makes.
-var newest = len(postgresSchema)
-
 // oldestFor returns the lowest version that a program must know to use tables of the given version.
 func oldestFor(steps []step, version int) int {
 	for version > 1 && steps[version-1].compatible {
