@@ -42,6 +42,7 @@ type batch struct {
 	// lookFor tells people how to find out whether an item was done at that time.
 	lookFor func(it *item, at time.Time) string
 
+	resolved      func(*item) string // what --resolve says of an item: done, again or nothing
 	todo          []*item
 	done, held    int
 	tried, failed int
@@ -76,9 +77,7 @@ func (b *batch) run(cmd *cobra.Command, o cli.Output) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	if !b.single() || b.flags.dryRun {
-		if err := b.explain(stderr); err != nil {
-			return err
-		}
+		b.explain(stderr)
 	}
 	p := cli.NewPrinter(cmd, o, b.columns, func(r batchRecord) any { return r }, 1)
 	if b.flags.dryRun {
@@ -115,16 +114,16 @@ func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
 
 // sort decides from the journal which items are to do, done or held back.
 func (b *batch) sort() error {
-	resolved, err := b.resolutions()
-	if err != nil {
+	var err error
+	if b.resolved, err = b.resolutions(); err != nil {
 		return err
 	}
 	for _, it := range b.items {
 		it.record.Item = it.label
 		switch e, known := b.entry(it); {
-		case !known, e.State == journal.Failed, e.State == journal.Done && b.flags.newRun, e.State.Open() && resolved(it) == "again":
+		case !known, e.State == journal.Failed, e.State == journal.Done && b.flags.newRun, e.State.Open() && b.resolved(it) == "again":
 			b.todo = append(b.todo, it)
-		case e.State == journal.Done, resolved(it) == "done":
+		case e.State == journal.Done, b.resolved(it) == "done":
 			b.done++
 		default:
 			b.held++
@@ -172,12 +171,8 @@ func (b *batch) resolutions() (func(*item) string, error) {
 
 // settleResolved notes in the journal the items that --resolve says were done.
 func (b *batch) settleResolved() error {
-	of, err := b.resolutions()
-	if err != nil || b.journal == nil {
-		return err
-	}
 	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() && of(it) == "done" {
+		if e, ok := b.entry(it); ok && e.State.Open() && b.resolved(it) == "done" {
 			if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
 				return err
 			}
@@ -187,16 +182,12 @@ func (b *batch) settleResolved() error {
 }
 
 // explain prints what the batch is about to send.
-func (b *batch) explain(w io.Writer) error {
-	resolved, err := b.resolutions()
-	if err != nil {
-		return err
-	}
+func (b *batch) explain(w io.Writer) {
 	if b.done > 0 {
 		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
 	}
 	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() && resolved(it) == "" {
+		if e, ok := b.entry(it); ok && e.State.Open() && b.resolved(it) == "" {
 			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.label, b.verb, b.lookFor(it, e.At))
 		}
 	}
@@ -205,7 +196,7 @@ func (b *batch) explain(w io.Writer) error {
 	}
 	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
-		return nil
+		return
 	}
 	text := fmt.Sprintf("%d %s to be %s", len(b.todo), b.many, b.verb)
 	if len(b.todo) == 1 {
@@ -217,7 +208,6 @@ func (b *batch) explain(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(w, text)
-	return nil
 }
 
 // maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
