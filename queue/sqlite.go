@@ -118,7 +118,7 @@ func realPath(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return real, err
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // otherwise another process has just made the file
 		return "", errors.New("it is a symbolic link to a file that does not exist: give the path of the file itself")
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
