@@ -193,7 +193,9 @@ func TestProbeReportHoldsNoForeignText(t *testing.T) {
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	require.ErrorIs(t, cmd.ExecuteContext(ctx), context.Canceled)
+	err = cmd.ExecuteContext(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Regexp(t, `^interrupted after \d+ requests?: what was found is partial`, err.Error())
 	text, err = os.ReadFile(report)
 	require.NoError(t, err)
 	require.Regexp(t, `\*\*Partial: the run ended early, after \d+ requests`, string(text))

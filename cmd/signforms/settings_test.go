@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -93,6 +97,71 @@ func TestKeySources(t *testing.T) {
 		_, stderr, exit := execute(t, "documents", "list", "--settings", file)
 		require.Equal(t, code, exit, "%s: %s", source, stderr)
 	}
+}
+
+// What cannot be written is refused before anything is asked.
+func TestProbeChecksItsFilesFirst(t *testing.T) {
+	s := newService(t, nil)
+	folder := t.TempDir()
+	broken, file := filepath.Join(folder, "broken.json"), filepath.Join(folder, "accounts.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"accounts":`), 0o600))
+	accounts := `{"accounts":{"default":{"baseURL":"http://127.0.0.1:1","apiKey":{"variable":"KEY_OF_MINE"}},
+		"elsewhere":{"baseURL":"` + s.URL + `","workspace":"another","apiKey":{"variable":"KEY_OF_MINE"}}}}`
+	require.NoError(t, os.WriteFile(file, []byte(accounts), 0o600))
+	for args, says := range map[string]string{
+		"--write " + broken:                        broken,
+		"--write " + folder:                        folder,
+		"--report " + folder:                       folder,
+		"--report " + folder + "/none/probe.md":    folder + "/none",
+		"--go " + folder + "/none/account.go":      folder + "/none",
+		"--write " + folder + "/none/a.json":       folder + "/none",
+		"--write " + file:                          "has an account default of another service or workspace: give yours another name with --account",
+		"--write " + file + " --account elsewhere": "has an account elsewhere of another service or workspace",
+	} {
+		before := len(s.asked())
+		_, stderr, exit := execute(t, append([]string{"probe"}, strings.Fields(args)...)...)
+		require.Equal(t, cli.ExitUsage, exit, args)
+		require.Contains(t, stderr, says, args)
+		require.Len(t, s.asked(), before, args)
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, accounts, string(text))
+	files, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, files, 2, "nothing is left behind")
+}
+
+// An account of the same service and workspace gets its endpoints anew, and keeps where its key is.
+func TestProbeKeepsTheKeySource(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	account := func(endpoints string) string {
+		return `{"default":"default","accounts":{"default":{"baseURL":"` + s.URL + `","workspace":"` + s.WorkspaceID + `","apiKey":{"variable":"KEY_OF_MINE"}` + endpoints + `}}}`
+	}
+	require.NoError(t, os.WriteFile(file, []byte(account(`,"endpoints":{"list documents":{"pagesFromZero":true}}`)), 0o600))
+	_, stderr, exit := execute(t, "probe", "--write", file)
+	require.Equal(t, cli.ExitOK, exit, stderr)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.JSONEq(t, account(""), string(text))
+}
+
+// When one file cannot be written at the end, the others are.
+func TestProbeWritesTheOtherFiles(t *testing.T) {
+	newService(t, nil)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "accounts.json")
+	cmd := service.Commands{Sleep: func(context.Context, time.Duration) error { return os.WriteFile(file, []byte("{"), 0o600) }}.Probe()
+	cmd.SetArgs([]string{"--write", file, "--report", filepath.Join(folder, "probe.md"), "--go", filepath.Join(folder, "account.go")})
+	cmd.SetOut(io.Discard)
+	cmd.SetErr(io.Discard)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(t.Context())
+	require.ErrorContains(t, err, file)
+	require.Equal(t, cli.ExitFailure, cli.ExitCode(err), "requests were made")
+	require.FileExists(t, filepath.Join(folder, "probe.md"))
+	require.FileExists(t, filepath.Join(folder, "account.go"))
 }
 
 // Other accounts of the file stay. With several, one is named, or the default.

@@ -3,28 +3,23 @@ package atomicfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // Write replaces the content of the file at path, or makes the file, readable only by the owner. It returns when the content and
 // the name are on the disk. It follows a symbolic link to a file. What is not a regular file, such as a terminal or a pipe, it
 // writes to as it is. Programs that read the file meanwhile see the old content or the new one, never a part.
 func Write(path string, content []byte) (err error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, content, 0o600)
-	}
-	if err == nil {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
-		}
-	}
-	folder := filepath.Dir(path)
-	f, err := os.CreateTemp(folder, "."+filepath.Base(path)+"-*") // has mode 0600
+	f, path, err := create(path)
 	if err != nil {
 		return err
+	}
+	if f == nil {
+		return os.WriteFile(path, content, 0o600)
 	}
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
@@ -34,7 +29,32 @@ func Write(path string, content []byte) (err error) {
 		os.Remove(f.Name())
 		return err
 	}
-	return SyncDir(folder)
+	return SyncDir(filepath.Dir(path))
+}
+
+// Check reports why Write cannot write to path: there is no such folder, for instance, or it may not be written to.
+func Check(path string) error {
+	f, _, err := create(path)
+	if f == nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// create makes an empty file beside the one that path leads to, which it returns. The file is nil where that is not a regular one.
+func create(path string) (f *os.File, target string, err error) {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return nil, path, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case err == nil && !info.Mode().IsRegular():
+		return nil, path, nil
+	case err == nil:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, path, err
+		}
+	}
+	f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // has mode 0600
+	return f, path, err
 }
 
 // SyncDir makes the names in a folder survive a loss of power. On Windows, which cannot sync a folder, it does nothing.

@@ -110,11 +110,34 @@ func (s Settings) Account(name string) (Account, error) {
 	return a, UsageError("the settings hold no account %q, only %s", name, strings.Join(names, ", "))
 }
 
-// WriteAccount puts an account into a settings file, which it makes if there is none. Other accounts stay.
+// WriteAccount puts an account into a settings file, which it makes if there is none. Other accounts stay. One of this name keeps
+// where its key is; it is not replaced if it is of another service or workspace.
 func WriteAccount(path, name string, a Account) error {
+	text, err := withAccount(path, name, a)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, text)
+}
+
+// CheckAccount reports why WriteAccount would fail.
+func CheckAccount(path, name string, a Account) error {
+	if _, err := withAccount(path, name, a); err != nil {
+		return err
+	}
+	return atomicfile.Check(path)
+}
+
+func withAccount(path, name string, a Account) ([]byte, error) {
 	s, err := ReadSettings(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
+	}
+	if old, there := s.Accounts[name]; there {
+		if strings.TrimRight(old.BaseURL, "/") != a.BaseURL || old.Workspace != a.Workspace {
+			return nil, UsageError("%s has an account %s of another service or workspace: give yours another name with --account", path, name)
+		}
+		a.APIKey = old.APIKey
 	}
 	if s.Accounts == nil {
 		s.Accounts = map[string]Account{}
@@ -124,8 +147,6 @@ func WriteAccount(path, name string, a Account) error {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, text.Bytes())
+	err = enc.Encode(s)
+	return text.Bytes(), err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // This file says what may leave the machine: only what is on a list of values known to be harmless. Everything else is described.
@@ -15,18 +14,15 @@ import (
 // foreign is a text of the service.
 type foreign string
 
+// word is a status or a code. Other texts may identify somebody.
+var word = regexp.MustCompile(`^\pL[\pL_. -]{0,34}\d{0,5}$`)
+
 // clean returns the text for a terminal.
 func (f foreign) clean() string {
-	text := strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, string(f))
-	if len(text) > 40 {
-		return fmt.Sprintf("a text of %d bytes", len(text))
+	if text := string(f); f == "" || word.MatchString(text) {
+		return ifThen(f == "", "none", text)
 	}
-	return ifThen(text == "", "none", text)
+	return Describe(string(f))
 }
 
 // harmless are the names and values of the wire format, and those that probe tries itself.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // another is a service that differs in one respect, with what is true of it, written before probe was run against it: the facts that
@@ -292,6 +293,22 @@ func TestMutatingStops(t *testing.T) {
 			require.LessOrEqual(t, len(f.acted), 1)
 		})
 	}
+}
+
+// A code that identifies something is described on the terminal too.
+func TestCodesThatAreIDs(t *testing.T) {
+	rep, err := probed(t, &imitation{n: 64, errors: "id"}, false)
+	require.NoError(t, err)
+	require.Contains(t, show(rep), "(UUID of 36) and (UUID of 36)")
+	require.NotContains(t, show(rep), "9f3c2a71")
+}
+
+// A literal says where a larger value may be true.
+func TestLargestLimitTried(t *testing.T) {
+	rep, err := probed(t, &imitation{n: 128, limits: "unbounded"}, false)
+	require.NoError(t, err)
+	require.Contains(t, probe.ProfileLiteral(rep.Profile, probe.Verbatim), "MaxLimit: 1000, // or more: no larger one was tried\n")
+	require.NotContains(t, probe.ProfileLiteral(signformstest.Profile{MaxLimit: 240}, probe.Verbatim), "//")
 }
 
 // What is found for one imitation makes the SDK work with it: the endpoints were tried.

@@ -41,7 +41,8 @@ func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 		case "InProgress":
 			text = fmt.Sprintf("%q", show(p.InProgress))
 		}
-		fields = append(fields, "\t"+f.Name+": "+text+",\n")
+		atLeast := f.Name == "MaxLimit" && p.MaxLimit == furthestLimit
+		fields = append(fields, "\t"+f.Name+": "+text+ifThen(atLeast, ", // or more: no larger one was tried\n", ",\n"))
 	}
 	if len(fields) == 0 {
 		return ""

@@ -185,6 +185,7 @@ func (a *action) dependent(ctx context.Context, e signforms.Endpoint, got answer
 // once makes one request. stop is true when nothing more may be asked.
 func (a *action) once(ctx context.Context, e signforms.Endpoint, set ...string) (got answer, stop bool) {
 	if a.asked++; a.asked > a.most {
+		a.r.say(string(a.op), CannotTell, "%d requests did not show it, and no more are made", a.most)
 		return answer{}, true
 	}
 	tried := a.r.with(a.op, func(known *signforms.Endpoint) { known.Method, known.Inputs = e.Method, e.Inputs })

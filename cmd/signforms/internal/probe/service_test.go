@@ -226,6 +226,8 @@ func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
 	case "text":
 		http.Error(w, e.message, e.status)
 		return
+	case "id":
+		body["code"] = "9f3c2a71-55d0-4be2-8a41-0c6d1e7fb902"
 	case "ok200":
 		body, e.status = map[string]any{"success": false, "message": e.message, "code": e.code}, 200
 	}

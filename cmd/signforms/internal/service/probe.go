@@ -45,7 +45,8 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. A fact holds or
 differs only if an answer shows that it is not the other way. It also prints the Go literals of
 Options.Endpoints and signformstest.Profile that fit the service. It has tried them: the endpoints on the
-service, the profile on a reference service that must then give the same outcomes.
+service, the profile on a reference service that must then give the same outcomes. That does not prove each
+field: what probe reads wrongly it reads wrongly in both.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
 less than one a second. They change nothing, but the last has an unknown key, and some have inputs that the
@@ -62,7 +63,8 @@ typed to confirm it. Nothing is ever sent from a template or form.
 
 With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
 and values of the wire format only; others are described, as in (text of 12). Read it before you show it to
-others. With --write it writes an account of a settings file, and with --go a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
+others. With --write it writes an account of a settings file, but replaces none of another service or
+workspace, and keeps where a key is. With --go it writes a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders),
 		Example: "  signforms probe --report probe.md\n  signforms probe --write accounts.json && signforms documents list --settings accounts.json",
 		Args:    cli.NoArgs,
 		RunE:    c.run,
@@ -88,6 +90,9 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 	if _, err := c.conn.client(signforms.Options{}); err != nil { // only to check the settings
 		return err
 	}
+	if err := c.checkFiles(); err != nil {
+		return err
+	}
 	if err := c.announce(cmd); err != nil {
 		return err
 	}
@@ -96,7 +101,41 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 	if cli.TerminalWidth(cmd.ErrOrStderr()) > 0 {
 		fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
 	}
-	return errors.Join(c.print(cmd, rep, err), err)
+	return errors.Join(c.print(cmd, rep, err), partial(rep, err))
+}
+
+// partial adds to the reason for which a run ended early that what it found is not all.
+func partial(rep *probe.Report, err error) error {
+	switch {
+	case err == nil || !slices.ContainsFunc(rep.Results, told):
+		return err
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted after %s: what was found is partial (%w)", cli.Count(len(rep.Asked), "request", "requests"), err)
+	}
+	return fmt.Errorf("ended after %s: what was found is partial: %w", cli.Count(len(rep.Asked), "request", "requests"), err)
+}
+
+func told(r probe.Result) bool { return r.Outcome != probe.CannotTell }
+
+// checkFiles reports why a file could not be written at the end.
+func (c *probeCommand) checkFiles() error {
+	if c.write != "" {
+		a, err := c.found(nil)
+		if err == nil {
+			err = cli.CheckAccount(c.write, c.name, a)
+		}
+		if err != nil {
+			return cli.UsageError("--write: %w", err)
+		}
+	}
+	for flag, path := range map[string]string{"--report": c.report, "--go": c.goFile} {
+		if path != "" {
+			if err := atomicfile.Check(path); err != nil {
+				return cli.UsageError("%s: %w", flag, err)
+			}
+		}
+	}
+	return nil
 }
 
 func (c *probeCommand) options() (o probe.Options, closeStore func() error, err error) {
@@ -188,29 +227,26 @@ var probeColumns = []cli.Column[probe.Result]{
 	{Name: "seen", Value: func(r probe.Result) string { return r.Seen }},
 }
 
-// print prints the table and the literals, and writes the files. stopped says why the run ended early.
+// print prints the table and the literals, and writes the files. stopped says why the run ended early. What fails does not keep the
+// rest from being written.
 func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report, stopped error) error {
-	told := func(r probe.Result) bool { return r.Outcome != probe.CannotTell }
+	var failed []error
+	if rep.MayHaveActed != "" { // it is the first error, because it has the exit code
+		failed = append(failed, cli.ExitWith(cli.ExitUnknown, fmt.Errorf("%s: find out whether a document was voided, or whose signers were reminded", rep.MayHaveActed)))
+	}
 	if stopped == nil || slices.ContainsFunc(rep.Results, told) {
-		if err := c.table(cmd, rep); err != nil {
-			return err
+		failed = append(failed, c.table(cmd, rep))
+	}
+	if c.report != "" {
+		err := atomicfile.Write(c.report, probeReport(rep, stopped))
+		if failed = append(failed, err); err == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
 		}
 	}
 	if stopped == nil {
-		if err := c.writeFound(cmd, rep); err != nil {
-			return err
-		}
+		failed = append(failed, c.writeGo(rep), c.writeAccount(cmd, rep))
 	}
-	if c.report != "" {
-		if err := atomicfile.Write(c.report, probeReport(rep, stopped)); err != nil {
-			return err
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: read it before you show it to others\n", c.report)
-	}
-	if rep.MayHaveActed != "" {
-		return cli.ExitWith(cli.ExitUnknown, fmt.Errorf("%s: find out whether a document was voided, or whose signers were reminded", rep.MayHaveActed))
-	}
-	return nil
+	return errors.Join(failed...)
 }
 
 func (c *probeCommand) table(cmd *cobra.Command, rep *probe.Report) error {
@@ -233,22 +269,31 @@ func (c *probeCommand) table(cmd *cobra.Command, rep *probe.Report) error {
 	return nil
 }
 
-// writeFound writes the settings and the Go file.
-func (c *probeCommand) writeFound(cmd *cobra.Command, rep *probe.Report) error {
-	if c.write != "" {
-		source := c.conn.source
-		if source.File != "" {
-			var err error
-			if source.File, err = filepath.Abs(source.File); err != nil {
-				return err
-			}
-		}
-		account := cli.Account{BaseURL: c.conn.baseURL, Workspace: c.conn.workspace, APIKey: source, Endpoints: rep.Endpoints}
-		if err := cli.WriteAccount(c.write, c.name, account); err != nil {
-			return err
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: use it with --settings %s\n", c.write, c.name, c.write)
+// found returns the account with these endpoints.
+func (c *probeCommand) found(endpoints map[signforms.Operation]signforms.Endpoint) (a cli.Account, err error) {
+	source := c.conn.source
+	if source.File != "" {
+		source.File, err = filepath.Abs(source.File)
 	}
+	return cli.Account{BaseURL: c.conn.baseURL, Workspace: c.conn.workspace, APIKey: source, Endpoints: endpoints}, err
+}
+
+func (c *probeCommand) writeAccount(cmd *cobra.Command, rep *probe.Report) error {
+	if c.write == "" {
+		return nil
+	}
+	a, err := c.found(rep.Endpoints)
+	if err == nil {
+		err = cli.WriteAccount(c.write, c.name, a)
+	}
+	if err != nil {
+		return cli.ExitWith(cli.ExitFailure, err) // no wrong command line: requests were made
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: use it with --settings %s\n", c.write, c.name, c.write)
+	return nil
+}
+
+func (c *probeCommand) writeGo(rep *probe.Report) error {
 	if c.goFile == "" {
 		return nil
 	}
