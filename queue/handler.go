@@ -22,7 +22,8 @@ const retryAfter = "10"
 //	200 ok                  every event is stored and durable; also for []
 //	200 duplicate           every event was received before
 //	400 invalid_payload     genuine, but not a JSON object or an array
-//	503 unavailable         not stored: the store failed, is full, or did not commit within 2 seconds; with Retry-After
+//	503 unavailable         the store is full, failed, or did not report its commit within 2 seconds; with Retry-After. In
+//	                        the last two cases the delivery may be stored: another one of it is then a duplicate
 //
 // It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an object, or is
 // of no known type, is stored for webhook.Funcs.Unknown. A 503 is logged and reported to [Options.OnReceived]; whether the
@@ -132,7 +133,7 @@ func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
 
 func (q *Queue) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	q.count.refused.Add(1)
-	q.Logger.LogAttrs(r.Context(), slog.LevelError, "queue: delivery not stored, answered 503", slog.String("error", err.Error()))
+	q.Logger.LogAttrs(r.Context(), slog.LevelError, "queue: delivery not known to be stored, answered 503", slog.String("error", err.Error()))
 	w.Header()["Retry-After"] = []string{retryAfter}
 	answer(w, receipt{}, err, http.StatusServiceUnavailable, "unavailable")
 }
