@@ -31,6 +31,7 @@ func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
 			{body: `{"templates":[{}]}`, keys: "it has templates"},
 			{body: `{"statusCode":200,"body":"{}"}`, keys: "it has statusCode, body"},
 			{body: `{"` + list + `":null}`, keys: "it has " + list},
+			{body: `{"` + list + `":{}}`, keys: "it has " + list},
 			{body: `{"` + list + `":null,"pagination":{"totalPages":1}}`, keys: "it has " + list + ", pagination"},
 			{body: `{"documentsCount":3}`, keys: "it has documentsCount"},
 			{body: `{"documentsCount":0,"pagination":{"totalDocuments":3}}`, keys: "it has documentsCount, pagination"},
@@ -53,6 +54,7 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 		for _, body := range []string{
 			`{"` + list + `":[]}`,
 			`{"documentsCount":0}`,
+			`{"` + list + `":{},"documentsCount":0}`,
 			`{"pagination":{"totalDocuments":0}}`,
 			`{"` + list + `":null,"pagination":{"totalResponses":0,"totalPages":1}}`,
 			`{"pagination":{"currentPage":1,"totalPages":0}}`,
@@ -72,6 +74,8 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 	}{
 		{body: `{"message":"none"}`, page: 2, ok: true},
 		{body: `{"documents":null}`, page: 2, ok: true},
+		{body: `{"documents":{}}`, page: 2, ok: true},
+		{body: `{"documents":{"items":[]}}`, page: 2},
 		{body: `{}`, page: 2, ok: true},
 		{body: `{"documentsCount":250}`, page: 4, ok: true},
 		{body: `{"pagination":{"currentPage":4,"totalPages":3,"totalDocuments":250}}`, page: 4, ok: true},
@@ -297,7 +301,8 @@ func TestOddFieldsOfRespondentsAndResponses(t *testing.T) {
 
 // TestListsOfAnotherKindAreUnreadable: taken for empty they would look like the end of a list.
 func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
-	for list, want := range map[string]string{`7`: "%s is not a list", `"none"`: "%s is not a list", `[7]`: "%s is not a record", `[null]`: "%s is not a record", `[[]]`: "%s is not a record"} {
+	for list, want := range map[string]string{`7`: "%s is not a list", `"none"`: "%s is not a list", `[7]`: "%s is not a record", `[null]`: "%s is not a record", `[[]]`: "%s is not a record",
+		`{"items":[]}`: "%s is not a record"} {
 		body := fmt.Sprintf(`{"message":7,"documents":%[1]s,"respondents":%[1]s,"responses":%[1]s}`, list)
 		for name, field := range map[string]string{
 			"Documents.List": "documents", "Templates.Get": "documents", "Templates.Respondents": "respondents", "Forms.Responses": "responses",

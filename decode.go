@@ -135,7 +135,7 @@ func noList(name string, answer []byte) string {
 		has = "it has " + strings.Join(keys, ", ")
 	}
 	if slices.Contains(keys, name) {
-		return fmt.Sprintf("its %s is null, and nothing in it says that there are none; %s", name, has)
+		return fmt.Sprintf("its %s is null or {}, and nothing in it says that there are none; %s", name, has)
 	}
 	return fmt.Sprintf("it has no %s, and nothing in it says that there are none; %s", name, has)
 }

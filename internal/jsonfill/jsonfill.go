@@ -9,7 +9,8 @@
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is not a string is kept as its JSON
-//	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail
+//	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail, as does one
+//	           object in which no member is a field; one without members is left out, as null is
 package jsonfill
 
 import (
@@ -104,14 +105,15 @@ func (f *filler) validUTF8(doc []byte) []byte {
 	return valid
 }
 
-// object fills structs from the object that comes next.
-func (f *filler) object(targets ...reflect.Value) {
+// object fills structs from the object that comes next. It reports whether that has members, and whether one is a field.
+func (f *filler) object(targets ...reflect.Value) (some, known bool) {
 	f.scan.Open()
 	for first := true; !f.exhausted(); first = false {
 		key, more := f.scan.Member(first)
 		if !more {
-			return
+			return some, known
 		}
+		some = true
 		name := f.raw(key)
 		value, found := f.scan.Pos(), false
 		for _, t := range targets {
@@ -122,13 +124,14 @@ func (f *filler) object(targets ...reflect.Value) {
 			if found {
 				f.scan.Seek(value)
 			}
-			found = true
+			found, known = true, true
 			f.field(t.FieldByIndex(field.index), field)
 		}
 		if !found {
 			f.scan.Skip()
 		}
 	}
+	return some, known
 }
 
 // raw returns the content of a string; it is valid until the next call.
@@ -208,9 +211,21 @@ func (f *filler) pointer(v reflect.Value, field field) {
 	v.Set(p)
 }
 
-// list fills a slice. An object in the place of a list is a list of one.
+// list fills a slice. An object in the place of a list is a list of one, unless it has no field of a record.
 func (f *filler) list(v reflect.Value, field field) {
 	switch start := f.scan.Next(); {
+	case start == '{' && field.elem == aRecord:
+		before := v.Slice(0, v.Len())
+		if !f.make(v, 1) {
+			return
+		}
+		some, known := f.object(v.Index(0))
+		if !known {
+			v.Set(before)
+		}
+		if some && !known && field.strict {
+			f.misfit(field, "record")
+		}
 	case start == '{':
 		f.make(v, 1)
 		f.element(v, 0, field)
