@@ -235,5 +235,5 @@ func (q Query) Matches(workspaceID, name string, status signing.Status, archived
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&
-		strings.Contains(strings.ToLower(name), strings.ToLower(q.Text))
+		strings.Contains(fold(name), fold(q.Text))
 }

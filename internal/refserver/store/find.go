@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Found returns a page of what a query selects, and how many records it selects in all, as they were in the transaction that returned
@@ -32,13 +33,13 @@ func find[T any](l *list[T], q Query) Found[T] {
 
 // search returns the page of the records from place lo to before place hi whose name contains the query's text, and their number.
 func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
-	lower := strings.ToLower(q.Text)
+	text := fold(q.Text)
 	var matching []int
 	l.eachBlock(q.Ascending, func(start int, b *block[T]) {
 		if start >= hi || start+len(b.records) <= lo {
 			return
 		}
-		matching = l.namesIn(b).matching(lower, matching[:0])
+		matching = l.namesIn(b).matching(text, matching[:0])
 		if !q.Ascending {
 			slices.Reverse(matching)
 		}
@@ -72,14 +73,32 @@ func (l *list[T]) eachBlock(ascending bool, fn func(start int, b *block[T])) {
 	}
 }
 
-// names are the names of a block's records in lower case, one behind the other. A search of one text takes a fraction of the time of
+// fold returns a text in which letters that differ in case alone are equal, as in [strings.EqualFold]: of the forms of a letter it
+// has the one with the smallest code. Those of sigma are Σ, σ and ς.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case r <= unicode.MaxASCII:
+			return r
+		}
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, s)
+}
+
+// names are the names of a block's records after fold, one behind the other. A search of one text takes a fraction of the time of
 // searches of as many names, which lie all over the memory.
 type names struct {
 	text string
 	ends []int32 // of each name in the text
 }
 
-// nameEnd is behind each name. No text in lower case has this byte, which is not in UTF-8.
+// nameEnd is behind each name. No folded text has this byte, which is not in UTF-8.
 const nameEnd = 0xff
 
 func (l *list[T]) namesIn(b *block[T]) *names {
@@ -89,7 +108,7 @@ func (l *list[T]) namesIn(b *block[T]) *names {
 	made := &names{ends: make([]int32, len(b.records))}
 	var text strings.Builder
 	for i, v := range b.records {
-		text.WriteString(strings.ToLower(l.name(v)))
+		text.WriteString(fold(l.name(v)))
 		made.ends[i] = int32(text.Len())
 		text.WriteByte(nameEnd)
 	}
@@ -98,11 +117,11 @@ func (l *list[T]) namesIn(b *block[T]) *names {
 	return made
 }
 
-// matching appends to places those of the names that contain the text, which is in lower case.
-func (n *names) matching(lower string, places []int) []int {
+// matching appends to places those of the names that contain the folded text.
+func (n *names) matching(text string, places []int) []int {
 	place := 0
 	for from := 0; from < len(n.text); {
-		at := strings.Index(n.text[from:], lower)
+		at := strings.Index(n.text[from:], text)
 		if at < 0 {
 			break
 		}

@@ -239,3 +239,31 @@ func TestLoadedRecordsShareTexts(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchesInAnyCase: a letter is found by each of its forms, and by no other letter.
+func TestSearchesInAnyCase(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		found      bool
+	}{
+		{"ΟΔΥΣΣΕΥΣ", "οδυσσευς", true},
+		{"Οδυσσευς", "ΟΔΥΣΣΕΥΣ", true},
+		{"5 µm", "5 μM", true}, // the micro sign and the letter
+		{"Meſſe", "MESSE", true},
+		{"300 K", "300 K", true}, // the Kelvin sign
+		{"Lease", "lEASE", true},
+		{"Miete", "İ", false},
+		{"İstanbul", "i", false},
+		{"İstanbul", "İSTANBUL", true},
+		{"bad \xff byte", "\xff", true}, // both are the replacement character
+	} {
+		s, ids := store.New(atNoon), signing.NewIDs(1)
+		d := add(t, s, ids, signing.Document{Name: c.name}, noon)
+		q := store.Query{WorkspaceID: workspace, Text: c.text, Page: store.Page{Limit: 10}}
+		var found store.Found[signing.Document]
+		view(t, s, func(tx *store.Tx) { found = tx.Documents(q) })
+		_, total := found()
+		require.Equal(t, c.found, total == 1, "%q in %q", c.text, c.name)
+		require.Equal(t, c.found, q.Matches(workspace, d.Name, d.Status, d.Archived, d.CreatedAt), "%q in %q", c.text, c.name)
+	}
+}
