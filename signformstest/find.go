@@ -22,6 +22,11 @@ type Counts struct {
 	Deliveries    map[DeliveryStatus]int
 }
 
+// Undelivered returns how many deliveries have not ended: they wait for a file or an attempt, or are under way.
+func (c Counts) Undelivered() int {
+	return c.Deliveries[DeliveryWaiting] + c.Deliveries[DeliveryPending] + c.Deliveries[DeliverySending]
+}
+
 // Counts returns the numbers of records at one moment.
 func (s *Server) Counts() Counts {
 	c := Counts{Deliveries: map[DeliveryStatus]int{}}
@@ -36,16 +41,12 @@ func (s *Server) Counts() Counts {
 				c.Webhooks++
 			}
 		}
-		for _, status := range deliveryStatuses {
+		for _, status := range DeliveryStatuses() {
 			c.Deliveries[status] = tx.CountDeliveries(store.DeliveryStatus(status))
 		}
 		return nil
 	})
 	return c
-}
-
-var deliveryStatuses = []DeliveryStatus{
-	DeliveryWaiting, DeliveryPending, DeliverySending, DeliveryDelivered, DeliveryDead, DeliveryCancelled,
 }
 
 // DeliveryFilter selects deliveries. Zero fields select everything.

@@ -111,6 +111,11 @@ const (
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
+// DeliveryStatuses returns all statuses of a delivery, in the order in which it can have them.
+func DeliveryStatuses() []DeliveryStatus {
+	return []DeliveryStatus{DeliveryWaiting, DeliveryPending, DeliverySending, DeliveryDelivered, DeliveryDead, DeliveryCancelled}
+}
+
 // Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8 attempts,
 // with waits of 5 s, 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
 type Delivery struct {

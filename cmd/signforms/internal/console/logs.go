@@ -19,9 +19,7 @@ type deliveryList struct {
 }
 
 func (c *console) deliveries(r *http.Request) (page, error) {
-	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: []signformstest.DeliveryStatus{
-		signformstest.DeliveryPending, signformstest.DeliverySending, signformstest.DeliveryDelivered, signformstest.DeliveryDead, signformstest.DeliveryCancelled,
-	}}
+	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: signformstest.DeliveryStatuses()}
 	list.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryStatus(list.Status), Limit: logSize})
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }

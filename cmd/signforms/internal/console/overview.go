@@ -23,7 +23,7 @@ func (c *console) overview(*http.Request) (page, error) {
 	view := overviewView{
 		URL: c.options.PublicURL, APIKey: c.server.APIKey, WorkspaceID: c.server.WorkspaceID, Examples: c.examples(),
 		Templates: n.Templates, Forms: n.Forms, Webhooks: n.Webhooks, Documents: n.Documents, FromTemplates: n.FromTemplates,
-		Pending: n.Deliveries[signformstest.DeliveryPending] + n.Deliveries[signformstest.DeliverySending],
+		Pending: n.Undelivered(),
 		Failed:  n.Deliveries[signformstest.DeliveryDead],
 	}
 	view.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Limit: 8})

@@ -45,13 +45,10 @@ func publicDelivery(d signformstest.Delivery) Delivery {
 	return out
 }
 
-var deliveryStatuses = texts(signformstest.DeliveryPending, signformstest.DeliverySending, signformstest.DeliveryDelivered, signformstest.DeliveryDead,
-	signformstest.DeliveryCancelled)
-
 func (a *API) listDeliveries(r *http.Request) (any, error) {
 	q := readQuery(r)
 	f := signformstest.DeliveryFilter{
-		WebhookID: q.text("webhookId"), Status: signformstest.DeliveryStatus(q.oneOf("status", deliveryStatuses...)), EventType: q.text("eventType"),
+		WebhookID: q.text("webhookId"), Status: signformstest.DeliveryStatus(q.oneOf("status", texts(signformstest.DeliveryStatuses()...)...)), EventType: q.text("eventType"),
 		Since: q.time("since"), About: q.text("about"),
 	}
 	f.Offset, f.Limit = q.bounds()

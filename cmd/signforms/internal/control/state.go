@@ -16,7 +16,7 @@ type Status struct {
 	Forms     int    `json:"forms"`
 	Documents int    `json:"documents"`
 	Webhooks  int    `json:"webhooks"`
-	Pending   int    `json:"pendingDeliveries"` // waiting for an attempt, or under way
+	Pending   int    `json:"pendingDeliveries"` // waiting for a finished file or an attempt, or under way
 	Failed    int    `json:"failedDeliveries"`  // given up
 }
 
@@ -65,7 +65,7 @@ func (a *API) Status() Status {
 	return Status{
 		Version: a.Version, URL: a.server.PublicURL, Data: a.Data, Clock: a.clock(),
 		Templates: n.Templates, Forms: n.Forms, Documents: n.Documents + n.FromTemplates, Webhooks: n.Webhooks,
-		Pending: n.Deliveries[signformstest.DeliveryPending] + n.Deliveries[signformstest.DeliverySending],
+		Pending: n.Undelivered(),
 		Failed:  n.Deliveries[signformstest.DeliveryDead],
 	}
 }
