@@ -6,7 +6,7 @@ import "github.com/signforms/signforms-go/internal/refserver/signing"
 // error that matches [ErrInvalid]. The service documents no lengths; these are far above what people write. Other long texts are
 // cut: user agents, paths of requests, answers to deliveries.
 const (
-	MaxName   = signing.MaxName   // names and titles of all kinds, questions and choices, addresses of e-mail and IP, subjects, keys and secrets
+	MaxName   = signing.MaxName   // names and titles of all kinds, questions and choices, addresses of e-mail and IP, subjects, keys and secrets, ids of relays
 	MaxReason = signing.MaxReason // the reason of a signer who declines
 	MaxText   = signing.MaxText   // values and answers that people enter, values of variables, messages of mails
 	MaxURL    = signing.MaxURL    // URLs

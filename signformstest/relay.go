@@ -15,6 +15,9 @@ func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err err
 	if id == "" {
 		return nil, invalid("id", "is empty")
 	}
+	if err := checkNames(text{"id", id}); err != nil {
+		return nil, s.publicError(err)
+	}
 	records := make([]store.Webhook, len(webhooks))
 	for i, w := range webhooks {
 		if records[i], err = s.newWebhook(w); err != nil {

@@ -2,6 +2,7 @@ package signformstest_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,6 @@ func TestRelaysThatAreRefused(t *testing.T) {
 		id    string
 		hooks []signformstest.Webhook
 	}{
-		"id":                {"", []signformstest.Webhook{hook}},
 		"URL":               {"mine", []signformstest.Webhook{{Event: signformstest.FormResponse}}},
 		"webhooks[1].Event": {"mine", []signformstest.Webhook{hook, hook}},
 		"Documents[0]":      {"mine", []signformstest.Webhook{{URL: "http://app.test", Event: signformstest.TemplateResponse, Documents: []string{"none"}}}},
@@ -56,5 +56,11 @@ func TestRelaysThatAreRefused(t *testing.T) {
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, field, wrong.Field)
 		require.Len(t, srv.Webhooks(), 1, "a refused change changes nothing")
+	}
+	for _, id := range []string{"", strings.Repeat("a", signformstest.MaxName+1)} {
+		_, err := srv.SetRelay(id, hook)
+		var wrong *signformstest.InvalidError
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, "id", wrong.Field)
 	}
 }

@@ -14,8 +14,8 @@ import (
 //
 // Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
 // is not waited for again until it answers: what falls due to it is delivered beside the clock, one after the other and perhaps later
-// than due. [Server.Unanswering] names such webhooks. The clock of a closed server stays where it is, and that fails no test: a goroutine
-// that advances may outlive the server.
+// than due. [Server.Unanswering] names such webhooks. A closed server is not advanced, and that fails no test: a goroutine that
+// advances may outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	err := s.TryAdvance(context.Background(), d)

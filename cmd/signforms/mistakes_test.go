@@ -46,6 +46,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"clock", "advance"}, "give one DURATION, as in 72h or 3d; see"},
 		{[]string{"clock", "advance", "--", "-3h"}, "would not move the clock forward"},
 		{[]string{"clock", "advance", "0s"}, "would not move the clock forward"},
+		{[]string{"clock", "advance", "900ns"}, "would not move the clock forward"},
 		{[]string{"clock", "advance", "3"}, "is not a length of time"},
 		{[]string{"clock", "advance", ""}, "is not a length of time"},
 		{[]string{"clock", "advance", "1000000d"}, "is too long: at most 36500d"},

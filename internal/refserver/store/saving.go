@@ -74,7 +74,12 @@ var ErrUnknown = errors.New("the change may have been saved")
 // Unavailable is the error of a transaction that was undone because its writes could not be kept or no save was tried.
 type Unavailable struct{ Err error }
 
-func (e *Unavailable) Error() string { return "the change could not be saved: " + e.Err.Error() }
+func (e *Unavailable) Error() string {
+	if e.Err == ErrClosed {
+		return e.Err.Error() // no save was tried
+	}
+	return "the change could not be saved: " + e.Err.Error()
+}
 
 func (e *Unavailable) Unwrap() error { return e.Err }
 

@@ -41,7 +41,7 @@ func duration(text string) (time.Duration, error) {
 		n, bad := strconv.ParseFloat(days, 64)
 		d, err = time.Duration(n*float64(24*time.Hour)), bad
 	}
-	if err != nil || d <= 0 || d > maxAdvance {
+	if err != nil || d < time.Millisecond || d > maxAdvance {
 		return 0, errors.New("write how far to move the clock, as in 90m, 72h or 3d, up to 366d")
 	}
 	return d, nil

@@ -24,9 +24,12 @@ func (a *API) clock() *Clock {
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
 
+// LeastAdvance is the unit of the sandbox's clock. Less would leave what it shows as it is.
+const LeastAdvance = time.Millisecond
+
 func (a *API) advance(r *http.Request, in Advance) (any, error) {
-	if in.By <= 0 {
-		return nil, inputError(`by is missing or not more than 0: write how far to advance, as in {"by":"72h"}`)
+	if time.Duration(in.By) < LeastAdvance {
+		return nil, inputError(`by is missing or less than 1ms: write how far to advance, as in {"by":"72h"}`)
 	}
 	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
 		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)

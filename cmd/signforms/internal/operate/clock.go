@@ -46,8 +46,8 @@ func newClockAdvance() *cobra.Command {
 		if err != nil {
 			return nil, nil, cli.UsageError("%w", err)
 		}
-		if by <= 0 {
-			return nil, nil, cli.UsageError("%q would not move the clock forward: give more than 0, as in 72h or 3d", args[0])
+		if time.Duration(by) < control.LeastAdvance {
+			return nil, nil, cli.UsageError("%q would not move the clock forward: give 1ms or more, as in 72h or 3d", args[0])
 		}
 		var now control.Clock
 		stop := showAdvance(cmd, c, time.Duration(by))
