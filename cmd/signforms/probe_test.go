@@ -41,7 +41,7 @@ func TestProbe(t *testing.T) {
 	require.True(t, strings.HasSuffix(stdout, `
 signformstest.Options{Profile: signformstest.Profile{
 	InProgress: "IN_PROGRESS",
-	Extra: map[string]any{"fieldA": ""},
+	Extra: map[string]any{"owner": ""},
 	KeyStatus: 401,
 }}
 `), stdout)
@@ -81,6 +81,8 @@ func TestProbeReport(t *testing.T) {
 			require.NotContains(t, string(text), string(m.Link))
 		}
 	}
+	require.Contains(t, string(text), `Extra: map[string]any{"field1": ""},`)
+	require.NotContains(t, string(text), `"owner"`)
 	require.Contains(t, string(text), "\nGET list documents documentType=PDF limit=101\n→ 400 Bad Request, headers: ")
 	require.Contains(t, string(text), `"message": "(text of 25)"`)
 	require.Contains(t, string(text), "\nPOST void document documentId=(UUID of 36) documentType=PDF\n")

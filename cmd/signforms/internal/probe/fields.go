@@ -98,11 +98,11 @@ func (r *run) others() {
 		names = append(names, key)
 		switch text := string(value); {
 		case text == "true" || text == "false":
-			extra[key] = text == "true"
+			extra[name] = text == "true"
 		case strings.ContainsAny(text[:1], "-0123456789"):
-			extra[key] = 0
+			extra[name] = 0
 		default:
-			extra[key] = ""
+			extra[name] = ""
 		}
 	}
 	if slices.Sort(names); len(r.first.raw) > 0 {

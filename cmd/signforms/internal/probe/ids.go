@@ -106,7 +106,7 @@ func (r *run) otherIDName(ctx context.Context, ignored answer) answer {
 		return a
 	}
 	r.say("id filter", Differs, "an id that no document has gives %d documents", n)
-	r.report.Profile.IgnoreIDs = true
+	r.report.Profile.IgnoreIDs = alike(ignored, r.first) // else it compares a part of the id
 	return a
 }
 

@@ -303,6 +303,14 @@ func TestCodesThatAreIDs(t *testing.T) {
 	require.NotContains(t, show(rep), "9f3c2a71")
 }
 
+// A service that compares a part of the id does not ignore it.
+func TestFilterByAPartOfTheID(t *testing.T) {
+	rep, err := probed(t, &imitation{n: 64, filters: "prefix"}, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.Differs), "id filter")
+	require.False(t, rep.Profile.IgnoreIDs)
+}
+
 // A literal says where a larger value may be true.
 func TestLargestLimitTried(t *testing.T) {
 	rep, err := probed(t, &imitation{n: 128, limits: "unbounded"}, false)

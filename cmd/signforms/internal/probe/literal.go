@@ -37,7 +37,7 @@ func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 		case "Endpoints":
 			text = EndpointsLiteral(p.Endpoints, show)
 		case "Extra":
-			text = extraLiteral(p.Extra)
+			text = extraLiteral(p.Extra, show)
 		case "InProgress":
 			text = fmt.Sprintf("%q", show(p.InProgress))
 		}
@@ -50,11 +50,15 @@ func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 	return "signformstest.Profile{\n" + strings.Join(fields, "") + "}"
 }
 
-// extraLiteral writes the extra fields.
-func extraLiteral(extra map[string]any) string {
+// extraLiteral writes the extra fields. Names that are not shown get numbers.
+func extraLiteral(extra map[string]any, show func(string) string) string {
 	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		pairs = append(pairs, fmt.Sprintf("%q: %#v", name, extra[name]))
+	for i, name := range slices.Sorted(maps.Keys(extra)) {
+		shown := name
+		if show(name) != name {
+			shown = fmt.Sprint("field", i+1)
+		}
+		pairs = append(pairs, fmt.Sprintf("%q: %#v", shown, extra[name]))
 	}
 	return "map[string]any{" + strings.Join(pairs, ", ") + "}"
 }

@@ -77,6 +77,9 @@ func (f *imitation) byID(id string, keep func(func(int) bool)) error {
 		}
 	}
 	keep(func(i int) bool {
+		if f.filters == "prefix" {
+			return f.id(i)[0]%4 == id[0]%4
+		}
 		return f.id(i) == id || f.ids != "case" && strings.EqualFold(f.id(i), id)
 	})
 	return nil
