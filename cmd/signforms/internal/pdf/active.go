@@ -17,8 +17,11 @@ var actions = []string{
 	"SetOCGState", "Rendition", "Trans", "GoTo3DView", "JavaScript", "RichMediaExecute",
 }
 
-// actionKeys are where actions stand. There an action of an unknown type is removed, too.
-var actionKeys = []string{"A", "PA", "OpenAction", "Next"}
+// Where actions stand: under actionKeys, and under triggers in the dictionary of AA. There only passive stays.
+var (
+	actionKeys = []string{"A", "PA", "OpenAction", "Next"}
+	triggers   = []string{"E", "X", "D", "U", "Fo", "Bl", "PO", "PC", "PV", "PI", "O", "C", "K", "F", "V", "WC", "WS", "DS", "WP", "DP"}
+)
 
 // media are annotations that play or attach something.
 var media = []string{"FileAttachment", "Screen", "Movie", "Sound", "RichMedia", "3D"}
@@ -30,6 +33,7 @@ func deactivate(ctx *model.Context) []string {
 	if root, err := ctx.Catalog(); err == nil {
 		s.cut(root, "AF", "attached files")
 		s.cut(root, "Collection", "attached files")
+		s.cut(root, "Requirements", "Requirements")
 		if names, err := ctx.DereferenceDict(root["Names"]); err == nil {
 			s.cut(names, "JavaScript", "JavaScript")
 			s.cut(names, "EmbeddedFiles", "attached files")
@@ -65,6 +69,9 @@ func (s *sweeper) sweep(o types.Object) types.Object {
 	case types.Dict:
 		s.dict(o)
 	case types.StreamDict:
+		s.cut(o.Dict, "F", "content of other files") // the content of the stream, then
+		s.cut(o.Dict, "Ref", "content of other files")
+		s.cut(o.Dict, "OPI", "content of other files")
 		s.dict(o.Dict)
 	case types.Array:
 		kept := types.Array{}
@@ -81,6 +88,11 @@ func (s *sweeper) sweep(o types.Object) types.Object {
 }
 
 func (s *sweeper) dict(d types.Dict) {
+	if s.name(d["S"]) == passive {
+		maps.DeleteFunc(d, func(key string, _ types.Object) bool {
+			return !slices.Contains([]string{"Type", "S", "D", "SD", "Next"}, key)
+		})
+	}
 	for key, value := range d {
 		if what := s.active(key, value); what != "" {
 			s.cut(d, key, what)
@@ -88,24 +100,85 @@ func (s *sweeper) dict(d types.Dict) {
 		}
 		d[key] = s.sweep(value)
 	}
+	for _, key := range triggers {
+		if aa := s.dictionary(d["AA"]); !s.mayAct(aa[key]) {
+			s.cut(aa, key, s.actionType(aa[key]))
+		}
+	}
 }
 
 // active returns what a value under a key is, or "" if it may stay.
 func (s *sweeper) active(key string, o types.Object) string {
-	d, err := s.ctx.DereferenceDict(o)
-	if err != nil || d == nil {
-		return ""
-	}
-	action, subtype := d.NameEntry("S"), d.Subtype()
+	d := s.dictionary(o)
+	action, subtype := s.name(d["S"]), s.name(d["Subtype"])
 	switch {
-	case action != nil && slices.Contains(actions, *action):
-		return *action
-	case action != nil && *action != passive && slices.Contains(actionKeys, key):
-		return "unknown action"
-	case subtype != nil && slices.Contains(media, *subtype):
-		return *subtype
+	case slices.Contains(actions, action):
+		return action
+	case slices.Contains(actionKeys, key) && !s.mayAct(o):
+		return s.actionType(o)
+	case slices.Contains(media, subtype):
+		return subtype
 	case d["EF"] != nil:
 		return "attached files"
 	}
 	return ""
+}
+
+// mayAct reports whether a value may stand where an action stands. Other things share the keys of actions, but have no S: the next
+// bookmark, the attributes of a paragraph.
+func (s *sweeper) mayAct(o types.Object) bool {
+	switch o := s.resolve(o).(type) {
+	case types.StreamDict:
+		return false
+	case types.Array:
+		return !slices.ContainsFunc(o, func(element types.Object) bool {
+			_, list := s.resolve(element).(types.Array)
+			return !list && !s.mayAct(element)
+		})
+	case types.Dict:
+		if o["S"] == nil {
+			return s.name(o["Type"]) != "Action" && o["JS"] == nil && o["URI"] == nil
+		}
+		return s.name(o["S"]) == passive
+	}
+	return true
+}
+
+// actionType returns the type of an action that must go.
+func (s *sweeper) actionType(o types.Object) string {
+	if action := s.name(s.dictionary(o)["S"]); slices.Contains(actions, action) {
+		return action
+	}
+	return "unknown action"
+}
+
+// resolve follows references, to null when they do not end.
+func (s *sweeper) resolve(o types.Object) types.Object {
+	for range 100 {
+		if _, ok := o.(types.IndirectRef); !ok {
+			return o
+		}
+		var err error
+		if o, err = s.ctx.Dereference(o); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// dictionary returns a dictionary, that of a stream too, or nil.
+func (s *sweeper) dictionary(o types.Object) types.Dict {
+	switch o := s.resolve(o).(type) {
+	case types.Dict:
+		return o
+	case types.StreamDict:
+		return o.Dict
+	}
+	return nil
+}
+
+// name returns a name, or "".
+func (s *sweeper) name(o types.Object) string {
+	name, _ := s.resolve(o).(types.Name)
+	return string(name)
 }

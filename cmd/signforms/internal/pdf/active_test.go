@@ -1,6 +1,7 @@
 package pdf_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,47 @@ func TestNothingActiveIsSealed(t *testing.T) {
 	require.Contains(t, text, "Lease")
 	require.Contains(t, text, "Removed")
 	require.Contains(t, text, "FileAttachment, JavaScript, Launch, Named, SubmitForm, URI, XFA, attached files, unknown action")
+}
+
+// TestActionsInDisguise: each file says EVIL where a viewer would carry it out or load it.
+func TestActionsInDisguise(t *testing.T) {
+	const evil = "/JS(EVIL)/URI(http://EVIL.test)/F(EVIL.exe)/D(EVIL)"
+	link := "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A 6 0 R>>"
+	stream := hostile.Stream("", []byte("BT ET"))
+	for name, c := range map[string]struct{ page, content, annotation, action, more string }{
+		"type by reference":          {action: "<</S 7 0 R" + evil + ">>", more: "/JavaScript"},
+		"type by two references":     {action: "<</S 7 0 R" + evil + ">>", more: "8 0 R"},
+		"type that is no name":       {action: "<</S(JavaScript)" + evil + ">>"},
+		"no type":                    {action: "<</Type/Action" + evil + ">>"},
+		"unknown type by reference":  {action: "<</S 7 0 R" + evil + ">>", more: "/Other"},
+		"a stream":                   {action: hostile.Stream("/S/JavaScript/JS(EVIL)", []byte("x"))},
+		"a stream of unknown type":   {action: hostile.Stream("/S/Other/JS(EVIL)", []byte("x"))},
+		"more than a place":          {action: "<</S/GoTo/D[3 0 R/Fit]/JS(EVIL)/URI(http://EVIL.test)/F(EVIL.exe)>>"},
+		"the next one":               {action: "<</S/GoTo/D[3 0 R/Fit]/Next<</S 7 0 R" + evil + ">>>>", more: "/JavaScript"},
+		"one of the next":            {action: "<</S/GoTo/D[3 0 R/Fit]/Next 7 0 R>>", more: "[<</S/GoTo/D[3 0 R/Fit]>> <</S/Other" + evil + ">>]"},
+		"when the page opens":        {page: "/AA 7 0 R", more: "<</O<</S/Other" + evil + ">>/C<</Type/Action" + evil + ">>>>"},
+		"subtype by reference":       {annotation: "<</Type/Annot/Subtype 7 0 R/Rect[0 0 9 9]/Contents(EVIL)>>", more: "/FileAttachment"},
+		"content of another file":    {content: "<</Length 0/F(EVIL.pdf)/FFilter/FlateDecode>>\nstream\n\nendstream"},
+		"content from the web":       {content: "<</Length 0/F<</FS/URL/F(http://EVIL.test)>>>>\nstream\n\nendstream"},
+		"a script that is required":  {},
+		"a page of another document": {page: "/Resources<</XObject<</X 7 0 R>>>>", more: hostile.Stream("/Type/XObject/Subtype/Form/FormType 1/BBox[0 0 9 9]/Ref<</F(EVIL.pdf)/Page 0>>", nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog := "<</Type/Catalog/Pages 2 0 R>>"
+			if name == "a script that is required" {
+				catalog = "<</Type/Catalog/Pages 2 0 R/Requirements[<</S/EnableJavaScripts/RH[<</S/JS/Script(EVIL)>>]>>]>>"
+			}
+			original := hostile.PDF(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+				"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Annots[5 0 R]"+c.page+">>",
+				cmp.Or(c.content, stream), cmp.Or(c.annotation, link), cmp.Or(c.action, "null"), cmp.Or(c.more, "null"), "/JavaScript")
+			finished, err := pdf.Finish(original, nil, certificate(), newSealer(t))
+			require.NoError(t, err)
+			plain := filepath.Join(t.TempDir(), "plain.pdf")
+			tool(t, "qpdf", "--qdf", "--object-streams=disable", save(t, finished), plain)
+			require.NotContains(t, string(readFile(t, plain)), "EVIL")
+			require.Contains(t, tool(t, "pdfsig", save(t, finished)), "Signature is Valid.")
+		})
+	}
 }
 
 func TestCertificateOfAFileThatDoesNothing(t *testing.T) {
