@@ -20,12 +20,12 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := pages(ctx)
+	sheets, err := sheets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cert.Original, cert.removed = original, removed
-	if err := stampInto(ctx, sizes, marks, "Document "+cert.DocumentID); err != nil {
+	if err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID); err != nil {
 		return nil, fmt.Errorf("pdf: stamping: %w", err)
 	}
 	if err := appendCertificate(ctx, cert); err != nil {

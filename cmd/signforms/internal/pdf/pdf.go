@@ -9,11 +9,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/validate"
 )
 
@@ -79,14 +79,18 @@ func Inspect(data []byte) ([]Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := pages(ctx)
+	sheets, err := sheets(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := stampInto(ctx, sizes, nil, "Document"); err != nil {
+	if err := stampInto(ctx, sheets, nil, "Document"); err != nil {
 		return nil, refused(err)
 	}
-	return sizes, nil
+	pages := make([]Page, len(sheets))
+	for i, s := range sheets {
+		pages[i] = s.Page
+	}
+	return pages, nil
 }
 
 // refused gives an error of pdfcpu its reason.
@@ -151,21 +155,29 @@ func configuration() *model.Configuration {
 	return conf
 }
 
-func pages(ctx *model.Context) ([]Page, error) {
+// sheet is a page as it is stored.
+type sheet struct {
+	Page
+	box    types.Rectangle // what a viewer shows of it
+	rotate int             // clockwise: 0, 90, 180 or 270 degrees
+}
+
+func sheets(ctx *model.Context) ([]sheet, error) {
 	bounds, err := ctx.PageBoundaries(nil)
 	if err != nil {
 		return nil, refused(err)
 	}
-	pages := make([]Page, len(bounds))
+	sheets := make([]sheet, len(bounds))
 	for i, b := range bounds {
 		box := b.CropBox()
 		if box == nil || !isSide(box.Width()) || !isSide(box.Height()) {
 			return nil, fmt.Errorf("%w (page %d is not between 0 and %d points wide and high)", ErrDamaged, i+1, maxSide)
 		}
-		pages[i] = Page{Width: box.Width(), Height: box.Height()}
-		if int(math.Abs(float64(b.Rot)))%180 == 90 {
-			pages[i] = Page{Width: box.Height(), Height: box.Width()}
+		s := sheet{Page: Page{Width: box.Width(), Height: box.Height()}, box: *box, rotate: (b.Rot%360 + 360) % 360}
+		if s.rotate%180 == 90 {
+			s.Page = Page{Width: box.Height(), Height: box.Width()}
 		}
+		sheets[i] = s
 	}
-	return pages, nil
+	return sheets, nil
 }

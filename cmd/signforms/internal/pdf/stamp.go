@@ -9,9 +9,6 @@ import (
 	"sort"
 
 	"codeberg.org/go-pdf/fpdf"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
 // Mark is something to draw on a page: a text, a picture or a tick.
@@ -24,29 +21,14 @@ type Mark struct {
 	Tick                bool    // a tick, drawn as large as fits, instead of Text
 }
 
-// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx.
-func stampInto(ctx *model.Context, sizes []Page, marks []Mark, footer string) error {
-	overlay, err := drawOverlay(sizes, marks, footer)
-	if err != nil {
-		return err
-	}
-	wm, err := pdfcpu.ParsePDFWatermarkDetails("", "pos:bl, off:0 0, scale:1 abs, rot:0", true, types.POINTS)
-	if err != nil {
-		return err
-	}
-	wm.PDF = bytes.NewReader(overlay)
-	wm.PdfMultiStartPageNrSrc, wm.PdfMultiStartPageNrDest = 1, 1
-	return pdfcpu.AddWatermarks(ctx, nil, wm)
-}
-
 // drawOverlay returns a PDF with one transparent page per size, with its marks and the footer.
-func drawOverlay(sizes []Page, marks []Mark, footer string) ([]byte, error) {
+func drawOverlay(sheets []sheet, marks []Mark, footer string) ([]byte, error) {
 	c := newCanvas()
-	for i, size := range sizes {
+	for i, size := range sheets {
 		c.AddPageFormat("P", fpdf.SizeType{Wd: size.Width, Ht: size.Height})
 		for n, m := range marks {
 			if m.Page == i+1 {
-				c.mark(size, m, fmt.Sprintf("mark%d", n))
+				c.mark(size.Page, m, fmt.Sprintf("mark%d", n))
 			}
 		}
 		if footer != "" {

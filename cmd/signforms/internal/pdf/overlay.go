@@ -1,0 +1,265 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws two forms: one with
+// all that it drew before, and one with the marks. What the first leaves behind cannot reach the second: a transformation, a clip, a
+// hidden layer, half a text.
+func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
+	overlay, err := drawOverlay(sheets, marks, footer)
+	if err != nil {
+		return err
+	}
+	drawn, _, err := readValid(overlay)
+	if err != nil {
+		return err
+	}
+	g := graft{from: drawn, to: ctx, moved: map[int]types.IndirectRef{}}
+	forms := map[int]types.IndirectRef{}
+	for i, s := range sheets {
+		if err := g.page(i+1, s, forms); err != nil {
+			return fmt.Errorf("page %d: %w", i+1, err)
+		}
+	}
+	retag(ctx, forms)
+	ctx.EnsureVersionForWriting()
+	return nil
+}
+
+// matrix maps the upright page, as a viewer shows it, to the page as it is stored.
+func (s sheet) matrix() types.Array {
+	left, bottom, right, top := s.box.LL.X, s.box.LL.Y, s.box.UR.X, s.box.UR.Y
+	switch s.rotate {
+	case 90:
+		return types.NewNumberArray(0, 1, -1, 0, right, bottom)
+	case 180:
+		return types.NewNumberArray(-1, 0, 0, -1, right, top)
+	case 270:
+		return types.NewNumberArray(0, -1, 1, 0, left, top)
+	}
+	return types.NewNumberArray(1, 0, 0, 1, left, bottom)
+}
+
+// graft copies objects from one file into another. moved holds the references to copies, by the numbers of the originals.
+type graft struct {
+	from, to *model.Context
+	moved    map[int]types.IndirectRef
+}
+
+// page draws page n of g.from over page n of g.to. It adds the form of what that page drew to forms, by the number of the page's object.
+func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
+	_, marks, err := pageForm(g.from, n)
+	if err != nil {
+		return err
+	}
+	copied, err := g.copy(*marks)
+	if err != nil {
+		return err
+	}
+	over := copied.(types.StreamDict)
+	over.Dict["Matrix"] = s.matrix()
+	page, before, err := pageForm(g.to, n)
+	if err != nil {
+		return err
+	}
+	drawing, objects := "q /Marks Do Q\n", types.Dict{}
+	if objects["Marks"], err = insert(g.to, over); err != nil {
+		return err
+	}
+	if before != nil {
+		drawing = "q /Page Do Q\n" + drawing
+		form, err := insert(g.to, *before)
+		if err != nil {
+			return err
+		}
+		objects["Page"] = form
+		if _, ref, _, err := g.to.PageDict(n, false); err == nil {
+			forms[ref.ObjectNumber.Value()] = form
+		}
+	}
+	content, err := stream(g.to, []byte(drawing))
+	if err != nil {
+		return err
+	}
+	if page["Contents"], err = insert(g.to, *content); err != nil {
+		return err
+	}
+	page["Resources"] = types.Dict{"XObject": objects}
+	page["Rotate"] = types.Integer(s.rotate)
+	delete(page, "StructParents") // of the form now
+	return nil
+}
+
+// pageForm returns a page, and a form that draws what the page draws, or nil if it draws nothing.
+func pageForm(ctx *model.Context, n int) (types.Dict, *types.StreamDict, error) {
+	page, _, inherited, err := ctx.PageDict(n, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if inherited.MediaBox == nil {
+		return nil, nil, errors.New("it has no size")
+	}
+	content, err := pageContent(ctx, n, page)
+	if err != nil || content == nil {
+		return page, nil, err
+	}
+	form := *content
+	form.Dict = types.Dict{"Type": types.Name("XObject"), "Subtype": types.Name("Form"), "BBox": inherited.MediaBox.Array(), "Resources": types.Dict{}}
+	if inherited.Resources != nil {
+		form.Dict["Resources"] = inherited.Resources
+	}
+	for _, key := range []string{"Filter", "DecodeParms", "Length"} {
+		if value, there := content.Dict[key]; there {
+			form.Dict[key] = value
+		}
+	}
+	if key, there := page["StructParents"]; there {
+		form.Dict["StructParents"] = key
+	}
+	return page, &form, nil
+}
+
+// pageContent returns the content of a page as one stream, or nil.
+func pageContent(ctx *model.Context, n int, page types.Dict) (*types.StreamDict, error) {
+	content, err := ctx.Dereference(page["Contents"])
+	if err != nil {
+		return nil, err
+	}
+	switch content := content.(type) {
+	case nil:
+		return nil, nil
+	case types.StreamDict:
+		return &content, nil
+	}
+	text, err := ctx.PageContent(page, n)
+	if errors.Is(err, model.ErrNoContent) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return stream(ctx, text)
+}
+
+func stream(ctx *model.Context, content []byte) (*types.StreamDict, error) {
+	s, err := ctx.NewStreamDictForBuf(content)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Encode()
+}
+
+func insert(ctx *model.Context, o types.Object) (types.IndirectRef, error) {
+	ref, err := ctx.IndRefForNewObject(o)
+	if err != nil {
+		return types.IndirectRef{}, err
+	}
+	return *ref, nil
+}
+
+// copy copies an object, and each object that it refers to once.
+func (g graft) copy(o types.Object) (types.Object, error) {
+	switch o := o.(type) {
+	case types.IndirectRef:
+		number := o.ObjectNumber.Value()
+		if ref, done := g.moved[number]; done {
+			return ref, nil
+		}
+		ref, err := insert(g.to, nil)
+		if err != nil {
+			return nil, err
+		}
+		g.moved[number] = ref
+		original, err := g.from.Dereference(o)
+		if err != nil {
+			return nil, err
+		}
+		g.to.Table[ref.ObjectNumber.Value()].Object, err = g.copy(original)
+		return ref, err
+	case types.StreamDict:
+		dict, err := g.copy(o.Dict)
+		if err != nil {
+			return nil, err
+		}
+		o.Dict = dict.(types.Dict)
+		return o, nil
+	case types.Dict:
+		to := types.Dict{}
+		for key, value := range o {
+			var err error
+			if to[key], err = g.copy(value); err != nil {
+				return nil, err
+			}
+		}
+		return to, nil
+	case types.Array:
+		to := make(types.Array, len(o))
+		for i, element := range o {
+			var err error
+			if to[i], err = g.copy(element); err != nil {
+				return nil, err
+			}
+		}
+		return to, nil
+	}
+	return o, nil
+}
+
+// retag makes the structure of a document, which screen readers use, lead to the marked content in the forms.
+func retag(ctx *model.Context, forms map[int]types.IndirectRef) {
+	for _, entry := range ctx.Table {
+		element, ok := entry.Object.(types.Dict)
+		if !ok || element["K"] == nil {
+			continue
+		}
+		kids, err := ctx.Dereference(element["K"])
+		list, many := kids.(types.Array)
+		if err != nil || kids == nil {
+			continue
+		}
+		if !many {
+			element["K"] = retagKid(ctx, element, element["K"], forms)
+		}
+		for i, kid := range list {
+			list[i] = retagKid(ctx, element, kid, forms)
+		}
+	}
+}
+
+// retagKid returns a kid of an element, which is the number of marked content on the element's page, a dictionary with such a number, or
+// something else.
+func retagKid(ctx *model.Context, element types.Dict, kid types.Object, forms map[int]types.IndirectRef) types.Object {
+	formOf := func(d types.Dict) (types.IndirectRef, bool) {
+		page := d.IndirectRefEntry("Pg")
+		if page == nil {
+			return types.IndirectRef{}, false
+		}
+		form, ok := forms[page.ObjectNumber.Value()]
+		return form, ok
+	}
+	content, err := ctx.Dereference(kid)
+	if err != nil {
+		return kid
+	}
+	switch content := content.(type) {
+	case types.Integer:
+		if form, ok := formOf(element); ok {
+			return types.Dict{"Type": types.Name("MCR"), "Pg": element["Pg"], "Stm": form, "MCID": content}
+		}
+	case types.Dict:
+		on := content
+		if on["Pg"] == nil {
+			on = element
+		}
+		if form, ok := formOf(on); ok && content["MCID"] != nil && content["Stm"] == nil {
+			content["Stm"] = form
+		}
+	}
+	return kid
+}

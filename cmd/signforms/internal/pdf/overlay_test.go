@@ -1,0 +1,78 @@
+package pdf_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+)
+
+// finishedWithSquare stamps a red square of 59.5 points on the first page and requires that it is drawn where it was placed.
+func finishedWithSquare(t *testing.T, original []byte) []byte {
+	t.Helper()
+	pages, err := pdf.Inspect(original)
+	require.NoError(t, err)
+	page := pages[0]
+	mark := pdf.Mark{Page: 1, X: 0.62, Y: 0.17, Width: 59.5 / page.Width, Height: 59.5 / page.Height, Image: redSquare(t)}
+	finished, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), newSealer(t))
+	require.NoError(t, err)
+	left, top, right, bottom := redBounds(render(t, finished, 144))
+	require.InDelta(t, 0.62*page.Width, left/2, 2)
+	require.InDelta(t, 0.17*page.Height, top/2, 2)
+	require.InDelta(t, 0.62*page.Width+59.5, right/2, 2)
+	require.InDelta(t, 0.17*page.Height+59.5, bottom/2, 2)
+	require.Contains(t, tool(t, "qpdf", "--check", save(t, finished)), "No syntax or stream encoding errors found")
+	return finished
+}
+
+// TestContentCannotReachTheMarks: each content ends in a way that would hide or move what follows in the same stream.
+func TestContentCannotReachTheMarks(t *testing.T) {
+	const text = "BT /F1 24 Tf 72 700 Td (Hello) Tj ET "
+	resources := "/Resources<</Font<</F1 5 0 R>>/Properties<</L 6 0 R>>>>"
+	for _, end := range []string{
+		"% a comment", "Q Q Q", "Q Q .1 0 0 .1 0 0 cm", "q q .1 0 0 .1 0 0 cm", "0 0 9 9 re W n", "BT 3 Tr ET", "BT 3 Tr", "(open", "<41", "[", "<<",
+		"BI /W 9 /H 9 /BPC 8 /CS /G ID ab", "/OC /L BDC", "BX", "0 0 m 9 9 l",
+	} {
+		t.Run(end, func(t *testing.T) {
+			for contents, streams := range map[string][]string{"4 0 R": {text + end, ""}, "[4 0 R 7 0 R]": {text, end}} {
+				original := hostile.PDF("<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+					"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents "+contents+resources+">>", hostile.Stream("", []byte(streams[0])),
+					"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", "<</Type/OCG/Name(Layer)>>", hostile.Stream("", []byte(streams[1])))
+				finished := finishedWithSquare(t, original)
+				require.Contains(t, tool(t, "pdftotext", save(t, finished), "-"), "Hello")
+			}
+		})
+	}
+}
+
+// TestMarksStandUpright: the rotation may be inherited and may go round more than once.
+func TestMarksStandUpright(t *testing.T) {
+	for _, rotate := range []string{"0", "90", "180", "270", "-90", "450", "-270", "720"} {
+		for _, where := range []string{"page", "tree"} {
+			t.Run(where+" "+rotate, func(t *testing.T) {
+				page, tree := "", "/Rotate "+rotate
+				if where == "page" {
+					page, tree = tree, ""
+				}
+				finishedWithSquare(t, hostile.PDF("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]"+tree+">>",
+					"<</Type/Page/Parent 2 0 R/MediaBox[10 20 605 862]"+page+">>"))
+			})
+		}
+	}
+}
+
+// TestTagsLeadToTheText: a screen reader finds the text of a tagged file by its structure.
+func TestTagsLeadToTheText(t *testing.T) {
+	for _, kid := range []string{"0", "[0]", "[<</Type/MCR/MCID 0>>]", "<</Type/MCR/Pg 3 0 R/MCID 0>>"} {
+		original := hostile.PDF("<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 6 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+			"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents 0/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+			hostile.Stream("", []byte("/P <</MCID 0>> BDC BT /F1 24 Tf 72 700 Td (Hello) Tj ET EMC")), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+			"<</Type/StructTreeRoot/K 7 0 R/ParentTree<</Nums[0[7 0 R]]>>>>", "<</Type/StructElem/S/P/P 6 0 R/Pg 3 0 R/K "+kid+">>")
+		finished := finishedWithSquare(t, original)
+		structure := tool(t, "pdfinfo", "-struct-text", save(t, finished))
+		require.Contains(t, strings.Join(strings.Fields(structure), " "), `P (block) "Hello"`, kid)
+	}
+}
