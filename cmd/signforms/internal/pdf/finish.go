@@ -11,27 +11,32 @@ import (
 // Finish makes the file of a completed document: the original with the marks on it, then the pages of the certificate, sealed as a
 // whole. [Inspect] must accept the original. Store the result: it differs in each call, because a seal contains random numbers.
 func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			finished, err = nil, fmt.Errorf("pdf: finishing: %v", p)
-		}
-	}()
-	ctx, removed, err := read(original)
+	defer damagedIfPanics(&err)
+	ctx, _, err := assemble(original, marks, cert)
 	if err != nil {
 		return nil, err
+	}
+	return sealer.seal(ctx, cert.Finished)
+}
+
+// assemble puts together all of a finished file but the seal.
+func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, []sheet, error) {
+	ctx, removed, err := read(original)
+	if err != nil {
+		return nil, nil, err
 	}
 	sheets, err := sheets(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cert.Original, cert.removed = original, removed
 	if err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID); err != nil {
-		return nil, fmt.Errorf("pdf: stamping: %w", err)
+		return nil, nil, fmt.Errorf("stamping: %w", refused(err))
 	}
 	if err := appendCertificate(ctx, cert); err != nil {
-		return nil, fmt.Errorf("pdf: adding the certificate: %w", err)
+		return nil, nil, fmt.Errorf("adding the certificate: %w", refused(err))
 	}
-	return sealer.seal(ctx, cert.Finished)
+	return ctx, sheets, nil
 }
 
 func appendCertificate(ctx *model.Context, cert Certificate) error {

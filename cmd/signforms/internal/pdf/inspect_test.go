@@ -16,6 +16,8 @@ import (
 
 func TestInspectRefuses(t *testing.T) {
 	damaged := readFile(t, "testdata/pdftex.pdf")[:4000]
+	linearized := readFile(t, "testdata/qpdf-linearized.pdf")
+	cutLinearized := linearized[:len(linearized)*9/10]
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -23,8 +25,9 @@ func TestInspectRefuses(t *testing.T) {
 	}{
 		{name: "empty", data: nil, want: pdf.ErrNotPDF},
 		{name: "a picture", data: redSquare(t), want: pdf.ErrNotPDF},
-		{name: "cut short", data: damaged, want: pdf.ErrDamaged},
-		{name: "only a head", data: []byte("%PDF-1.7\n"), want: pdf.ErrDamaged},
+		{name: "cut short", data: damaged, want: pdf.ErrCutShort},
+		{name: "only a head", data: []byte("%PDF-1.7\n"), want: pdf.ErrCutShort},
+		{name: "cut after the first of its ends", data: cutLinearized, want: pdf.ErrCutShort},
 		{name: "a password", data: readFile(t, "testdata/encrypted.pdf"), want: pdf.ErrEncrypted},
 		{name: "an empty password", data: readFile(t, "testdata/encrypted-empty.pdf"), want: pdf.ErrEncrypted},
 		{name: "too many pages", data: emptyPages(1001), want: pdf.ErrManyPages},
@@ -77,7 +80,7 @@ func TestInspectSeesPagesAsAViewerShowsThem(t *testing.T) {
 	}
 }
 
-// Damaged files must be refused or finished. They must never crash the program.
+// Damaged files must be refused or finished. They must never crash the program, and no reason speaks of Go.
 func TestDamagedFilesDoNoHarm(t *testing.T) {
 	sealer := newSealer(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -89,9 +92,12 @@ func TestDamagedFilesDoNoHarm(t *testing.T) {
 				data[random.IntN(len(data))] = byte(random.IntN(256))
 			}
 			if _, err := pdf.Inspect(data); err != nil {
+				require.NotNil(t, pdf.Refusal(err), "%v", err)
+				require.NotContains(t, err.Error(), "runtime error")
 				continue
 			}
-			_, _ = pdf.Finish(data, []pdf.Mark{{Page: 1, Width: 0.5, Height: 0.1, Text: "x"}}, certificate(), sealer)
+			_, err := pdf.Finish(data, []pdf.Mark{{Page: 1, Width: 0.5, Height: 0.1, Text: "x"}}, certificate(), sealer)
+			require.NoError(t, err, "what was accepted can be finished")
 		}
 	}
 }

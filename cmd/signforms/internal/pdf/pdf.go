@@ -9,6 +9,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -34,11 +36,12 @@ var (
 	ErrNotPDF    = errors.New("the file is not a PDF: it does not begin with %PDF")
 	ErrEncrypted = errors.New("the PDF is encrypted: save a copy without a password and upload that")
 	ErrDamaged   = errors.New("the PDF is damaged and cannot be read: print it to a new PDF and upload that")
+	ErrCutShort  = errors.New("the PDF has no end: a part of it is missing, so upload it again")
 	ErrManyPages = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
-var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrManyPages, ErrTooHeavy, ErrDamaged}
+var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrTooHeavy, ErrDamaged}
 
 // Refusal returns the reason of this package that an error matches, or nil.
 func Refusal(err error) error {
@@ -69,28 +72,31 @@ func init() {
 	model.ConfigPath = "disable" // otherwise pdfcpu writes its configuration into the user's home
 }
 
-// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing: it stamps the
-// pages to find out. A hostile file can make it end the process, for lack of memory or of stack.
-func Inspect(data []byte) ([]Page, error) {
+// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing: it finishes
+// the file to find out. A hostile file can make it end the process, for lack of memory or of stack.
+func Inspect(data []byte) (pages []Page, err error) {
+	defer damagedIfPanics(&err)
 	if len(data) > MaxSize {
 		return nil, ErrTooLarge
 	}
-	ctx, _, err := read(data)
+	ctx, sheets, err := assemble(data, nil, Certificate{})
 	if err != nil {
 		return nil, err
 	}
-	sheets, err := sheets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := stampInto(ctx, sheets, nil, "Document"); err != nil {
+	if err := write(ctx, io.Discard, time.Time{}); err != nil {
 		return nil, refused(err)
 	}
-	pages := make([]Page, len(sheets))
-	for i, s := range sheets {
-		pages[i] = s.Page
+	for _, s := range sheets {
+		pages = append(pages, s.Page)
 	}
 	return pages, nil
+}
+
+// damagedIfPanics turns a panic into an error, because pdfcpu panics on some damaged files.
+func damagedIfPanics(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w (its parts do not fit together)", ErrDamaged)
+	}
 }
 
 // refused gives an error of pdfcpu its reason.
@@ -101,17 +107,17 @@ func refused(err error) error {
 	return fmt.Errorf("%w (%w)", ErrDamaged, err)
 }
 
-// read parses a PDF, removes what is active and validates the rest. It returns what was removed. It turns panics into errors, because
-// pdfcpu panics on some damaged files.
+// tail is how many bytes may stand behind the last startxref of a file. Viewers look for it there.
+const tail = 2048
+
+// read parses a PDF, removes what is active and validates the rest. It returns what was removed.
 func read(data []byte) (ctx *model.Context, removed []string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			ctx, err = nil, fmt.Errorf("%w (%v)", ErrDamaged, p)
-		}
-	}()
 	start := bytes.Index(data[:min(len(data), 1024)], []byte("%PDF-"))
 	if start < 0 {
 		return nil, nil, ErrNotPDF
+	}
+	if !bytes.Contains(data[max(start, len(data)-tail):], []byte("startxref")) {
+		return nil, nil, ErrCutShort
 	}
 	ctx, removed, err = readValid(data[start:])
 	switch {

@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ type Sealer struct {
 	certificate *x509.Certificate
 }
 
+// sealerName is who seals.
+const sealerName = "signforms sandbox, not legally binding"
+
 // NewSealer makes a sealer with a new key (ECDSA P-256) and a certificate that is valid for 30 years from now.
 func NewSealer(now time.Time) (*Sealer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -43,7 +47,7 @@ func NewSealer(now time.Time) (*Sealer, error) {
 	}
 	template := &x509.Certificate{
 		SerialNumber:          serial,
-		Subject:               pkix.Name{CommonName: "signforms sandbox, not legally binding"},
+		Subject:               pkix.Name{CommonName: sealerName},
 		NotBefore:             now.Add(-24 * time.Hour),
 		NotAfter:              now.AddDate(30, 0, 0),
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment,
@@ -107,19 +111,27 @@ const (
 
 // seal writes ctx with an invisible signature field over the whole file.
 func (s *Sealer) seal(ctx *model.Context, at time.Time) ([]byte, error) {
-	if err := s.addField(ctx, at); err != nil {
-		return nil, fmt.Errorf("pdf: adding the seal: %w", err)
-	}
 	var out bytes.Buffer
-	ctx.Write.Writer = bufio.NewWriter(&out)
-	if err := errors.Join(pdfcpu.WriteContext(ctx), ctx.Write.Flush()); err != nil {
-		return nil, fmt.Errorf("pdf: writing: %w", err)
+	if err := write(ctx, &out, at); err != nil {
+		return nil, err
 	}
 	return s.fillIn(out.Bytes())
 }
 
+// write writes ctx with a field for the seal, and without the seal.
+func write(ctx *model.Context, out io.Writer, at time.Time) error {
+	if err := addField(ctx, at); err != nil {
+		return fmt.Errorf("pdf: adding the seal: %w", err)
+	}
+	ctx.Write.Writer = bufio.NewWriter(out)
+	if err := errors.Join(pdfcpu.WriteContext(ctx), ctx.Write.Flush()); err != nil {
+		return fmt.Errorf("pdf: writing: %w", err)
+	}
+	return nil
+}
+
 // addField adds the signature's dictionary, and its field with an invisible widget on the first page.
-func (s *Sealer) addField(ctx *model.Context, at time.Time) error {
+func addField(ctx *model.Context, at time.Time) error {
 	signature, err := ctx.IndRefForNewObject(types.Dict{
 		"Type":      types.Name("Sig"),
 		"Filter":    types.Name("Adobe.PPKLite"),
@@ -127,7 +139,7 @@ func (s *Sealer) addField(ctx *model.Context, at time.Time) error {
 		"ByteRange": types.Array{types.Integer(0), types.Integer(offsetTemplate), types.Integer(offsetTemplate), types.Integer(offsetTemplate)},
 		"Contents":  types.HexLiteral(strings.Repeat("0", 2*contentsSize)),
 		"M":         types.StringLiteral(pdfDate(at)),
-		"Name":      types.StringLiteral(s.certificate.Subject.CommonName),
+		"Name":      types.StringLiteral(sealerName),
 		"Reason":    types.StringLiteral("All signers have signed"),
 	})
 	if err != nil {

@@ -36,18 +36,25 @@ type kind struct {
 	room   chan struct{} // has space for as many values as there may be processes at a time
 	memory int           // megabytes of each, on top of what the program takes to start
 	within time.Duration // of the wall clock
+	wait   time.Duration // for room, at most
 }
 
 // New returns a pool. A program needs one: its processes have up to 880 MB together. Inspecting has room of its own, so that uploads do not
 // wait for files that take long to finish, and less memory, so that what was accepted can be finished.
 func New() *Pool {
 	return &Pool{
-		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second},
-		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second},
+		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second, wait: 10 * time.Second},
+		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second, wait: time.Hour},
 	}
 }
 
-// Inspect is [pdf.Inspect] in another process. It waits for others, until ctx ends at the latest. A file that exceeds the bounds of the process
+// ErrBusy means that other files are being read for too long.
+var ErrBusy = errors.New("other PDFs are being read: try again")
+
+// errScarce means that a process did not get the memory that each may have.
+var errScarce = errors.New("the machine or its limits (ulimit) leave too little memory for a process that reads PDFs")
+
+// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [ErrBusy]. A file that exceeds the bounds of the process
 // is refused with [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	if len(data) > pdf.MaxSize {
@@ -82,14 +89,27 @@ type answer struct {
 	content []byte
 }
 
-// run has one job done in a process of its own.
+// run has one job done in a process of its own. If that does not get its memory, another one tries, up to three in all.
 func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err error) {
+	waited := time.NewTimer(k.wait)
+	defer waited.Stop()
 	select {
 	case k.room <- struct{}{}:
 		defer func() { <-k.room }()
+	case <-waited.C:
+		return a, ErrBusy
 	case <-ctx.Done():
 		return a, ctx.Err()
 	}
+	for range 3 {
+		if a, err = k.once(ctx, j, content); !errors.Is(err, errScarce) {
+			break
+		}
+	}
+	return a, err
+}
+
+func (k kind) once(ctx context.Context, j job, content []byte) (a answer, err error) {
 	line, err := json.Marshal(j)
 	if err != nil {
 		return a, err
@@ -157,6 +177,7 @@ func (a answer) err() error {
 
 // death returns why a process ended without an answer. stderr holds what Go prints when a program dies.
 func (k kind) death(err error, stderr string) error {
+	stderr, all := strings.CutPrefix(stderr, allBounds+"\n")
 	memory := fmt.Sprintf("more than %d MB of memory", k.memory)
 	for _, cause := range []struct{ said, means string }{
 		{"SIGXCPU", fmt.Sprintf("more than %d s of processor time", maxCPU)},
@@ -165,7 +186,11 @@ func (k kind) death(err error, stderr string) error {
 		{"out of memory", memory},
 		{"cannot allocate memory", memory},
 		{"cannot map pages", memory},
+		{"pthread_create failed", memory},
 	} {
+		if strings.Contains(stderr, cause.said) && cause.means == memory && !all {
+			return errScarce
+		}
 		if strings.Contains(stderr, cause.said) {
 			return fmt.Errorf("%w (%s)", pdf.ErrTooHeavy, cause.means)
 		}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -52,7 +55,7 @@ func TestReasonsComeBack(t *testing.T) {
 	encrypted, err := os.ReadFile("../pdf/testdata/encrypted.pdf")
 	require.NoError(t, err)
 	for want, data := range map[error][]byte{
-		pdf.ErrNotPDF: []byte("hello"), pdf.ErrEncrypted: encrypted, pdf.ErrDamaged: []byte("%PDF-1.7\n"), pdf.ErrTooLarge: make([]byte, pdf.MaxSize+1),
+		pdf.ErrNotPDF: []byte("hello"), pdf.ErrEncrypted: encrypted, pdf.ErrCutShort: []byte("%PDF-1.7\n"), pdf.ErrDamaged: []byte("%PDF-1.7\nstartxref\n"), pdf.ErrTooLarge: make([]byte, pdf.MaxSize+1),
 	} {
 		_, err := pdfprocess.New().Inspect(t.Context(), data)
 		require.ErrorIs(t, err, want)
@@ -90,11 +93,14 @@ func TestWhyAProcessEnded(t *testing.T) {
 		"runtime: goroutine stack exceeds 67108864-byte limit\nfatal error: stack overflow\n":                       "nested too deeply",
 		"SIGXCPU: cpu limit exceeded\nPC=0x46c5a1 m=0 sigcode=128\n":                                                "more than 10 s of processor time",
 	} {
-		err := pdfprocess.Death(said)
+		err := pdfprocess.Death("bounded\n" + said)
 		require.ErrorIs(t, err, pdf.ErrTooHeavy)
 		require.ErrorContains(t, err, want)
 	}
-	err := pdfprocess.Death("panic: what is this\n\ngoroutine 1")
+	err := pdfprocess.Death("fatal error: runtime: cannot allocate memory\n")
+	require.Nil(t, pdf.Refusal(err), "it did not have all of its memory")
+	require.ErrorContains(t, err, "ulimit")
+	err = pdfprocess.Death("bounded\npanic: what is this\n\ngoroutine 1")
 	require.Nil(t, pdf.Refusal(err), "nobody knows whether it was the file")
 	require.ErrorContains(t, err, "panic: what is this")
 }
@@ -121,4 +127,37 @@ func TestNoMoreProcessesThanThereIsRoomFor(t *testing.T) {
 	release()
 	_, err = p.Inspect(t.Context(), []byte("hello"))
 	require.ErrorIs(t, err, pdf.ErrNotPDF)
+}
+
+// TestUploadsDoNotWaitForever: one file after another may take all of its time.
+func TestUploadsDoNotWaitForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pdfprocess.New()
+		p.Fill()
+		start := time.Now()
+		_, err := p.Inspect(t.Context(), []byte("hello"))
+		require.ErrorIs(t, err, pdfprocess.ErrBusy)
+		require.Equal(t, 10*time.Second, time.Since(start))
+	})
+}
+
+// TestTooLittleMemoryIsNoFault: under a limit of whoever started the sandbox, no process gets the memory that a file may take.
+func TestTooLittleMemoryIsNoFault(t *testing.T) {
+	if pdfprocess.Overhead > 1 || runtime.GOOS != "linux" {
+		t.Skip("the race detector needs more address space than any limit leaves")
+	}
+	if os.Getenv("LIMITED") == "" {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -d 200000 && exec "$0" -test.run '^TestTooLittleMemoryIsNoFault$'`, "/proc/self/exe")
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd.Args[len(cmd.Args)-1] = self
+		cmd.Env = append(os.Environ(), "LIMITED=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	_, err := pdfprocess.New().Inspect(t.Context(), hostile.Page("/Contents 4 0 R", hostile.Stream("/Filter/FlateDecode", hostile.Zeros(90, ' '))))
+	require.Error(t, err)
+	require.Nil(t, pdf.Refusal(err))
+	require.ErrorContains(t, err, "ulimit")
 }
