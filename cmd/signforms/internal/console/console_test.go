@@ -386,7 +386,7 @@ func TestRefusals(t *testing.T) {
 	contentType, body = upload([]byte("%PDF-1.7\nnothing more"))
 	status, page = post("templates/new", contentType, body)
 	require.Equal(t, http.StatusUnprocessableEntity, status)
-	require.Contains(t, page, "The PDF is damaged")
+	require.Contains(t, page, "The PDF has no end")
 	require.Empty(t, service.Templates())
 
 	before := service.Now()
