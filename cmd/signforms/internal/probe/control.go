@@ -32,17 +32,19 @@ type bytesJSON []byte
 
 func (b bytesJSON) MarshalJSON() ([]byte, error) { return b, nil }
 
-// controls asks for paths that do not exist: two of random words, and for a request that may change something a third one that begins
-// like the path of a.
+// controls asks for paths that do not exist: two of random words, and one that begins like the path of a.
 func (r *run) controls(ctx context.Context, a answer) []answer {
 	path := strings.TrimPrefix(a.path, basePath(r.BaseURL))
 	folder := path[:strings.LastIndexByte(path, '/')+1]
 	all := []answer{r.control(ctx, a, escaped(folder+letters(12))), r.control(ctx, a, escaped(folder+letters(7)+"/"+letters(9)))}
-	if a.Method != http.MethodGet {
-		verb, _, _ := strings.Cut(path[len(folder):], "-")
-		all = append(all, r.control(ctx, a, escaped(folder+verb+"-"+letters(12))))
-	}
-	return all
+	return append(all, r.control(ctx, a, near(path)))
+}
+
+// near returns a path that does not exist and begins like another.
+func near(path string) string {
+	folder := path[:strings.LastIndexByte(path, '/')+1]
+	verb, _, _ := strings.Cut(path[len(folder):], "-")
+	return escaped(folder + verb + "-" + letters(12))
 }
 
 func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
@@ -169,7 +171,6 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 		r.say(id, Differs, "%s", unknown.short())
 	case unknown.Status/100 == 3 && apart:
 		r.say(id, Differs, "it is redirected")
-		r.say("redirects", Differs, "%s", unknown.short())
 	case !unknown.missing() || r.stop != nil:
 		r.say(id, CannotTell, "%s", unknown.short())
 	default:
@@ -184,7 +185,7 @@ func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer
 	switch {
 	case dependent && unlike(unknown, controls):
 		r.say(id, Holds, "an unknown id: %s; none: %s; other paths answer otherwise", unknown.short(), bare.short())
-	case dependent && bare.invalid() && unlike(bare, []answer{r.control(ctx, bare, escaped("/"+letters(12)))}):
+	case dependent && bare.invalid() && unlike(bare, []answer{r.control(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):
 		r.say(id, Holds, "an unknown id is answered like other paths, no id is not: %s", bare.short())
 	default:
 		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())

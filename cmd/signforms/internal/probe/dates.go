@@ -17,7 +17,7 @@ const (
 // dates asks which formats of dates are taken, and what dateFrom and dateTo include.
 func (r *run) dates(ctx context.Context) {
 	var oldest, newest time.Time
-	for _, rec := range r.sample {
+	for _, rec := range r.everything() {
 		if oldest.IsZero() || rec.created.Before(oldest) {
 			oldest = rec.created
 		}
@@ -29,11 +29,8 @@ func (r *run) dates(ctx context.Context) {
 		r.say("times", CannotTell, "no document has a time that can be read")
 		return
 	}
-	from := func(layout string) (before, behind answer) {
-		text := func(at time.Time) string { return at.UTC().Format(layout) }
-		return r.documents(ctx, params{Limit: 1}, "dateFrom", text(oldest.Add(-2*day))), r.documents(ctx, params{Limit: 1}, "dateFrom", text(newest.Add(3*day)))
-	}
-	times, alone := formatOf(from(wireTime)), formatOf(from(time.DateOnly))
+	times := r.format(ctx, "times", wireTime, oldest.Add(-2*day), newest.Add(3*day), oldest, newest)
+	alone := r.format(ctx, "dates alone", time.DateOnly, newest, newest, oldest, newest) // one day, to its end
 	r.sayFormat("times", times, alone)
 	r.sayFormat("dates alone", alone, times)
 	switch {
@@ -43,7 +40,7 @@ func (r *run) dates(ctx context.Context) {
 		r.report.Profile.DateFormat = signformstest.DateOnly
 	}
 	switch {
-	case times == taken:
+	case times == taken || times == half:
 		r.ends(ctx)
 		return
 	case times == rejected:
@@ -61,20 +58,44 @@ type format int
 
 const (
 	unclear  format = iota
-	taken           // a bound before all documents lists them, one behind them does not
-	unused          // both list them
+	taken           // bounds around documents list them; a dateFrom behind all does not, nor a dateTo before all
+	half            // only one of dateFrom and dateTo acts
+	unused          // all of these list documents
 	rejected        // refused
 )
 
-func formatOf(before, behind answer) format {
+// format asks for the documents between two bounds, for those behind the newest and for those before the oldest. What gives the bounds
+// of one kind away is noted at once.
+func (r *run) format(ctx context.Context, fact, layout string, from, to, oldest, newest time.Time) format {
+	ask := func(set ...string) answer { return r.documents(ctx, params{Limit: 1}, set...) }
+	text := func(at time.Time) string { return at.UTC().Format(layout) }
+	within := ask("dateFrom", text(from), "dateTo", text(to))
+	behind, before := ask("dateFrom", text(newest.Add(3*day))), ask("dateTo", text(oldest.Add(-2*day)))
+	if n := len(before.records); n > 0 && before.records[0].created.Before(oldest) { // it acts, and shows what no list without it did
+		before.records = nil
+		if r.holds("sort orders") {
+			r.say("sort orders", CannotTell, "dateTo shows older documents than asc begins with")
+		}
+	}
+	switch first, last := formatOf(within, behind), formatOf(within, before); {
+	case first == last:
+		return first
+	case first == taken && last == unused || first == unused && last == taken:
+		r.say(fact, Differs, "%s is ignored", ifThen(last == unused, "dateTo", "dateFrom"))
+		return half
+	}
+	return unclear
+}
+
+func formatOf(within, beyond answer) format {
 	switch {
-	case before.refused() && behind.refused() && !before.missing():
+	case within.refused() && beyond.refused() && !within.missing():
 		return rejected
-	case !before.ok() || len(before.records) == 0:
+	case !within.ok() || len(within.records) == 0:
 		return unclear
-	case behind.none():
+	case beyond.none():
 		return taken
-	case behind.ok():
+	case beyond.ok():
 		return unused
 	}
 	return unclear
@@ -91,9 +112,9 @@ func (r *run) sayFormat(fact string, is, other format) {
 	case is == unused && other == taken:
 		r.say(fact, Differs, "they are ignored")
 	case is == unused:
-		r.say(fact, CannotTell, "dateFrom is ignored, whatever it says")
+		r.say(fact, CannotTell, "they are ignored, whatever they say")
 	case is == rejected:
-		r.say(fact, CannotTell, "dateFrom is refused, whatever it says")
+		r.say(fact, CannotTell, "they are refused, whatever they say")
 	}
 }
 
@@ -141,21 +162,33 @@ func (r *run) filters(ctx context.Context, oldest, newest time.Time, change func
 var exactTime = regexp.MustCompile(`T\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:?\d\d)$`)
 
 // witness returns a document whose time tells all readings of a bound apart: it is printed with a zone and milliseconds, is not on a
-// whole second, and is away from midnight. It is from the middle of the list.
-func (r *run) witness() (record, bool) {
-	n := len(r.sample)
+// whole second, and is away from midnight. It is from the middle of the list, and one of several of that time if there are such: what
+// the service stores may be finer than what it prints.
+func (r *run) witness() (rec record, found bool) {
+	n, most := len(r.sample), 0
 	for i := range n {
-		rec := r.sample[(n/2+i)%n]
+		candidate := r.sample[(n/2+i)%n]
 		var text string
-		at := rec.created.UTC()
-		if !unmarshal(rec.raw["createdAt"], &text) || !exactTime.MatchString(text) || at.Nanosecond() == 0 {
+		at := candidate.created.UTC()
+		if !unmarshal(candidate.raw["createdAt"], &text) || !exactTime.MatchString(text) || at.Nanosecond() == 0 {
 			continue
 		}
-		if start := at.Truncate(day); at.Sub(start) > 2*time.Second && start.Add(day).Sub(at) > 2*time.Second {
-			return rec, true
+		start, same := at.Truncate(day), ofTime(r.sample, candidate)
+		if at.Sub(start) > 2*time.Second && start.Add(day).Sub(at) > 2*time.Second && same > most {
+			rec, found, most = candidate, true, same
 		}
 	}
-	return record{}, false
+	return rec, found
+}
+
+// ofTime returns how many records have the time of rec.
+func ofTime(records []record, rec record) (n int) {
+	for _, other := range records {
+		if other.created.Equal(rec.created) {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *run) ends(ctx context.Context) {
@@ -204,16 +237,19 @@ func (e end) at(t time.Time) seen {
 		p.SortOrder = e.order
 	}
 	e.param(&p, t)
-	a := e.r.documents(e.ctx, p)
+	a := twice(func() answer { return e.r.documents(e.ctx, p) }) // there are documents on both sides
 	if !a.ok() {
 		return unseen
 	}
 	further := false // a document behind this one is listed, so the list reaches it
 	for _, other := range a.records {
 		if other.id == e.rec.id {
-			return listed
+			return ifThen(ofTime(a.records, e.rec) >= ofTime(e.r.sample, e.rec), listed, unseen)
 		}
 		further = further || e.r.sorted && (e.out > 0 && other.created.After(e.rec.created) || e.out < 0 && other.created.Before(e.rec.created))
+	}
+	if some := ofTime(a.records, e.rec); some > 0 {
+		return unseen
 	}
 	if further || len(a.records) < len(e.r.sample) || e.r.complete {
 		return hidden
@@ -231,7 +267,7 @@ func (e end) read() signformstest.DateEnd {
 		r.say(e.fact, Holds, "a document of that millisecond is listed, and not with an end beside it")
 	case own == listed && beside == listed:
 		return e.cut()
-	case own == hidden && e.at(t.Add(-e.out)) == listed:
+	case own == hidden && e.at(t.Add(-e.out)) == listed && e.at(t) == hidden:
 		r.say(e.fact, Differs, "its own millisecond is left out")
 		return signformstest.EndExcluded
 	case own == hidden:

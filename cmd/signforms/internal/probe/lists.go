@@ -1,12 +1,10 @@
 package probe
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
@@ -64,7 +62,7 @@ func (r *run) sizes(ctx context.Context) {
 	}
 	r.limited = several && len(one.records) == 1
 	hundred := r.documents(ctx, params{Limit: assumedLimit})
-	r.sample, r.size = r.first.records, max(1, len(r.first.records))
+	r.sample, r.size, r.hundred = r.first.records, max(1, len(r.first.records)), len(hundred.records)
 	if hundred.ok() && len(hundred.records) >= len(r.sample) {
 		r.sample, r.size = hundred.records, assumedLimit
 	}
@@ -83,7 +81,6 @@ func (r *run) sizes(ctx context.Context) {
 	if n := len(r.first.records); 0 < n && n < len(r.sample) && n != assumedSize {
 		r.report.Profile.PageSize = n
 	}
-	r.pagination()
 }
 
 // search finds the largest accepted limit above yes, which is accepted, and below no, which is refused. It keeps the largest page
@@ -119,8 +116,14 @@ func (r *run) largest(ctx context.Context) {
 	more := r.documents(ctx, params{}, "limit", strconv.Itoa(assumedLimit+1))
 	n := len(more.records)
 	switch {
+	case more.refused() && !more.invalid():
+		r.say("largest limit", Differs, "101: %s", more.short())
+	case more.refused() && (r.hundred == assumedLimit || r.complete && r.hundred == len(r.sample)):
+		r.say("largest limit", Holds, "101: %s; 100 gives %d documents", more.short(), r.hundred)
+	case more.refused() && r.paged && r.limited && !r.complete && r.behind.ok() && r.hundred > 0:
+		r.say("largest limit", Differs, "100 gives %d documents, and there are more", r.hundred)
 	case more.refused():
-		r.check("largest limit", more.invalid(), "101: %s", more.short())
+		r.say("largest limit", CannotTell, "101: %s; 100 gives %d documents, and it is not known whether there are more", more.short(), r.hundred)
 	case !more.ok():
 	case !r.limited:
 		r.say("largest limit", CannotTell, "limit is not known to be obeyed")
@@ -151,154 +154,15 @@ func (r *run) beyond(ctx context.Context) {
 	r.say("largest limit", Differs, "%d is taken too", most)
 }
 
-// direction returns 1 for oldest first, -1 for newest first, 2 for neither, and 0 when fewer than three different times or a time that
-// cannot be read show nothing.
-func direction(records []record) (sign int) {
-	times := map[time.Time]bool{}
-	for i, rec := range records {
-		if times[rec.created] = true; rec.created.IsZero() {
-			return 0
-		}
-		if i == 0 {
-			continue
-		}
-		switch c := rec.created.Compare(records[i-1].created); {
-		case c == 0:
-		case sign == 0:
-			sign = c
-		case sign != c:
-			return 2
-		}
-	}
-	if len(times) < 3 {
-		return 0
-	}
-	return sign
-}
-
-var directions = map[int]string{1: "oldest first", -1: "newest first", 2: "in no order of createdAt"}
-
-// orders asks for both sort orders. The order without one was seen twice.
-func (r *run) orders(ctx context.Context) {
-	usual, first := direction(r.sample), direction(r.first.records)
-	if usual == 0 {
-		r.say("default order", CannotTell, "there are not three documents of different, readable times")
-		r.say("sort orders", CannotTell, "there are not three documents of different, readable times")
-		return
-	}
-	explained := r.otherwiseSorted()
-	if explained != "" {
-		r.say("default order", CannotTell, "%s, and so by %s too", directions[usual], explained)
-	} else if first == 0 || first == usual {
-		r.check("default order", usual == -1, "%s", directions[usual])
-		r.report.Profile.OldestFirst = usual == 1
-	}
-	ask := func(o signforms.SortOrder) answer { return r.documents(ctx, params{SortOrder: o, Limit: r.size}) }
-	up, down := ask(signforms.OldestFirst), ask(signforms.NewestFirst)
-	asc, desc := direction(up.records), direction(down.records)
-	if explained != "" && asc == 1 && desc == -1 {
-		r.say("sort orders", CannotTell, "asc: %s; desc: %s, and so by %s too", directions[asc], directions[desc], explained)
-	} else if asc != 0 && desc != 0 && up.ok() && down.ok() {
-		r.check("sort orders", asc == 1 && desc == -1, "asc: %s; desc: %s", directions[asc], directions[desc])
-	} else if up.refused() && down.refused() {
-		r.say("sort orders", Differs, "asc: %s; desc: %s", up.short(), down.short())
-	}
-	if r.sorted = asc == 1 && desc == -1; !r.sorted && r.stop == nil && (up.refused() && down.refused() || up.ok() && down.ok() && asc == desc && asc == usual) {
-		up = r.respell(ctx)
-	}
-	r.ties(up.records)
-}
-
-// otherwiseSorted returns a field that changes on its own and puts the documents into the same order as createdAt, so that these cannot
-// be told apart; or "".
-func (r *run) otherwiseSorted() string {
-	updated, up, down, own := true, true, true, false
-	sign := direction(r.sample)
-	for i, rec := range r.sample {
-		own = own || !rec.doc.UpdatedAt.Equal(rec.created)
-		if i > 0 {
-			updated = updated && rec.doc.UpdatedAt.Compare(r.sample[i-1].doc.UpdatedAt)*sign >= 0
-			c := cmp.Compare(rec.doc.DocumentName, r.sample[i-1].doc.DocumentName)
-			up, down = up && c >= 0, down && c <= 0
-		}
-	}
-	switch {
-	case sign*sign != 1:
-		return ""
-	case updated && own && !r.sample[0].doc.UpdatedAt.IsZero():
-		return "updatedAt"
-	case (up || down) && r.sample[0].doc.DocumentName != r.sample[len(r.sample)-1].doc.DocumentName:
-		return "documentName"
-	}
-	return ""
-}
-
-// respell looks for the service's own words for the sort orders.
-func (r *run) respell(ctx context.Context) (up answer) {
-	for _, words := range []map[string]string{{"asc": "ascending", "desc": "descending"}, {"asc": "ASC", "desc": "DESC"}, {"asc": "1", "desc": "-1"}} {
-		if up = r.sortBy(ctx, func(e *signforms.Endpoint) { e.Values["sortOrder"] = words }); r.sorted {
-			r.say("sort orders", Differs, "asc is called %s", words["asc"])
-			return up
-		}
-	}
-	for _, name := range []string{"sort", "order", "sortDirection"} {
-		if up = r.sortBy(ctx, func(e *signforms.Endpoint) { e.Names["sortOrder"] = name }); r.sorted {
-			r.say("sort orders", Differs, "sortOrder is called %s", name)
-			return up
-		}
-	}
-	return answer{}
-}
-
-// sortBy tries an endpoint, and keeps it when both orders come with it.
-func (r *run) sortBy(ctx context.Context, change func(*signforms.Endpoint)) answer {
-	tried := r.with(signforms.OpListDocuments, change)
-	up := r.documentsBy(ctx, tried, params{SortOrder: signforms.OldestFirst, Limit: r.size})
-	if direction(up.records) != 1 {
-		return up
-	}
-	if down := r.documentsBy(ctx, tried, params{SortOrder: signforms.NewestFirst, Limit: r.size}); direction(down.records) == -1 {
-		r.sorted, r.report.Endpoints = true, tried
-	}
-	return up
-}
-
-// ties checks the order of documents with equal times in a list that is oldest first. Ids that rise with time show nothing: then the
-// order of creation looks the same.
-func (r *run) ties(docs []record) {
-	pairs, risen, fallen, other := 0, 0, 0, 0
-	for i := 1; i < len(docs); i++ {
-		rising := cmp.Compare(docs[i].id, docs[i-1].id) > 0
-		switch {
-		case docs[i].created.IsZero() || docs[i].created.Nanosecond() == 0: // perhaps cut in print
-		case docs[i].created.Equal(docs[i-1].created) && rising:
-			pairs++
-		case docs[i].created.Equal(docs[i-1].created):
-			pairs++
-			other++
-		case rising:
-			risen++
-		default:
-			fallen++
-		}
-	}
-	switch {
-	case !r.sorted || direction(docs) != 1 || pairs == 0:
-		r.say("ties", CannotTell, "no two documents have one time, to the millisecond")
-	case other > 0:
-		r.say("ties", Differs, "%d of %d pairs are not", other, pairs)
-	case pairs < 6 || fallen < 3 || fallen*5 < risen:
-		r.say("ties", CannotTell, "%d pairs of one time, which may be sorted otherwise", pairs)
-	default:
-		r.say("ties", Holds, "%d pairs of one time", pairs)
-	}
-}
+// smallPage is the limit of a page that shows the beginning of n documents and leaves some for another. From 2 up, page and offset
+// are told apart.
+func smallPage(n int) int { return min(5, max(1, (n+1)/2)) }
 
 // pages asks for pages 1 and 2, and for page 0 if page 1 is not the first. Oldest first, new documents move nothing.
 func (r *run) pages(ctx context.Context) {
 	p := params{}
 	if r.limited {
-		p.Limit = min(5, max(1, len(r.sample)/2))
+		p.Limit = smallPage(len(r.sample))
 	}
 	if r.sorted {
 		p.SortOrder = signforms.OldestFirst
@@ -313,7 +177,10 @@ func (r *run) pages(ctx context.Context) {
 }
 
 func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
-	base := r.documents(ctx, p)
+	base := r.small
+	if r.small = (answer{}); base.Status == 0 || !r.sorted {
+		base = r.documents(ctx, p)
+	}
 	number := func(n string) answer { return r.documents(ctx, p, "page", n) }
 	one, two := number("1"), number("2")
 	if len(base.records) == 0 || !base.ok() || r.stop != nil {
@@ -321,12 +188,13 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 		return true
 	}
 	switch {
+	case alike(one, base) && apart(two, base) && p.Limit == 1:
+		r.say("pages", CannotTell, "with one document a page, page may be an offset")
 	case alike(one, base) && (apart(two, base) || two.ok() && len(two.records) == 0):
 		r.paged = true
 		r.say("pages", Holds, "page 1 is that without a page, and page 2 is another")
 	case one.ok() && !alike(one, base) && (apart(one, base) || len(one.records) == 0):
-		zero := number("0")
-		if !alike(zero, base) || len(zero.records) == 0 {
+		if zero := number("0"); !alike(zero, base) || alike(number("1"), base) {
 			return false
 		}
 		r.say("pages", Differs, "they count from 0")

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -31,14 +32,17 @@ func (r *run) respondents(ctx context.Context) {
 	unknown := r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id})
 	if known.ok() && len(known.records) > 0 && known.records[0].id != "" {
 		r.say("list respondents", Holds, "those of a template, read by the SDK")
+	} else if template != "" && known.missing() && unknown.missing() {
+		r.say("list respondents", CannotTell, "those of a template that the service lists: %s", known.short())
+		if !unlike(known, r.controls(ctx, known)) {
+			r.say("list respondents", Differs, "those of a template that the service lists: %s, as for paths that do not exist", known.short())
+		}
+		return
 	} else {
 		bare := func() answer {
 			return r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id}, "templateId", "")
 		}
 		if !r.presence(ctx, "list respondents", "respondents", unknown, bare) {
-			if template != "" && r.outcomes["list respondents"].Outcome == CannotTell && known.Status == http.StatusNotFound && !unlike(known, r.controls(ctx, known)) {
-				r.say("list respondents", Differs, "those of a template that the service lists: %s, as for paths that do not exist", known.short())
-			}
 			return
 		}
 	}
@@ -76,8 +80,8 @@ func (r *run) template(ctx context.Context) (template, respondent string, known 
 	if len(found) == 0 {
 		return "", "", known
 	}
-	if none := lacking(found, templateFields); found[0].raw != nil {
-		r.check("template fields", len(none) == 0, "%s", ifThen(len(none) == 0, "all are there", "missing: "+strings.Join(none, ", ")))
+	if found[0].raw != nil {
+		r.sayFields("template fields", found, templateFields)
 	}
 	for _, rec := range found {
 		if len(rec.doc.Respondents) > 0 {
@@ -119,20 +123,23 @@ func (r *run) responses(ctx context.Context) {
 		return
 	}
 	r.noneOf("unknown form", unknown)
-	switch odd := r.askResponses(ctx, "not-an-id"); {
+	switch odd := r.askResponses(ctx, oddID); {
 	case odd.Status == unknown.Status && odd.none() == unknown.none() && unknown.none():
 		r.say("any form id", Holds, "%s, as for an unknown UUID", odd.short())
-	case odd.refused() && !odd.missing():
+	case odd.refused() && !odd.missing() && (layoutOf(odd).name == layoutOf(unknown).name || unknown.ok()):
 		r.say("any form id", Differs, "%s", odd.short())
 	default:
 		r.say("any form id", CannotTell, "%s", odd.short())
 	}
-	r.redirects()
 }
 
+// oddID has a space, upper case and a full stop, which few rules for ids allow.
+const oddID = "Not an id.1"
+
+// redirects notes that no list was redirected, if one answered.
 func (r *run) redirects() {
-	if r.holds("list documents") && r.holds("list respondents") && r.holds("list responses") {
-		r.say("redirects", Holds, "the lists answer at their paths")
+	if _, told := r.outcomes["redirects"]; !told && len(r.seen) > 0 {
+		r.say("redirects", Holds, "%d lists of documents came without one", len(r.seen))
 	}
 }
 
@@ -144,8 +151,9 @@ func (r *run) wrongKey(ctx context.Context) {
 		r.say("key status", CannotTell, "the right key was not taken just before")
 		return
 	}
+	// Between the service and probe there may be a cache that disregards the key: this list was not asked for before.
 	a := r.ask(ctx, question{key: stranger(r.APIKey), do: func(ctx context.Context, c *signforms.Client) (page, error) {
-		list, err := c.Documents.List(ctx, params{Limit: 1})
+		list, err := c.Documents.List(ctx, params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst})
 		return pageOf(list, err, "documents", ofDocument)
 	}})
 	switch r.keyError = a; {
@@ -192,9 +200,11 @@ func layoutOf(a answer) layout {
 		code, _ := f.Code.(string)
 		return layout{ifThen(f.Code != nil, "message and code", "message, without code"), signformstest.LayoutMessage, code}
 	case text(f.Error):
-		return layout{name: "error", profile: signformstest.LayoutError}
+		code, _ := f.Code.(string)
+		return layout{"error", signformstest.LayoutError, code}
 	case text(f.Title) || text(f.Detail):
-		return layout{name: "title or detail, as in RFC 7807"}
+		code, _ := f.Code.(string)
+		return layout{name: "title or detail, as in RFC 7807", code: code}
 	}
 	var d struct{ Data fields }
 	if !unmarshal(a.Body, &d) {
@@ -205,13 +215,14 @@ func layoutOf(a answer) layout {
 	case text(d.Data.Message):
 		return layout{"data.message", signformstest.LayoutDataMessage, code}
 	case text(d.Data.Error):
-		return layout{name: "data.error", profile: signformstest.LayoutDataError}
+		return layout{"data.error", signformstest.LayoutDataError, code}
 	}
 	return layout{}
 }
 
 // errors compares the layouts of all refusals that the lists answered with, and the codes of two of them.
 func (r *run) errors(context.Context) {
+	r.redirects()
 	var seen []layout
 	for _, asked := range r.report.Asked {
 		list := asked.Operation == signforms.OpListDocuments || r.holds(string(asked.Operation))
@@ -222,15 +233,20 @@ func (r *run) errors(context.Context) {
 		}
 	}
 	switch {
+	case len(seen) > 1 || r.keyError.Status/100 == 2 && !r.keyError.ok():
+		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
+	case len(seen) == 1 && r.page4xx():
+		r.say("error layout", CannotTell, "%s; the same page whatever is asked may be that of a firewall", seen[0].name)
 	case len(seen) == 1:
 		r.check("error layout", seen[0].name == "message and code", "%s", seen[0].name)
 		r.report.Profile.ErrorLayout = seen[0].profile
-	case len(seen) > 1:
-		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
 	}
 	key, bad := layoutOf(r.keyError).code, layoutOf(r.badID).code
 	keyRefused, badRefused := r.keyError.Status/100 == 4, r.badID.invalid()
+	own := r.outcomes["error layout"].Outcome != CannotTell && len(seen) == 1
 	switch {
+	case own && (keyRefused && key == "" || badRefused && bad == ""):
+		r.say("error codes", Differs, "there is no code")
 	case keyRefused && key != "" && key != "forbidden", badRefused && bad != "" && bad != "invalid_input":
 		r.say("error codes", Differs, "%s and %s", foreign(key), foreign(bad))
 	case keyRefused && badRefused && key == "forbidden" && bad == "invalid_input":
@@ -238,4 +254,18 @@ func (r *run) errors(context.Context) {
 	default:
 		r.say("error codes", CannotTell, "not both of these errors have a code where it is looked for")
 	}
+}
+
+// page4xx reports whether an HTML page was all that refused lists answered, with one status.
+func (r *run) page4xx() bool {
+	statuses := map[int]bool{}
+	for _, asked := range r.report.Asked {
+		if asked.Operation != signforms.OpRequest && asked.Status/100 == 4 {
+			statuses[asked.Status] = true
+			if !bytes.HasPrefix(bytes.TrimSpace(asked.Body), []byte("<")) {
+				return false
+			}
+		}
+	}
+	return len(statuses) == 1
 }

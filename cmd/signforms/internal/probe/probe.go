@@ -72,7 +72,12 @@ type run struct {
 	silent   int           // requests in a row without an answer
 
 	first    answer   // to a list without inputs
+	seen     []answer // the lists without a filter that hold documents, in the order of the run
 	sample   []record // the most documents that one answer gave, in the service's own order
+	up, down answer   // to sortOrder=asc and desc
+	small    answer   // to a small limit and asc
+	behind   answer   // to page 2 of the largest pages
+	hundred  int      // how many documents limit=100 gives
 	limited  bool     // limit is obeyed
 	size     int      // the documents of the largest page that is known to work
 	most     int      // the largest limit, when 100 is refused

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func (f *imitation) list(r *http.Request) (map[string]any, error) {
+func (f *imitation) listing(r *http.Request) (map[string]any, error) {
 	q := r.URL.Query()
 	if workspace := r.Header.Get("Workspaceid"); workspace != "" && workspace != "ws-1" && f.key != "anyworkspace" {
 		return nil, fakeError{403, "not your workspace", "forbidden"}
@@ -28,8 +28,13 @@ func (f *imitation) list(r *http.Request) (map[string]any, error) {
 		all[i] = i
 	}
 	keep := func(with func(i int) bool) { all = slices.DeleteFunc(all, func(i int) bool { return !with(i) }) }
-	if f.archived == "hidden" || q.Get("archive") != "" {
-		keep(func(i int) bool { return (i%10 == 3) == (q.Get("archive") == "true") })
+	if f.archived != "" || q.Get("archive") != "" {
+		keep(func(i int) bool {
+			if f.archived == "old hidden" && q.Get("archive") == "" {
+				return i%10 != 3 || i > f.n/2
+			}
+			return (i%10 == 3) == (q.Get("archive") == "true")
+		})
 	}
 	if err := f.byStatus(q.Get("status"), keep); err != nil {
 		return nil, err
@@ -42,6 +47,10 @@ func (f *imitation) list(r *http.Request) (map[string]any, error) {
 	}
 	if err := f.sort(q.Get("sortOrder"), all); err != nil {
 		return nil, err
+	}
+	if up := q.Get("sortOrder") == "asc"; f.sorts == "window" && up {
+		all = all[:min(100, len(all))]
+		slices.Reverse(all)
 	}
 	return f.page(all, q.Get)
 }
@@ -80,7 +89,7 @@ func (f *imitation) byID(id string, keep func(func(int) bool)) error {
 		if f.filters == "prefix" {
 			return f.id(i)[0]%4 == id[0]%4
 		}
-		return f.id(i) == id || f.ids != "case" && strings.EqualFold(f.id(i), id)
+		return f.id(i) == id && (f.filters != "window" || i >= f.n-100) || f.filters != "window" && f.ids != "case" && strings.EqualFold(f.id(i), id)
 	})
 	return nil
 }
@@ -108,7 +117,7 @@ func (f *imitation) byDate(from, to string, keep func(func(int) bool)) error {
 		if err != nil || f.dates == "refused" {
 			return fakeError{400, "bad date", "invalid_input"}
 		}
-		if day && which == "to" {
+		if day && which == "to" && f.dates != "start" {
 			at = at.Add(24*time.Hour - time.Millisecond)
 		}
 		if f.dates == "zone" && !day {
@@ -116,6 +125,9 @@ func (f *imitation) byDate(from, to string, keep func(func(int) bool)) error {
 		}
 		keep(func(i int) bool {
 			c, edge := f.at(i), at
+			if f.dates == "micro" && i%2 == 0 {
+				c = c.Add(400 * time.Microsecond)
+			}
 			if unit > 0 { // both are cut, as a comparison of texts does
 				c, edge = c.Truncate(unit), edge.Truncate(unit)
 			}
@@ -144,7 +156,7 @@ func (f *imitation) sort(order string, all []int) error {
 	} else if !slices.Contains(words, order) {
 		return fakeError{400, "bad order", "invalid_input"}
 	}
-	up := strings.HasPrefix(order, "asc")
+	up := strings.HasPrefix(order, "asc") && f.sorts != "page" && f.sorts != "window"
 	if f.sorts == "reversed" && order != "" || f.sorts == "oldest" && order == "" {
 		up = !up
 	}
@@ -152,6 +164,9 @@ func (f *imitation) sort(order string, all []int) error {
 		c := cmp.Or(f.at(a).Compare(f.at(b)), strings.Compare(f.id(a), f.id(b)))
 		if f.sorts == "insertion" {
 			c = f.at(a).Compare(f.at(b))
+		}
+		if f.sorts == "ascid" && !up {
+			c = cmp.Or(f.at(a).Compare(f.at(b)), cmp.Compare(a, b))
 		}
 		if f.sorts == "name" {
 			c = strings.Compare(f.document(a)["documentName"].(string), f.document(b)["documentName"].(string))
@@ -194,13 +209,22 @@ func (f *imitation) page(all []int, get func(string) string) (map[string]any, er
 		number, _ = strconv.Atoi(text)
 	}
 	total := len(all)
+	pages := (total + limit - 1) / limit
 	begin := min(max(0, number-first)*limit, total)
-	part := all[begin:min(begin+limit, total)]
+	switch f.pages {
+	case "last": // a page beyond the last is the last
+		begin = max(0, min(number, pages)-1) * limit
+	case "offset":
+		begin = min(max(0, number-1), total)
+	}
+	part := slices.Clone(all[begin:min(begin+limit, total)])
+	if f.sorts == "page" && get("sortOrder") == "asc" {
+		slices.Reverse(part)
+	}
 	docs := []any{}
 	for _, i := range part {
 		docs = append(docs, f.document(i))
 	}
-	pages := (total + limit - 1) / limit
 	body := map[string]any{"message": "ok", "documents": docs, "documentsCount": total, "formCount": 0,
 		"pagination": map[string]any{"currentPage": number, "totalPages": pages, "totalDocuments": total}}
 	switch f.totals {

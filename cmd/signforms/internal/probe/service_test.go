@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,6 +45,11 @@ type imitation struct {
 	extra    map[string]any
 	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear, taken409, taken422, taken404, near, remind409
 	guard    string // answers one request for another workspace: html403, html404, 400, 409; always answers all of them
+
+	// These change a request before it is answered, the list of documents in it, and an answer with another status than 200 or none.
+	ask  func(*http.Request)
+	list func(q url.Values, body map[string]any)
+	gate func(*http.Request) error
 
 	mu    sync.Mutex
 	count int
@@ -157,7 +163,13 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.guarded(w, r) {
 		return
 	}
+	if f.ask != nil {
+		f.ask(r)
+	}
 	body, err := f.answer(r)
+	if f.list != nil && err == nil && r.URL.Path == "/get-documents" && r.URL.Query().Get("documentType") != "PDF_TEMPLATE" {
+		f.list(r.URL.Query(), body)
+	}
 	if err == nil {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(body)
@@ -246,10 +258,15 @@ func (f *imitation) answer(r *http.Request) (map[string]any, error) {
 		}
 		return nil, fakeError{status, "no such key", "forbidden"}
 	}
+	if f.gate != nil {
+		if err := f.gate(r); err != nil {
+			return nil, err
+		}
+	}
 	path := r.URL.Path
 	switch {
 	case path == "/get-documents" && r.Method == "GET":
-		return f.list(r)
+		return f.listing(r)
 	case path == "/get-template-respondent" && r.Method == "GET" && f.absent != "respondents" && f.absent != "both":
 		return f.ofUnknown(r, "templateId", "respondents")
 	case path == "/get-form-responses" && r.Method == "GET" && f.absent != "responses" && f.absent != "both":

@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/signforms/signforms-go"
 )
@@ -22,21 +24,26 @@ func countsOf(a answer) (c counts) {
 	return c
 }
 
-// pagination checks whether lists of documents come with pagination.
+// pagination checks whether all lists of documents come with pagination.
 func (r *run) pagination() {
-	if len(r.first.records) == 0 {
-		return
+	there, read := 0, 0
+	for _, a := range r.seen {
+		if _, ok := object(a.raw)["pagination"]; ok {
+			there++
+		}
+		if p := countsOf(a).Pagination; p != nil && (p.TotalPages != nil || p.TotalDocuments != nil || p.CurrentPage != nil) {
+			read++
+		}
 	}
-	_, there := object(r.first.raw)["pagination"]
-	p := countsOf(r.first).Pagination
-	switch {
-	case p != nil && (p.TotalPages != nil || p.TotalDocuments != nil || p.CurrentPage != nil):
-		r.say("pagination", Holds, "it is there")
-	case there:
+	switch n := len(r.seen); {
+	case n == 0:
+	case read == n:
+		r.say("pagination", Holds, "it is there in %d lists", n)
+	case there == n:
 		r.say("pagination", CannotTell, "it has none of the fields that the SDK reads")
 	default:
-		r.say("pagination", Differs, "it is missing")
-		r.report.Profile.NoPagination = true
+		r.say("pagination", Differs, "it is missing in %d of %d lists", n-there, n)
+		r.report.Profile.NoPagination = there == 0
 	}
 }
 
@@ -45,13 +52,20 @@ func (r *run) totals(ctx context.Context) {
 	if !r.paged || !r.limited {
 		return
 	}
-	behind := r.documents(ctx, params{Limit: r.size, Page: 2})
-	r.complete = behind.ok() && len(behind.records) == 0
-	if n := len(r.sample); n < r.size && apart(behind, answer{page: page{records: r.sample}}) {
+	if r.behind.Status == 0 {
+		r.behind = r.documents(ctx, params{Limit: r.size, Page: 2})
+	}
+	behind, first := r.behind, answer{page: page{records: r.sample}}
+	// Some services answer a page beyond the last with the last.
+	r.complete = behind.none() || behind.ok() && len(behind.records) == len(r.sample) && shared(behind.records, r.sample) == len(r.sample)
+	if n := len(r.sample); n < r.size && apart(behind, first) {
 		r.size, r.cut = n, true
 	}
 	limit, number := max(1, (len(r.sample)+1)/2), 2
 	if !r.complete {
+		if !apart(behind, first) {
+			return
+		}
 		limit, number = r.size, 2
 		if c := countsOf(behind); len(behind.records) == r.size { // further pages: the last by the service's count
 			claimed := 0
@@ -69,33 +83,74 @@ func (r *run) totals(ctx context.Context) {
 	}
 	p := params{Limit: limit, Page: number}
 	if r.sorted {
-		p.SortOrder = signforms.OldestFirst
+		p.SortOrder, first = signforms.OldestFirst, r.up
 	}
 	last := r.documents(ctx, p)
 	m := len(last.records)
-	if !last.ok() || m == 0 || m > limit {
+	all := (number-1)*limit + m
+	if !last.ok() || m == 0 || m > limit || shared(last.records, first.records[:min(limit, len(first.records))]) > 0 || r.complete && max(all, len(r.sample))-min(all, len(r.sample)) > 3 {
 		return
 	}
-	all := (number-1)*limit + m
 	if m == limit {
 		p.Page++
-		if after := r.documents(ctx, p); !after.ok() || len(after.records) > 0 {
+		if after := r.documents(ctx, p); !after.none() && shared(after.records, last.records) < m {
 			return
 		}
 	}
-	c := countsOf(last)
+	r.compare(ctx, last, all, number)
+}
+
+// compare compares the counts of the last page with the number of all documents and of pages, and then with those of the other lists.
+func (r *run) compare(ctx context.Context, last answer, all, number int) {
+	c, m := countsOf(last), len(last.records)
 	if c.DocumentsCount != nil && all > m {
-		r.check("documents count", *c.DocumentsCount == all, "%d, of a page of %d out of %d", *c.DocumentsCount, m, all)
-		r.report.Profile.CountPage = *c.DocumentsCount == m
+		r.sayCount("documents count", *c.DocumentsCount == all, func(c counts) *int { return c.DocumentsCount },
+			fmt.Sprintf("%d, of a page of %d out of %d", *c.DocumentsCount, m, all))
+		r.report.Profile.CountPage = !slices.ContainsFunc(r.seen, func(a answer) bool {
+			n := countsOf(a).DocumentsCount
+			return n == nil || *n != len(a.records)
+		})
 	} else if c.DocumentsCount == nil {
 		r.say("documents count", CannotTell, "documentsCount is missing")
 	}
 	if t := c.Pagination; t != nil && all > m && (t.TotalDocuments != nil || t.TotalPages != nil) {
-		documents := t.TotalDocuments == nil || *t.TotalDocuments == all
-		pages := t.TotalPages == nil || *t.TotalPages == number
-		if r.check("totals", documents && pages, "of %d documents on %d pages", all, number); !documents || !pages {
+		right := (t.TotalDocuments == nil || *t.TotalDocuments == all) && (t.TotalPages == nil || *t.TotalPages == number)
+		r.sayCount("totals", right, func(c counts) *int {
+			if c.Pagination == nil {
+				return nil
+			}
+			return c.Pagination.TotalDocuments
+		}, fmt.Sprintf("of %d documents on %d pages", all, number))
+		if r.outcomes["totals"].Outcome == Differs {
 			r.ignoreTotals(ctx)
 		}
+	}
+}
+
+// sayCount notes whether a count that was right or wrong once counts all documents. Other lists of the run may contradict it: by a
+// count far below the documents that were seen, or by one that jumps.
+func (r *run) sayCount(fact string, right bool, of func(counts) *int, seen string) {
+	low, rises, falls, last := 0, 0, 0, -1
+	for _, a := range r.seen {
+		n := of(countsOf(a))
+		if n == nil {
+			continue
+		}
+		if *n*2 < len(r.sample) {
+			low++
+		}
+		if last >= 0 {
+			rises, falls = rises+max(0, *n-last), falls+max(0, last-*n)
+		}
+		last = *n
+	}
+	switch moves := rises + falls; {
+	case low > 1:
+		r.say(fact, Differs, "%d lists count fewer than half of the %d documents that one list holds", low, len(r.sample))
+	case rises > 0 && falls > 0 || moves > 3*len(r.seen):
+		r.say(fact, CannotTell, "the count changes from list to list")
+	default:
+		r.check(fact, right, "%s", seen)
 	}
 }
 
