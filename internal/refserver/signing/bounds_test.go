@@ -181,7 +181,8 @@ func TestTextsHaveABound(t *testing.T) {
 func TestPicturesHaveABound(t *testing.T) {
 	sign := func(width, height uint32, size int) error {
 		d := sentAlone(t)
-		v := signing.FieldValue{Image: signing.NewFile([]byte(pngOf(width, height) + strings.Repeat("x", size-len(png))))}
+		picture := pngOf(width, height)
+		v := signing.FieldValue{Image: signing.NewFile([]byte(picture + strings.Repeat("x", max(size-len(picture), 0))))}
 		_, err := d.Sign("ann@example.com", signing.SignParams{Values: []signing.FieldValue{v}}, noon)
 		return err
 	}

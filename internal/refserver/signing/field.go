@@ -45,10 +45,14 @@ const (
 	maxPixels = 4_000_000
 )
 
-// fits reports whether data is a PNG within the bounds. It looks at the header only.
+// fits reports whether data is a PNG within the bounds, and whole: a finished file shows it. It unpacks no more than the bounds allow.
 func fits(data []byte) bool {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
-	return err == nil && len(data) <= maxImage && header.Width <= maxPixels/header.Height
+	if err != nil || len(data) > maxImage || header.Width > maxPixels/header.Height {
+		return false
+	}
+	_, err = png.Decode(bytes.NewReader(data))
+	return err == nil
 }
 
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document

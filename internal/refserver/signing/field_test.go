@@ -1,8 +1,11 @@
 package signing_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"image"
+	imagepng "image/png"
 	"math"
 	"strings"
 	"testing"
@@ -12,11 +15,16 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// png is the beginning of a picture. Nobody looks at more of it.
+// png is a picture.
 var png = pngOf(100, 40)
 
-// pngOf returns the beginning of a picture that claims a size.
+// pngOf returns a picture, or the beginning of one if it claims to be larger than pictures may be.
 func pngOf(width, height uint32) string {
+	if width > 0 && height > 0 && uint64(width)*uint64(height) <= 4_000_000 {
+		var out bytes.Buffer
+		_ = imagepng.Encode(&out, image.NewGray(image.Rect(0, 0, int(width), int(height)))) // a Buffer takes everything
+		return out.String()
+	}
 	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
 	header = append(header, 8, 6, 0, 0, 0)
 	return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header)))
@@ -106,6 +114,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{name: "not UTF-8", values: filled(map[string]string{"Company": "a\xff"}),
 			want: `fields: "Company" must be UTF-8 text`},
 		{name: "no PNG", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte("GIF89a"))}),
+			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
+		{name: "half a PNG", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte(png[:len(png)*2/3]))}),
 			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 		{name: "too many pixels", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte(pngOf(9000, 9000)))}),
 			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},

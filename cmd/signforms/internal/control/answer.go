@@ -59,7 +59,12 @@ func asError(err error) *Error {
 }
 
 // WriteError answers a request with an error.
-func WriteError(w http.ResponseWriter, e *Error) { writeJSON(w, e.Status, errorBody{e}) }
+func WriteError(w http.ResponseWriter, e *Error) {
+	if e.Code == "busy" {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, e.Status, errorBody{e})
+}
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)

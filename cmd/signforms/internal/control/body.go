@@ -74,14 +74,16 @@ func rawBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, tooLarge
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // once, and not by copies
+	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, tooLarge
 	}
 	if err != nil {
 		return nil, badBody("broke off: %v", err)
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 func decodeText(body []byte, v any) error {

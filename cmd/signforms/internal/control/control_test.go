@@ -15,6 +15,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -158,6 +159,7 @@ func TestImpossibleRequestsAreRefused(t *testing.T) {
 		{"POST", "/templates", `{"name":"x"}`, 422, "input", "roles: is empty"},
 		{"POST", "/templates", `{"name":"x","roles":[{"title":"B"}],"pdf":"aGk="}`, 422, "input", "it does not begin with %PDF"},
 		{"POST", "/documents", `{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}`, 422, "input", "it does not begin with %PDF"},
+		{"POST", "/documents", `{"name":"x","signers":[{"email":"a@b.c"}],"pdf":""}`, 422, "input", "it does not begin with %PDF"},
 		{"POST", "/documents", `{"name":"x","signers":[{"email":"a@b.c"}],"fields":[{"name":"S","role":"a@b.c","kind":"signature","page":2,"width":0.1,"height":0.1}]}`,
 			422, "input", "fields[0].page is 2: the last page of the PDF is 1"},
 		{"POST", "/seed", `{"documents":[{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}]}`, 422, "input", "it does not begin with %PDF"},
@@ -244,6 +246,23 @@ func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 	}))
 	t.Cleanup(api.Close)
 	return api
+}
+
+// TestBusyReadersAreSaidToBeBusy: the client is to try again, and nothing is said against its file.
+func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
+	api := httptest.NewServer(control.New(control.Config{
+		Server: signformstest.NewServer(t), Version: "test", Data: "memory",
+		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdfprocess.ErrBusy },
+	}))
+	defer api.Close()
+	resp, err := http.Post(api.URL+control.Prefix+"/documents", "application/json", strings.NewReader(`{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}`))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	require.Equal(t, "1", resp.Header.Get("Retry-After"))
+	require.Contains(t, string(body), `"code":"busy"`)
 }
 
 // TestAnswersHoldTheLinks: whoever calls the control API signs with the links that it answers, so they are not redacted there.

@@ -2,10 +2,12 @@ package control
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -27,12 +29,14 @@ func (a *API) createDocument(ctx context.Context, server *signformstest.Server, 
 	return server.TryAddDocument(d.Document)
 }
 
-// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. An empty file means one
-// empty page.
+// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means one empty page.
 func (a *API) checkFile(ctx context.Context, data []byte, fields []signformstest.TemplateField) error {
 	pages := 1
-	if len(data) > 0 {
+	if data != nil {
 		found, err := a.Inspect(ctx, data)
+		if errors.Is(err, pdfprocess.ErrBusy) {
+			return failure(http.StatusServiceUnavailable, "busy", "%v", err)
+		}
 		if pdf.Refusal(err) != nil {
 			return failure(http.StatusUnprocessableEntity, "input", "pdf: %v", err)
 		}

@@ -17,6 +17,7 @@ type site struct {
 	hosts   hostCheck
 	tokens  tokenCheck
 	origins *http.CrossOriginProtection
+	bodies  bodies
 	own     atomic.Pointer[http.ServeMux] // the control API and the pages; nil until begin
 	storage func() error                  // returns why changes cannot be saved; set before own
 	ending  context.Context               // its end ends the streams of events
@@ -52,7 +53,7 @@ func (s *site) middleware(service http.Handler) http.Handler {
 			s.route(own, service, w, r)
 		}
 	})
-	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(routed))))
+	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(s.bodies.wrap(routed)))))
 }
 
 // safeByDefault sets security headers on every answer. Pages and their assets set policies of their own.
