@@ -15,7 +15,6 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -251,18 +250,18 @@ func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 // TestBusyReadersAreSaidToBeBusy: the client is to try again, and nothing is said against its file.
 func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 	api := httptest.NewServer(control.New(control.Config{
-		Server: signformstest.NewServer(t), Version: "test", Data: "memory",
-		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdfprocess.ErrBusy },
+		Server: signformstest.NewServer(t, nil), Version: "test", Data: "memory",
+		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdf.ErrBusy },
 	}))
 	defer api.Close()
-	resp, err := http.Post(api.URL+control.Prefix+"/documents", "application/json", strings.NewReader(`{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}`))
+	request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+control.Prefix+"/documents",
+		strings.NewReader(`{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}`))
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	require.Equal(t, "1", resp.Header.Get("Retry-After"))
-	require.Contains(t, string(body), `"code":"busy"`)
 }
 
 // TestAnswersHoldTheLinks: whoever calls the control API signs with the links that it answers, so they are not redacted there.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -34,7 +33,7 @@ func (a *API) checkFile(ctx context.Context, data []byte, fields []signformstest
 	pages := 1
 	if data != nil {
 		found, err := a.Inspect(ctx, data)
-		if errors.Is(err, pdfprocess.ErrBusy) {
+		if errors.Is(err, pdf.ErrBusy) {
 			return failure(http.StatusServiceUnavailable, "busy", "%v", err)
 		}
 		if pdf.Refusal(err) != nil {

@@ -41,6 +41,9 @@ var (
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
+// ErrBusy is no reason to refuse a file: other files took all the time there was.
+var ErrBusy = errors.New("other PDFs are being read: try again")
+
 var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrTooHeavy, ErrDamaged}
 
 // Refusal returns the reason of this package that an error matches, or nil.

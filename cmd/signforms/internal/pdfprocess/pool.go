@@ -48,13 +48,10 @@ func New() *Pool {
 	}
 }
 
-// ErrBusy means that other files are being read for too long.
-var ErrBusy = errors.New("other PDFs are being read: try again")
-
 // errScarce means that a process did not get the memory that each may have.
 var errScarce = errors.New("the machine or its limits (ulimit) leave too little memory for a process that reads PDFs")
 
-// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [ErrBusy]. A file that exceeds the bounds of the process
+// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy]. A file that exceeds the bounds of the process
 // is refused with [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	if len(data) > pdf.MaxSize {
@@ -97,7 +94,7 @@ func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err err
 	case k.room <- struct{}{}:
 		defer func() { <-k.room }()
 	case <-waited.C:
-		return a, ErrBusy
+		return a, pdf.ErrBusy
 	case <-ctx.Done():
 		return a, ctx.Err()
 	}

@@ -136,7 +136,7 @@ func TestUploadsDoNotWaitForever(t *testing.T) {
 		p.Fill()
 		start := time.Now()
 		_, err := p.Inspect(t.Context(), []byte("hello"))
-		require.ErrorIs(t, err, pdfprocess.ErrBusy)
+		require.ErrorIs(t, err, pdf.ErrBusy)
 		require.Equal(t, 10*time.Second, time.Since(start))
 	})
 }
