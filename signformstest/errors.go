@@ -23,7 +23,8 @@ var (
 	// ErrInvalid says that an argument is invalid, whatever the state of the service.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrStorage says that a change was not made because the Storage failed. It can be tried again.
+	// ErrStorage says that the Storage failed: a change was not made and can be tried again. When the error matches
+	// [ErrSaveUnknown] too, the change may have been made.
 	ErrStorage = errors.New("the storage failed")
 
 	// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.
@@ -82,6 +83,9 @@ func (s *Server) publicError(err error) error {
 		return &failure{err, ErrClosed}
 	}
 	if _, ok := errors.AsType[*store.Unavailable](err); ok {
+		if errors.Is(err, store.ErrUnknown) {
+			err = &failure{err, ErrSaveUnknown}
+		}
 		return &failure{err, ErrStorage}
 	}
 	return err

@@ -48,6 +48,8 @@ func asError(err error) *Error {
 		text = strings.TrimPrefix(fieldname.Path(e.Field, jsonNames)+": "+e.Problem, ": ")
 	}
 	switch {
+	case errors.Is(err, signformstest.ErrSaveUnknown):
+		return failure(http.StatusServiceUnavailable, "storage", "%s; look at the record before you try again", text)
 	case errors.Is(err, signformstest.ErrStorage), errors.Is(err, signformstest.ErrClosed):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
 	case errors.Is(err, signformstest.ErrRefused):

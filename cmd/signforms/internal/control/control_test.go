@@ -2,12 +2,14 @@ package control_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/signformstest/storagetest"
 )
 
 // covered names the route for each method of a Server, or says why there is none.
@@ -292,4 +295,27 @@ func sentForm(t *testing.T, server *signformstest.Server, form string) string {
 	messages := server.Messages()
 	link := string(messages[len(messages)-1].Link)
 	return link[strings.LastIndex(link, "/")+1:]
+}
+
+// An answer says that nothing was changed only when that is known.
+func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
+	for fate, want := range map[storagetest.Fate]string{
+		storagetest.Failed:      "nothing was changed",
+		storagetest.UnknownKept: "the change may have been saved",
+		storagetest.UnknownLost: "the change may have been saved",
+	} {
+		var now atomic.Int32 // a Fate
+		storage := &storagetest.Memory{Decide: func([]signformstest.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
+		api := newAPIOf(t, signformstest.NewServer(t, &signformstest.Options{Storage: storage}))
+		now.Store(int32(fate))
+		resp, err := http.Post(api.URL+control.Prefix+"/workspaces", "application/json", strings.NewReader(`{}`))
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		require.NoError(t, err)
+		require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode, "%s", body)
+		require.Contains(t, string(body), want)
+		require.Equal(t, fate == storagetest.Failed, strings.Contains(string(body), "nothing was changed"), "%s", body)
+		now.Store(int32(storagetest.Saved))
+	}
 }
