@@ -103,10 +103,10 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
 		return cli.UsageError("%s: %s", fieldname.Words(e.Field, optionFlags), e.Problem)
 	}
-	if errors.Is(err, sqlitestore.ErrDamaged) || data == memory {
+	if errors.Is(err, sqlitestore.ErrDamaged) || errors.Is(err, sqlitestore.ErrFull) || data == memory {
 		return err
 	}
-	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty", err, data)
+	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty, each time moving its -wal and -shm away too", err, data)
 }
 
 // optionFlags holds the flags for options of the server, and the settings of --profile.

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,8 +21,8 @@ type Examination struct {
 	copied string // a folder; empty: the file itself is read
 }
 
-// Examine opens a file that no program uses, and keeps it from being used until Close. It changes neither the file nor those beside
-// it. A file that was not closed is examined in a temporary copy, as reading it would complete it.
+// Examine opens a file that no program uses, and keeps it from being used until Close. Of the files there it changes
+// the lock file alone. A file that was not closed is examined in a temporary copy, as reading it would complete it.
 func Examine(ctx context.Context, path string) (_ *Examination, err error) {
 	e, err := lockToRead(path)
 	if err != nil {
@@ -63,12 +64,15 @@ func lockToRead(path string) (_ *Examination, err error) {
 		return nil, fmt.Errorf("opening the data file: %w", err)
 	}
 	err = filelock.TryContent(e.open.file, true)
-	if lock, missing := os.Open(path + ".lock"); missing == nil {
+	if lock, refused := os.OpenFile(path+".lock", os.O_RDWR, 0); refused == nil {
 		e.lock = lock
-		err = errors.Join(err, filelock.Try(lock))
+		err = cmp.Or(claim(lock), err)
+	} else if lock, missing := os.Open(path + ".lock"); missing == nil { // it names no process then
+		e.lock = lock
+		err = cmp.Or(filelock.Try(lock), err)
 	}
 	if errors.Is(err, ErrInUse) {
-		err = fmt.Errorf("the data file %s is %w: stop that, or copy the file with signforms backup and check the copy", path, ErrInUse)
+		err = fmt.Errorf("the data file %s is %w: stop that, or copy the file with signforms backup and check the copy", path, err)
 	}
 	if err != nil {
 		e.Close()
@@ -109,6 +113,7 @@ func copyFile(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
+	err = errors.Join(err, out.Sync())
 	return errors.Join(err, out.Close())
 }
 
@@ -152,10 +157,14 @@ func (e *Examination) each(ctx context.Context, query string, fn func(string)) e
 }
 
 // Backup copies the file at path, which may be in use, to a new file. The copy holds what was saved when Backup began. It is whole and
-// on the disk when it gets its name. Writers go on meanwhile.
+// on the disk when it gets its name, and replaces no file. Writers go on meanwhile. The key of an older version's file, which is beside
+// it, is copied too.
 func Backup(ctx context.Context, path, to string) (err error) {
-	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%s exists already: choose another name", to))
+	if to == "" {
+		return errors.New("the copy needs a name")
+	}
+	if err := free(to); err != nil {
+		return err
 	}
 	source, release, err := openToCopy(ctx, path)
 	if err != nil {
@@ -173,10 +182,44 @@ func Backup(ctx context.Context, path, to string) (err error) {
 	if err := errors.Join(temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary.Name(), to); err != nil {
+	if err := copyFile(to+oldKey, path+oldKey); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := nameCopy(temporary.Name(), to); err != nil {
 		return err
 	}
 	return atomicfile.SyncDir(filepath.Dir(to))
+}
+
+// free returns an error unless a copy can have the name. SQLite would take what is beside it for a part of it.
+func free(to string) error {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", oldKey} {
+		if _, err := os.Lstat(to + suffix); err == nil {
+			return fmt.Errorf("%s exists already: choose another name for the copy", to+suffix)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameCopy gives a file its name, which must be free. It uses a link, since a rename would replace what has appeared there meanwhile;
+// where the disk has no links, it makes an empty file of that name first.
+func nameCopy(temporary, to string) error {
+	err := os.Link(temporary, to)
+	if err == nil {
+		return os.Remove(temporary)
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		var place *os.File
+		if place, err = os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+			return errors.Join(place.Close(), os.Rename(temporary, to))
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: choose another name for the copy", to)
+	}
+	return err
 }
 
 // openToCopy opens a file that is in use as another reader. It examines one that is not, as SQLite would change it.

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -119,4 +120,37 @@ func TestBackupBesideAWriter(t *testing.T) {
 	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
 	require.Equal(t, query(t, path, `select count(*) from document`), query(t, to, `select count(*) from document`))
 	require.Len(t, filesOf(t, filepath.Dir(to)), 1, "no temporary file stays")
+}
+
+// Nothing beside a copy may be taken for a part of it, and nothing that is there is replaced.
+func TestBackupRefuses(t *testing.T) {
+	path := other(t, "x")
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		to := filepath.Join(t.TempDir(), "copy.db")
+		require.NoError(t, os.WriteFile(to+suffix, []byte("theirs"), 0o600))
+		require.ErrorContains(t, sqlitestore.Backup(t.Context(), path, to), to+suffix+" exists already")
+		require.Equal(t, map[string]string{filepath.Base(to + suffix): "theirs"}, filesOf(t, filepath.Dir(to)))
+	}
+	require.ErrorContains(t, sqlitestore.Backup(t.Context(), path, ""), "needs a name")
+	require.ErrorContains(t, sqlitestore.Backup(t.Context(), t.TempDir(), filepath.Join(t.TempDir(), "x")), "is not a regular file")
+}
+
+// What appears under the copy's name while it is made stays.
+func TestACopyReplacesNothing(t *testing.T) {
+	folder := t.TempDir()
+	temporary, to := filepath.Join(folder, "temporary"), filepath.Join(folder, "copy.db")
+	require.NoError(t, os.WriteFile(temporary, []byte("ours"), 0o600))
+	require.NoError(t, os.WriteFile(to, []byte("theirs"), 0o600))
+	require.ErrorContains(t, sqlitestore.NameCopy(temporary, to), "exists already")
+	require.Equal(t, "theirs", filesOf(t, folder)["copy.db"])
+	require.NoError(t, errors.Join(os.Remove(to), sqlitestore.NameCopy(temporary, to)))
+	require.Equal(t, map[string]string{"copy.db": "ours"}, filesOf(t, folder))
+}
+
+// The key of an older version's file goes with the copy.
+func TestBackupOfAnOlderVersionsKey(t *testing.T) {
+	path, to := other(t, "x"), filepath.Join(t.TempDir(), "copy.db")
+	require.NoError(t, os.WriteFile(path+".seal.pem", []byte("key"), 0o600))
+	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
+	require.Equal(t, "key", filesOf(t, filepath.Dir(to))["copy.db.seal.pem"])
 }

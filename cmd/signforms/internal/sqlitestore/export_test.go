@@ -13,5 +13,8 @@ func (s *Store) Synchronous(t *testing.T) (n int) {
 	return n
 }
 
+// NameCopy gives a copy its name.
+var NameCopy = nameCopy
+
 // Doubt makes the store believe that its last commit may have stayed in the file.
 func (s *Store) Doubt() { s.doubt = true }

@@ -27,6 +27,13 @@ func onlyName(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", real)
+	}
 	n, err := filelock.Names(real)
 	if err == nil && n > 1 {
 		err = fmt.Errorf("%s has %d names (hard links), and another program could open it by another name: remove all names but one", real, n)
@@ -41,22 +48,26 @@ func takeLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := filelock.Try(f); err != nil {
-		defer f.Close()
-		if id := holder(f); id != "" {
-			return nil, fmt.Errorf("%w, %s", err, id)
-		}
-		return nil, err
-	}
-	if err := f.Truncate(0); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if _, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+	if err := claim(f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// claim locks an open lock file and writes the id of this process into it.
+func claim(f *os.File) error {
+	if err := filelock.Try(f); err != nil {
+		if id := holder(f); id != "" {
+			return fmt.Errorf("%w, %s", err, id)
+		}
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
 }
 
 // holder returns the process that the lock file names, as in "process 123", or "".

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,11 +13,14 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 )
 
+// oldKey ends the name of the file in which older versions had the key that seals.
+const oldKey = ".seal.pem"
+
 // SealingKey returns the text of the key that seals finished PDFs. When there is none yet, it keeps what choose returns. Older
 // versions had the key in a file beside this one: choose gets its text, which is nil without such a file. Once the key is on the disk
 // in this file, the other one is removed.
 func (s *Store) SealingKey(ctx context.Context, choose func(old []byte) ([]byte, error)) ([]byte, error) {
-	beside := s.path + ".seal.pem"
+	beside := s.path + oldKey
 	old, err := os.ReadFile(beside)
 	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -26,7 +30,11 @@ func (s *Store) SealingKey(ctx context.Context, choose func(old []byte) ([]byte,
 		old = nil
 	}
 	var key []byte
-	if err := s.db.QueryRowContext(ctx, `select value from _meta where name = 'sealing_key'`).Scan(&key); err != nil {
+	err = s.db.QueryRowContext(ctx, `select value from _meta where name = 'sealing_key'`).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, s.damaged(errors.New("the row of the sealing key is missing"))
+	}
+	if err != nil {
 		return nil, s.refusal(err)
 	}
 	if len(key) == 0 {

@@ -35,6 +35,7 @@ var (
 	ErrNewer   = errors.New("written by a newer version of this program")
 	ErrForeign = errors.New("not a data file of this program")
 	ErrDamaged = errors.New("damaged")
+	ErrFull    = errors.New("the disk is full")
 )
 
 // Store is an open file. It is a [signformstest.Storage] and is safe for concurrent use.
@@ -287,7 +288,9 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 func (s *Store) refusal(err error) error {
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start empty; sqlite3's .recover may get records out of it", s.path, ErrDamaged, err)
+		return s.damaged(err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the data file %s: %w (%w); make room", s.path, ErrFull, err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("the data file %s cannot be written (%w); make it and its folder writable for this user", s.path, err)
 	}
@@ -295,6 +298,10 @@ func (s *Store) refusal(err error) error {
 		return fmt.Errorf("the data file %s: %w", s.path, err)
 	}
 	return nil
+}
+
+func (s *Store) damaged(err error) error {
+	return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start empty, each time moving its -wal and -shm away too; sqlite3's .recover may get records out of it", s.path, ErrDamaged, err)
 }
 
 // Close writes the WAL into the file and frees the lock. It may be called more than once.
