@@ -18,8 +18,10 @@ func Check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Examine a sandbox's data file",
-		Long: `Check reads a data file of serve whole: its pages, every record, every PDF and picture, and whether what records
-refer to is there. It prints each problem on a line, and exits with 1 when there is one. It changes nothing.
+		Long: `Check reads a data file of serve whole: its pages, every record, every PDF and picture, and whether the
+templates, forms and workspaces that records belong to are there. A changed letter in a record, or a missing record
+that nothing belongs to, does not show. It prints each problem on a line, and exits with 1 when there is one. It
+changes nothing.
 
 A file that is in use is refused: stop the sandbox, or check a copy made by backup. One that was not closed, as after
 a crash, is first copied to the folder for temporary files.`,
@@ -42,8 +44,8 @@ func Backup() *cobra.Command {
 		Use:   "backup FILE COPY",
 		Short: "Copy a sandbox's data file, also while it is in use",
 		Long: `Backup copies a data file of serve to a new file, with all that was saved when the command began. The sandbox goes on
-meanwhile. Then the copy is examined as by check: the command exits with 1 when that finds a problem, and the copy
-stays.`,
+meanwhile. COPY must not exist, nor a -wal, -shm or -journal beside it. Then the copy is examined as by check: the
+command exits with 1 when that finds a problem, and the copy stays.`,
 		Example: "  signforms backup sandbox.db sandbox-monday.db",
 		Args:    fileAndCopy,
 		RunE: func(cmd *cobra.Command, args []string) error {

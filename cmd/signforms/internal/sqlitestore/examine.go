@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -179,7 +181,8 @@ func Backup(ctx context.Context, path, to string) (err error) {
 	if _, err := source.ExecContext(ctx, `vacuum into ?`, temporary.Name()); err != nil {
 		return errors.Join(fmt.Errorf("copying %s: %w", path, err), temporary.Close())
 	}
-	if err := errors.Join(temporary.Sync(), temporary.Close()); err != nil {
+	_, err = temporary.WriteAt(binary.BigEndian.AppendUint32(nil, rand.Uint32()), versionAt) // not that of the file: see openFile.stamp
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
 	if err := copyFile(to+oldKey, path+oldKey); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -12,6 +13,9 @@ func (s *Store) Synchronous(t *testing.T) (n int) {
 	require.NoError(t, s.writer.conn.QueryRowContext(t.Context(), `pragma synchronous`).Scan(&n))
 	return n
 }
+
+// StampNext makes the next Save stamp the file.
+func (s *Store) StampNext() { s.open.stamped = time.Unix(1, 0) }
 
 // NameCopy gives a copy its name.
 var NameCopy = nameCopy

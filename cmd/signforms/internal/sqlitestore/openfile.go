@@ -1,12 +1,18 @@
 package sqlitestore
 
 import (
+	"context"
+	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
@@ -20,6 +26,9 @@ type openFile struct {
 	mu   sync.Mutex
 	wal  os.FileInfo // nil: no connection for writing is open
 	lost error       // once a path led elsewhere, connections may lead there too
+
+	seen, newest uint32    // SQLite's schema version: in the file when it was last checked, and as last stamped
+	stamped      time.Time // zero: not yet
 }
 
 // openData opens and locks the file itself, which another program may have open by another name. It makes the file if it is missing,
@@ -63,7 +72,7 @@ func (f *openFile) closeWAL() {
 	f.wal = nil
 }
 
-// check returns an error from the first time on that a path does not lead to the open file.
+// check returns an error from the first time on that a path does not lead to the open file or the file has other contents.
 func (f *openFile) check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,11 +86,86 @@ func (f *openFile) check() error {
 	if err == nil && f.wal != nil {
 		err = leadsTo(f.path+"-wal", f.wal)
 	}
-	if errors.Is(err, errMoved) {
+	if err == nil {
+		err = f.checkContents()
+	}
+	if errors.Is(err, errMoved) || errors.Is(err, errReplaced) {
 		f.lost = err
 	}
 	return err
 }
+
+var errReplaced = errors.New("other contents were copied into it while this program has it open, so changes would be lost: " +
+	"stop the program, put a copy back in its place without a -wal or -shm, and start again")
+
+// stampEvery is how often the version in the header is raised. A copy that is older than that has an older version.
+const stampEvery = time.Minute
+
+// slack is by how much the version may be beyond the newest stamp: SQLite raises it by one with each new table.
+const slack = 64
+
+// stamp raises the schema version with the first Save and now and then, to one that another file will not have. SQLite and other
+// programs only read the schema again then.
+func (f *openFile) stamp(ctx context.Context, conn *sql.Conn) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.stamped.IsZero() && time.Since(f.stamped) < stampEvery {
+		return nil
+	}
+	var version int32
+	if err := conn.QueryRowContext(ctx, `pragma schema_version`).Scan(&version); err != nil {
+		return err
+	}
+	if version < 1<<10 { // of a new file or an older version's
+		version += rand.Int32N(1 << 30)
+	}
+	version += slack + rand.Int32N(1<<12) // may wrap around
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf(`pragma schema_version = %d`, version)); err != nil {
+		return err
+	}
+	if f.stamped.IsZero() { // the first version must be in the file, because all from there to the newest are taken as this program's
+		if err := conn.QueryRowContext(ctx, `pragma wal_checkpoint(passive)`).Scan(new(int), new(int), new(int)); err != nil {
+			return err
+		}
+		var err error
+		if f.seen, err = f.version(); err != nil {
+			return err
+		}
+	}
+	f.newest, f.stamped = uint32(version), time.Now()
+	return nil
+}
+
+// checkContents returns errReplaced when the version in the file is none that this program can have left there. A checkpoint writes
+// newer versions into the file, and none that is older than the last one seen.
+func (f *openFile) checkContents() error {
+	if f.stamped.IsZero() {
+		return nil
+	}
+	version, err := f.version()
+	if err != nil {
+		return err
+	}
+	if version-f.seen > f.newest-f.seen+slack {
+		return errReplaced
+	}
+	f.seen = version
+	return nil
+}
+
+// version returns the schema version in the file's header, past SQLite, which would answer from its WAL or its memory.
+func (f *openFile) version() (uint32, error) {
+	var b [4]byte
+	if _, err := f.file.ReadAt(b[:], versionAt); errors.Is(err, io.EOF) {
+		return 0, errReplaced
+	} else if err != nil {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(b[:]), nil
+}
+
+// versionAt is the offset of the schema version in a file of SQLite.
+const versionAt = 40
 
 func leadsTo(path string, open os.FileInfo) error {
 	now, err := os.Stat(path)
@@ -91,5 +175,5 @@ func leadsTo(path string, open os.FileInfo) error {
 	return err
 }
 
-// Check returns an error when the path no longer leads to the open file. From then on Save, Load and Blob fail too.
+// Check returns an error when the path no longer leads to the open file, or other contents were copied into it. From then on Save, Load and Blob fail too.
 func (s *Store) Check() error { return s.refusal(s.open.check()) }

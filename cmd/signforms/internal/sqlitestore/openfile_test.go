@@ -1,9 +1,11 @@
 package sqlitestore_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +91,71 @@ func TestCloseRemovesOnlyItsOwnWAL(t *testing.T) {
 	require.FileExists(t, path+"-wal")
 	require.FileExists(t, path+"-shm")
 	require.Equal(t, []string{"theirs"}, query(t, path, `select data from document`))
+}
+
+// Contents that are copied into the open file are noticed by the next change, and Close leaves them as they are.
+func TestOtherContentsAreNoticed(t *testing.T) {
+	onePlace(t)
+	for name, from := range map[string]func(t *testing.T, path string) []byte{
+		"another file": func(t *testing.T, path string) []byte { return read(t, other(t, "theirs")) },
+		"a backup":     func(t *testing.T, path string) []byte { return backup(t, path) },
+		"nothing":      func(*testing.T, string) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			s := open(t, path)
+			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+			contents := from(t, path)
+			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "after")}))
+			require.NoError(t, s.Check())
+			require.NoError(t, os.WriteFile(path, contents, 0o600))
+			require.ErrorContains(t, s.Check(), "other contents were copied into it")
+			require.ErrorContains(t, s.Save(t.Context(), []signformstest.Record{record("document", "2", "x")}), "other contents were copied into it")
+			require.NoError(t, s.Close())
+			require.Equal(t, string(contents), string(read(t, path)))
+			require.NoFileExists(t, path+"-wal")
+		})
+	}
+}
+
+// A plain copy that is older than the last stamp is noticed too. Checkpoints and new tables are not taken for other contents.
+func TestAnOlderCopyIsNoticed(t *testing.T) {
+	onePlace(t)
+	path := newPath(t)
+	s := open(t, path)
+	checkpoint(t, path)
+	old := read(t, path)
+	for i := range 3 {
+		s.StampNext()
+		require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("kind_"+string(rune('a'+i)), "1", "x")}))
+		query(t, path, `create table if not exists _theirs_`+string(rune('a'+i))+` (x)`)
+		checkpoint(t, path)
+		require.NoError(t, s.Check())
+	}
+	require.NoError(t, os.WriteFile(path, old, 0o600))
+	require.ErrorContains(t, s.Check(), "other contents were copied into it")
+}
+
+// checkpoint writes the WAL into the file, as another program may.
+func checkpoint(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path))
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `pragma wal_checkpoint(truncate)`)
+	require.NoError(t, err)
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return content
+}
+
+func backup(t *testing.T, path string) []byte {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
+	return read(t, to)
 }

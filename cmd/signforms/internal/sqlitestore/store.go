@@ -223,12 +223,15 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("saving: %w", err)
 	}
-	if err := s.writer.write(ctx, records); err != nil {
+	err := s.open.stamp(ctx, s.writer.conn)
+	if err == nil {
+		err = s.writer.write(ctx, records)
+	}
+	if err != nil {
 		s.rollBack(ctx)
 		return fmt.Errorf("saving: %w", err)
 	}
-	err := s.writer.commit(ctx)
-	if err == nil {
+	if err = s.writer.commit(ctx); err == nil {
 		s.doubt = false
 		if err := s.Check(); err != nil { // after the commit, because the file could be moved until then
 			return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
@@ -304,11 +307,21 @@ func (s *Store) damaged(err error) error {
 	return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start empty, each time moving its -wal and -shm away too; sqlite3's .recover may get records out of it", s.path, ErrDamaged, err)
 }
 
+// abandon leaves SQLite open, since closing it would write the WAL into contents that it does not belong to. The WAL gets a name at
+// which no program takes it for a part of the file.
+func (s *Store) abandon() error {
+	s.writer, s.db = nil, nil
+	return os.Rename(s.path+"-wal", s.path+"-wal.replaced")
+}
+
 // Close writes the WAL into the file and frees the lock. It may be called more than once.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
+	if s.db != nil && s.open.file != nil && errors.Is(s.open.check(), errReplaced) {
+		errs = append(errs, s.abandon())
+	}
 	if s.writer != nil {
 		if s.Check() != nil { // then SQLite closes without a checkpoint, and leaves the WAL of another file alone
 			_, err := s.writer.conn.ExecContext(context.Background(), `pragma wal_checkpoint(truncate)`)
