@@ -137,14 +137,16 @@ func pageContent(ctx *model.Context, n int, page types.Dict) (*types.StreamDict,
 	case types.StreamDict:
 		return &content, nil
 	}
-	text, err := ctx.PageContent(page, n)
-	if errors.Is(err, model.ErrNoContent) {
-		return nil, nil
+	parts, _ := content.(types.Array)
+	var all []byte
+	for _, part := range parts {
+		text, err := ctx.PageContent(types.Dict{"Contents": part}, n)
+		if err != nil && !errors.Is(err, model.ErrNoContent) {
+			return nil, err
+		}
+		all = append(append(all, text...), '\n') // no word goes on in the next part
 	}
-	if err != nil {
-		return nil, err
-	}
-	return stream(ctx, text)
+	return stream(ctx, all)
 }
 
 func stream(ctx *model.Context, content []byte) (*types.StreamDict, error) {

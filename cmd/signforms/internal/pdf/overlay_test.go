@@ -37,7 +37,7 @@ func TestContentCannotReachTheMarks(t *testing.T) {
 		"BI /W 9 /H 9 /BPC 8 /CS /G ID ab", "/OC /L BDC", "BX", "0 0 m 9 9 l",
 	} {
 		t.Run(end, func(t *testing.T) {
-			for contents, streams := range map[string][]string{"4 0 R": {text + end, ""}, "[4 0 R 7 0 R]": {text, end}} {
+			for contents, streams := range map[string][]string{"4 0 R": {text + end, ""}, "[4 0 R 7 0 R]": {"q", text + end}} {
 				original := hostile.PDF("<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
 					"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents "+contents+resources+">>", hostile.Stream("", []byte(streams[0])),
 					"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", "<</Type/OCG/Name(Layer)>>", hostile.Stream("", []byte(streams[1])))
