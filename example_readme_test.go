@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"net/http"
 	"os"
@@ -75,8 +76,11 @@ func Example_receive() {
 		TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error {
 			for _, signer := range e.SignerIDs() {
 				id, err := os.ReadFile(filepath.Join("sends", filepath.Base(signer)))
-				if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
 					continue
+				}
+				if err != nil {
+					return err // the event comes again
 				}
 				document, err := client.Templates.Respondent(ctx, string(id)) // the event is a hint: the document tells
 				if err == nil {
