@@ -36,6 +36,9 @@ func deactivate(ctx *model.Context) []string {
 		s.cut(root, "Requirements", "Requirements")
 		if names, err := ctx.DereferenceDict(root["Names"]); err == nil {
 			s.cut(names, "JavaScript", "JavaScript")
+			if s.emptyTree(names["EmbeddedFiles"]) { // as fpdf writes
+				delete(names, "EmbeddedFiles")
+			}
 			s.cut(names, "EmbeddedFiles", "attached files")
 			s.cut(names, "Renditions", "Rendition")
 			s.cut(names, "AlternatePresentations", "AlternatePresentations")
@@ -62,6 +65,13 @@ func (s *sweeper) cut(d types.Dict, key, what string) {
 		delete(d, key)
 		s.removed[what] = true
 	}
+}
+
+// emptyTree reports whether a name tree has no names.
+func (s *sweeper) emptyTree(o types.Object) bool {
+	d := s.dictionary(o)
+	names, list := s.resolve(d["Names"]).(types.Array)
+	return list && len(names) == 0 && d["Kids"] == nil
 }
 
 func (s *sweeper) sweep(o types.Object) types.Object {

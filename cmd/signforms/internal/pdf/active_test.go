@@ -101,9 +101,13 @@ func TestActionsInDisguise(t *testing.T) {
 }
 
 func TestCertificateOfAFileThatDoesNothing(t *testing.T) {
-	finished, err := pdf.Finish(readFile(t, "testdata/pdflib-form.pdf"), nil, certificate(), newSealer(t))
+	drawn, err := pdf.Draw("Lease", []string{"This document was made without a PDF."})
 	require.NoError(t, err)
-	require.NotContains(t, tool(t, "pdftotext", save(t, finished), "-"), "Removed")
+	for _, original := range [][]byte{readFile(t, "testdata/pdflib-form.pdf"), drawn} {
+		finished, err := pdf.Finish(original, nil, certificate(), newSealer(t))
+		require.NoError(t, err)
+		require.NotContains(t, tool(t, "pdftotext", save(t, finished), "-"), "Removed")
+	}
 }
 
 // TestCornersInAnyOrder: PDF allows any two opposite corners.
