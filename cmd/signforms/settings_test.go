@@ -108,15 +108,19 @@ func TestProbeChecksItsFilesFirst(t *testing.T) {
 	accounts := `{"accounts":{"default":{"baseURL":"http://127.0.0.1:1","apiKey":{"variable":"KEY_OF_MINE"}},
 		"elsewhere":{"baseURL":"` + s.URL + `","workspace":"another","apiKey":{"variable":"KEY_OF_MINE"}}}}`
 	require.NoError(t, os.WriteFile(file, []byte(accounts), 0o600))
+	mine := filepath.Join(folder, "mine.go")
+	require.NoError(t, os.WriteFile(mine, []byte("package mine\n"), 0o600))
 	for args, says := range map[string]string{
-		"--write " + broken:                        broken,
-		"--write " + folder:                        folder,
-		"--report " + folder:                       folder,
-		"--report " + folder + "/none/probe.md":    folder + "/none",
-		"--go " + folder + "/none/account.go":      folder + "/none",
-		"--write " + folder + "/none/a.json":       folder + "/none",
-		"--write " + file:                          "has an account default of another service or workspace: give yours another name with --account",
-		"--write " + file + " --account elsewhere": "has an account elsewhere of another service or workspace",
+		"--write " + broken:                               broken,
+		"--write " + folder:                               folder,
+		"--report " + folder:                              folder,
+		"--report " + folder + "/none/probe.md":           folder + "/none",
+		"--go " + folder + "/none/account.go":             folder + "/none",
+		"--write " + folder + "/none/a.json":              folder + "/none",
+		"--go " + mine:                                    "is not from probe",
+		"--report " + folder + "/x --go " + folder + "/x": "--go and --report name the same file",
+		"--write " + file:                                 "has an account default of another service or workspace: give yours another name with --account",
+		"--write " + file + " --account elsewhere":        "has an account elsewhere of another service or workspace",
 	} {
 		before := len(s.asked())
 		_, stderr, exit := execute(t, append([]string{"probe"}, strings.Fields(args)...)...)
@@ -129,22 +133,23 @@ func TestProbeChecksItsFilesFirst(t *testing.T) {
 	require.Equal(t, accounts, string(text))
 	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	require.Len(t, files, 2, "nothing is left behind")
+	require.Len(t, files, 3, "nothing is left behind")
 }
 
-// An account of the same service and workspace gets its endpoints anew, and keeps where its key is.
+// An account of the same service and workspace gets the endpoints of its lists anew, and keeps the others and where its key is.
 func TestProbeKeepsTheKeySource(t *testing.T) {
 	s := newService(t, nil)
 	file := filepath.Join(t.TempDir(), "accounts.json")
 	account := func(endpoints string) string {
 		return `{"default":"default","accounts":{"default":{"baseURL":"` + s.URL + `","workspace":"` + s.WorkspaceID + `","apiKey":{"variable":"KEY_OF_MINE"}` + endpoints + `}}}`
 	}
-	require.NoError(t, os.WriteFile(file, []byte(account(`,"endpoints":{"list documents":{"pagesFromZero":true}}`)), 0o600))
+	void := `"void document":{"method":"DELETE"}`
+	require.NoError(t, os.WriteFile(file, []byte(account(`,"endpoints":{"list documents":{"pagesFromZero":true},`+void+`}`)), 0o600))
 	_, stderr, exit := execute(t, "probe", "--write", file)
 	require.Equal(t, cli.ExitOK, exit, stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.JSONEq(t, account(""), string(text))
+	require.JSONEq(t, account(`,"endpoints":{`+void+`}`), string(text))
 }
 
 // When one file cannot be written at the end, the others are.

@@ -138,6 +138,7 @@ func withAccount(path, name string, a Account) ([]byte, error) {
 			return nil, UsageError("%s has an account %s of another service or workspace: give yours another name with --account", path, name)
 		}
 		a.APIKey = old.APIKey
+		a.Endpoints = withUntried(a.Endpoints, old.Endpoints)
 	}
 	if s.Accounts == nil {
 		s.Accounts = map[string]Account{}
@@ -149,4 +150,20 @@ func withAccount(path, name string, a Account) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err = enc.Encode(s)
 	return text.Bytes(), err
+}
+
+// withUntried adds the old endpoints of operations that no GET can try.
+func withUntried(found, old map[signforms.Operation]signforms.Endpoint) map[signforms.Operation]signforms.Endpoint {
+	all := maps.Clone(found)
+	for _, op := range []signforms.Operation{signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend} {
+		if e, there := old[op]; there {
+			if _, tried := all[op]; !tried {
+				if all == nil {
+					all = map[signforms.Operation]signforms.Endpoint{}
+				}
+				all[op] = e
+			}
+		}
+	}
+	return all
 }

@@ -59,7 +59,8 @@ Without --forward-to it answers 200 itself. It says on standard error when it is
 longer is. It connects again by itself. Attempts that were made meanwhile arrive then, or later by the
 sandbox's schedule. A delivery is posted a second time only when the report of the first was lost, and its
 line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
-webhooks of its own to the sandbox and removes them at its end; it touches no others.`,
+webhooks of its own to the sandbox and removes them at its end, unless its terminal is closed or it is
+killed; it touches no others.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -128,12 +129,21 @@ func (c *probeCommand) checkFiles() error {
 			return cli.UsageError("--write: %w", err)
 		}
 	}
-	for flag, path := range map[string]string{"--report": c.report, "--go": c.goFile} {
-		if path != "" {
-			if err := atomicfile.Check(path); err != nil {
-				return cli.UsageError("%s: %w", flag, err)
-			}
+	paths := map[string]string{}
+	for flag, path := range map[string]string{"--write": c.write, "--report": c.report, "--go": c.goFile} {
+		if path == "" {
+			continue
 		}
+		if err := atomicfile.Check(path); err != nil {
+			return cli.UsageError("%s: %w", flag, err)
+		}
+		if other, twice := paths[filepath.Clean(path)]; twice {
+			return cli.UsageError("%s and %s name the same file", min(flag, other), max(flag, other))
+		}
+		paths[filepath.Clean(path)] = flag
+	}
+	if text, err := os.ReadFile(c.goFile); c.goFile != "" && err == nil && len(text) > 0 && !bytes.HasPrefix(text, []byte("// Written by signforms probe.")) {
+		return cli.UsageError("--go: %s is not from probe, and stays as it is: name another file", c.goFile)
 	}
 	return nil
 }
