@@ -162,9 +162,11 @@ func (r *run) statuses(ctx context.Context) {
 	case unknown.ok() && len(unknown.records) > 0:
 		r.say("unknown status", Differs, "it is ignored")
 		r.report.Profile.UnknownStatus = signformstest.UnknownStatusIgnored
-	case unknown.none() && works:
+	case unknown.ok() && works:
 		r.say("unknown status", Differs, "the list is empty")
 		r.report.Profile.UnknownStatus = signformstest.UnknownStatusEmpty
+	case unknown.missing() && works:
+		r.say("unknown status", Differs, "%s", unknown.short())
 	default:
 		r.say("unknown status", CannotTell, "unknown: %s; known: %s", unknown.short(), known.short())
 	}
@@ -198,21 +200,22 @@ func statusOf(rec record) (s string) {
 func (r *run) inProgress(pending, unknown answer, works bool, own []string) {
 	var odd []string
 	for _, s := range own {
-		if s == "PENDING" {
-			r.say("status in progress", Holds, "documents have it")
-			return
-		}
 		if !slices.Contains(knownStatuses, s) && !strings.EqualFold(s, "voided") {
 			odd = append(odd, s)
 		}
 	}
+	has := slices.Contains(own, "PENDING")
 	switch refused := pending.invalid() && unknown.invalid() && works; {
+	case has && len(odd) == 0:
+		r.say("status in progress", Holds, "documents have it, and none that waits for its signers has another")
+	case has:
+		r.say("status in progress", CannotTell, "documents have it, and others %s", foreign(odd[0]))
 	case refused && len(odd) == 1:
 		r.say("status in progress", Differs, "documents are %s, and PENDING is refused", foreign(odd[0]))
 		r.report.Profile.InProgress = odd[0]
 	case refused:
 		r.say("status in progress", Differs, "PENDING is refused like a status that does not exist")
-	case pending.ok() && unknown.invalid():
+	case pending.ok() && unknown.invalid() && len(odd) == 0:
 		r.say("status in progress", Holds, "it is taken as a filter, and another word is refused")
 	default:
 		r.say("status in progress", CannotTell, "no document shows it, and PENDING is answered like a word that is no status")

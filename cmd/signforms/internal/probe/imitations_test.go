@@ -82,6 +82,7 @@ var others = []another{
 	{"malformed id ignored", func(f *imitation) { f.badID = "ignored" }, []string{"malformed id"}, nil},
 	{"unknown status ignored", func(f *imitation) { f.unknown = "ignored" }, []string{"unknown status"}, nil},
 	{"unknown status empty", func(f *imitation) { f.unknown = "empty" }, []string{"unknown status"}, nil},
+	{"unknown status not found", func(f *imitation) { f.unknown = "404" }, []string{"unknown status"}, nil},
 	{"status ignored", func(f *imitation) { f.unknown = "all" }, []string{"unknown status"}, nil},
 	{"in progress", func(f *imitation) { f.status = "IN_PROGRESS" }, []string{"status in progress"}, nil},
 	{"unknown parameters refused", func(f *imitation) { f.params = "refused" }, []string{"unknown parameters"}, nil},

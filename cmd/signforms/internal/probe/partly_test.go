@@ -22,6 +22,11 @@ var partly = []another{
 	{"sorted page by page, 1,000 documents", func(f *imitation) { f.n, f.sorts = 1000, "page" }, []string{"sort orders"}, nil},
 	{"asc of the newest 100", func(f *imitation) { f.n, f.sorts = 1000, "window" }, []string{"sort orders"}, nil},
 	{"ids of the newest 100", func(f *imitation) { f.n, f.filters = 1000, "window" }, []string{"id filter", "ids in any case"}, nil},
+	{"some in progress by another name", documents(func(i int, d fakeDocument) {
+		if i%3 == 0 && d["status"] == "PENDING" {
+			d["status"] = "AWAITING_SIGNATURE"
+		}
+	}), []string{"status in progress"}, nil},
 	{"count up to the page", edited(func(_ *imitation, q url.Values, body map[string]any) {
 		body["documentsCount"] = number(q, "limit", 10)*(number(q, "page", 1)-1) + len(body["documents"].([]any))
 	}), []string{"documents count"}, nil},

@@ -62,6 +62,8 @@ func (f *imitation) byStatus(s string, keep func(func(int) bool)) error {
 	case slices.Contains(known, s) || f.unknown == "empty":
 		keep(func(i int) bool { return f.document(i)["status"] == s })
 	case f.unknown == "ignored":
+	case f.unknown == "404":
+		return fakeError{404, "bad status", "invalid_input"}
 	case f.unknown == "422":
 		return fakeError{422, "bad status", "invalid_input"}
 	default:
