@@ -48,8 +48,8 @@ func TestHostileFiles(t *testing.T) {
 		t.Logf("%-42s %6v %v", f.Name, time.Since(began).Round(time.Millisecond), refusal)
 	}
 	most := resident(t, s, "VmHWM")
-	s.kill(t) // with files that are due
 	require.NotZero(t, stop())
+	s.kill(t) // with files that are due
 
 	s, err = launch(t, within())
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 const (
 	maxBodies = 128 << 20 // bytes in all
 	smallBody = 1 << 20   // bytes
-	anyBody   = 32 << 20  // bytes; what a larger body counts that announces no size. No larger body is read
+	anyBody   = 32 << 20  // bytes; what a larger body counts that announces no size, or more. No larger body is read
 )
 
 var errBusy = errors.New("other uploads are under way: try again")
@@ -26,9 +26,9 @@ func (b *bodies) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := &countedBody{ReadCloser: r.Body, bodies: b}
 		defer body.release()
-		if r.ContentLength < 0 {
+		if r.ContentLength < 0 || r.ContentLength > anyBody { // one that announces more is refused unread
 			r.Body = body
-		} else if size := min(r.ContentLength, anyBody); size > smallBody && !body.take(size) { // more is refused unread
+		} else if r.ContentLength > smallBody && !body.take(r.ContentLength) {
 			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "busy", Message: errBusy.Error()})
 			return
 		}
@@ -36,7 +36,7 @@ func (b *bodies) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// countedBody is a body that announces no size. It counts from its first byte above smallBody on.
+// countedBody is a body that announces no size, or one that is too large. It counts from its first byte above smallBody on.
 type countedBody struct {
 	io.ReadCloser
 	*bodies
