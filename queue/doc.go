@@ -13,8 +13,8 @@
 //
 // An event that was answered 200 runs at least once, or is listed as failed: the answer follows the commit. SQLite has synced
 // its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a form response,
-// or a template with its signers) run one at a time, in the order of receipt; the next one runs when the one before it is done or
-// failed. The promise whole, with its limits and tests, is in [guarantees.md].
+// a template with its signers, or for unknown types the ids that they carry) run one at a time, in the order of receipt; the next
+// one runs when the one before it is done or failed. The promise whole, with its limits and tests, is in [guarantees.md].
 //
 // # Functions and their time
 //

@@ -26,7 +26,7 @@ const retryAfter = "10"
 //	                        the last two cases the delivery may be stored: another one of it is then a duplicate
 //
 // It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an object, or is
-// of no known type, is stored for webhook.Funcs.Unknown. A 503 is logged and reported to [Options.OnReceived]; whether the
+// of no known type, is stored too, as a [webhook.UnknownEvent]. A 503 is logged and reported to [Options.OnReceived]; whether the
 // service delivers again after it is not documented. Handler panics when v is nil.
 func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {

@@ -37,7 +37,7 @@
 //	405 method_not_allowed       not POST
 //	408 body_incomplete          the body did not arrive whole
 //	413 too_large                the body is larger than the Verifier's MaxBody
-//	415 unsupported_media_type   not application/json, or with a Content-Encoding
+//	415 unsupported_media_type   not application/json, or with a Content-Encoding other than identity
 //	500 failed                   a function failed, an element is not an event, or the Handler is a zero value
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After

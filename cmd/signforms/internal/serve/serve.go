@@ -65,14 +65,14 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default: made once and kept in the data file)")
 	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with, which are added if there are no records yet")
 	flags.StringArrayVar(&f.profile, "profile", nil, "`variant` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
-	flags.StringArrayVar(&f.keep, "keep", nil, "how many of the newest `log=number` to keep: of requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000), as in audit=5000; may be repeated")
+	flags.StringArrayVar(&f.keep, "keep", nil, "`log=number`: how many of the newest entries of a log to keep, as in audit=5000: requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000); may be repeated")
 	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
 	flags.StringVar(&f.token, "token", "", "token that console and control API ask for; without one they are closed unless only this machine can reach the sandbox")
 	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, besides loopback and that of --public-url; may be repeated")
 	flags.StringSliceVar(&f.frameAncestors, "frame-ancestor", nil, "`origin` of a site that may embed signing pages, as in https://app.example.com; may be repeated")
 	flags.BoolVar(&f.plainPDFs, "plain-pdfs", false, "do not stamp and seal the PDFs of completed documents, which takes time with many documents")
-	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share")
+	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share; relays of listen get none then either")
 }
 
 // options checks the flags and returns the server's options, without those that need the site.
