@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -37,12 +38,14 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 	signs(t, c, lease(t, c), "ann@example.com")
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
+	var stderr strings.Builder
 	go func() {
-		ended <- run(ctx, hasty, []string{"clock", "advance", "72h", "--url", s.BaseURL}, strings.NewReader(""), io.Discard, io.Discard)
+		ended <- run(ctx, hasty, []string{"clock", "advance", "72h", "--url", s.BaseURL}, strings.NewReader(""), io.Discard, &stderr)
 	}()
 	<-hangs // at the second attempt, 5 seconds after the first
 	interrupt()
-	require.NotZero(t, <-ended)
+	require.Equal(t, cli.ExitPartial, <-ended)
+	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and stays there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
 	require.NoError(t, c.Delete(t.Context(), "/webhooks/"+made.ID))
 	var now control.Clock
 	require.NoError(t, c.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, &now))

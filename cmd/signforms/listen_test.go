@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -567,4 +568,18 @@ func TestOperatesASandbox(t *testing.T) {
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
+}
+
+// A terminal that is closed ends listen as Ctrl+C does: its webhooks go.
+func TestListenEndsWithItsTerminal(t *testing.T) {
+	s, c, _ := sandboxWith(t)
+	p := start(t, func(p *program, line string) {
+		if strings.HasPrefix(line, "connected") {
+			p.cmd.Process.Signal(syscall.SIGHUP)
+		}
+	}, "listen", "--url", s.BaseURL)
+	require.Zero(t, p.end(), p.stderr.String())
+	var webhooks control.Page[signformstest.WebhookState]
+	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &webhooks))
+	require.Zero(t, webhooks.Total)
 }

@@ -20,7 +20,11 @@ func main() {
 
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
 func runProcess(onService service.Commands) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		ends = append(ends, syscall.SIGHUP) // the terminal was closed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once
 	return run(ctx, onService, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

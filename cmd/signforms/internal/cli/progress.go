@@ -22,6 +22,7 @@ type progress struct {
 
 	mu       sync.Mutex
 	tried    int
+	paced    bool // items take about as long as each other; the minutes of an advance do not
 	failed   int
 	next     time.Time // when the next request can be made
 	until    time.Time // when the last request can be made, as far as is known
@@ -72,6 +73,7 @@ func (p *progress) Tell(failed bool, print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tried++
+	p.paced = true
 	if failed {
 		p.failed++
 	}
@@ -93,7 +95,7 @@ func (p *progress) At(n int) {
 	p.tried = min(n, p.total)
 	if p.bar {
 		p.draw()
-	} else if time.Since(p.reported) >= betweenLines {
+	} else if p.total > 1 && time.Since(p.reported) >= betweenLines {
 		p.reported = time.Now()
 		fmt.Fprintln(p.w, p.state())
 	}
@@ -133,19 +135,34 @@ func (p *progress) hide() {
 	}
 }
 
-const barWidth = 24
+// The widest bar, and the narrowest that is drawn.
+const (
+	maxBar = 24
+	minBar = 4
+)
 
 func (p *progress) draw() {
-	full := barWidth * p.tried / max(p.total, 1)
-	text := "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + p.state()
+	fmt.Fprint(p.w, "\r"+p.line(TerminalWidth(p.w)-1)+"\x1b[K")
+	p.drawn = true
+}
+
+// line returns the bar and its text. In a narrow terminal the bar is smaller, or left out, before the text is cut.
+// A width of 0 or less is unknown.
+func (p *progress) line(width int) string {
+	text := p.state()
 	if next := time.Until(p.next); next >= time.Second {
 		text += ", next in " + Rounded(next).String()
 	}
-	if width := TerminalWidth(p.w) - 1; width > 0 && len(text) > width {
-		text = text[:width]
+	bar := maxBar
+	if width > 0 {
+		bar = min(bar, width-len(text)-len("[] "))
+		text = text[:min(len(text), width)]
 	}
-	fmt.Fprint(p.w, "\r"+text+"\x1b[K")
-	p.drawn = true
+	if bar < minBar {
+		return text
+	}
+	full := bar * p.tried / max(p.total, 1)
+	return "[" + strings.Repeat("#", full) + strings.Repeat("-", bar-full) + "] " + text
 }
 
 // state returns the line of progress, in ASCII.
@@ -163,7 +180,7 @@ func (p *progress) state() string {
 // left returns the time that is left: the wait for the limit or, without one, an estimate from the pace so far.
 func (p *progress) left() time.Duration {
 	limit := time.Until(p.until)
-	if limit > 0 || p.tried == 0 {
+	if limit > 0 || !p.paced {
 		return limit
 	}
 	return time.Since(p.began) / time.Duration(p.tried) * time.Duration(p.total-p.tried)

@@ -14,12 +14,15 @@ type Clock struct {
 	Ahead Duration  `json:"ahead"` // of the wall clock
 
 	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks that an advance does not wait for: they gave their last attempt no answer
+	Unheard     []string `json:"unheard,omitempty"`     // ids of webhooks of listeners that are not connected: their attempts fail
 }
 
 func (a *API) clock() *Clock {
 	now := a.server.Now()
 	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
-	return &Clock{Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Unanswering: unanswering}
+	return &Clock{
+		Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Unanswering: unanswering, Unheard: a.relays.unheard(a.server.Webhooks()),
+	}
 }
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
@@ -40,12 +43,12 @@ func (a *API) advance(r *http.Request, in Advance) (any, error) {
 	return a.clock(), nil
 }
 
-// stopped returns the error for a request that ended before its work, or err.
+// stopped returns the error for a request that the end of the sandbox cut short, or err. A client that leaves gets no answer.
 func stopped(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		return err
 	}
-	return failure(http.StatusServiceUnavailable, "stopping", "the request ended first: the clock stays where it is, and what is not due yet stays due at its time")
+	return failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops: the clock stays where it is, and what is not due yet stays due at its time")
 }
 
 // How long settle waits: the default and the maximum.
@@ -68,7 +71,7 @@ func (a *API) settle(r *http.Request) (any, error) {
 	if err := a.server.Settle(ctx); errors.Is(err, context.DeadlineExceeded) {
 		return nil, failure(http.StatusGatewayTimeout, "timeout", "deliveries are still under way after %v", in.Timeout)
 	} else if err != nil {
-		return nil, err
+		return nil, stopped(r, err)
 	}
 	return a.clock(), nil
 }

@@ -319,3 +319,24 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 		now.Store(int32(storagetest.Saved))
 	}
 }
+
+// When the sandbox ends, whoever waits for its clock learns that.
+func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
+	goOn := make(chan struct{})
+	defer close(goOn)
+	server := signformstest.NewServer(t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+		<-goOn
+		return []byte("%PDF-finished"), nil
+	}})
+	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
+	api := control.New(control.Config{Server: server})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for path, body := range map[string]string{"/clock/advance": `{"by":"1h"}`, "/clock/settle": ""} {
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, httptest.NewRequestWithContext(ended, "POST", control.Prefix+path, strings.NewReader(body)))
+		require.Equal(t, http.StatusServiceUnavailable, w.Code, path)
+		require.Contains(t, w.Body.String(), "the sandbox stops", path)
+	}
+}

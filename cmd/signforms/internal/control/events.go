@@ -2,6 +2,7 @@ package control
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/signformstest"
@@ -9,8 +10,9 @@ import (
 
 const (
 	keepAlive = 20 * time.Second // proxies close streams that are silent for a minute
-	// takeWithin is how long a client may take for what was written to its stream. After that its connection is closed.
+	// takeWithin is how long room for takeAtOnce bytes of a stream may take to come free. After that its connection is closed.
 	takeWithin = 10 * time.Second
+	takeAtOnce = 16 << 10
 )
 
 var happenings = texts(signformstest.TemplateHappening, signformstest.FormHappening, signformstest.DocumentHappening, signformstest.ResponseHappening,
@@ -73,7 +75,12 @@ func (s *stream) send(text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
-	s.out.SetWriteDeadline(time.Now().Add(takeWithin)) // a connection that has no deadlines ends with its client
-	s.w.Write(text)                                    // Flush returns the error
-	return s.out.Flush() == nil
+	for part := range slices.Chunk(text, takeAtOnce) {
+		s.out.SetWriteDeadline(time.Now().Add(takeWithin)) // a connection that has no deadlines ends with its client
+		s.w.Write(part)                                    // Flush returns the error
+		if s.out.Flush() != nil {
+			return false
+		}
+	}
+	return true
 }

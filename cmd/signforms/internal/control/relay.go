@@ -47,8 +47,8 @@ type RelayedAnswer struct {
 	Error  string      `json:"error,omitempty"` // why there was no answer
 }
 
-// How long an attempt waits for a listener to connect again, and then for its report. Together they are less than the timeout of
-// an attempt.
+// How long attempts wait for a listener after it has left or the program was started, and how long each then waits for its report.
+// Together they are less than the timeout of an attempt.
 const (
 	waitListener = 3 * time.Second
 	waitReport   = 6 * time.Second
@@ -69,7 +69,8 @@ type relays struct {
 type relay struct {
 	waiting   map[int64]*relayedAttempt
 	listening int           // how many listeners are connected
-	left      time.Time     // when a listener last disconnected
+	left      time.Time     // when a listener last disconnected, or since when one is expected
+	opened    bool          // since the program was started
 	closed    bool          // its listeners are to leave
 	changed   chan struct{} // closed when waiting, listening or closed changes
 }
@@ -90,13 +91,21 @@ func (r *relay) change() {
 	r.changed = make(chan struct{})
 }
 
-// open makes a relay, unless there is one.
+// open makes a relay, unless it is open.
 func (rs *relays) open(id string) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if rs.byID[id] == nil {
-		rs.byID[id] = &relay{waiting: map[int64]*relayedAttempt{}, changed: make(chan struct{}), left: time.Now()}
+	if r := rs.known(id, time.Now()); !r.opened {
+		r.opened, r.left = true, time.Now()
 	}
+}
+
+// known returns a relay, which is made if there is none: one whose listener left at that time. The caller holds mu.
+func (rs *relays) known(id string, left time.Time) *relay {
+	if rs.byID[id] == nil {
+		rs.byID[id] = &relay{waiting: map[int64]*relayedAttempt{}, changed: make(chan struct{}), left: left}
+	}
+	return rs.byID[id]
 }
 
 // forget ends a relay, and the streams of its listeners.
@@ -108,6 +117,21 @@ func (rs *relays) forget(id string) {
 		r.closed = true
 		r.change()
 	}
+}
+
+// gone reports whether a relay has no listener, and attempts no longer wait for one. The caller holds the relays' mu.
+func (r *relay) gone() bool { return r.listening == 0 && time.Since(r.left) >= waitListener }
+
+// unheard returns those of the webhooks whose relay's listener is gone.
+func (rs *relays) unheard(webhooks []signformstest.WebhookState) (ids []string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for _, w := range webhooks {
+		if w.Relay != "" && rs.known(w.Relay, rs.began).gone() {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids
 }
 
 // abandoned reports whether a relay has had no listener for forgetRelay, at least since the start of the program.
@@ -220,7 +244,7 @@ var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "
 
 // relayed hands an attempt to the listener and waits for its report.
 func (a *API) relayed(ctx context.Context, id string, header http.Header, body []byte) RelayedAnswer {
-	relay, attempt := a.relays.add(id, header, body)
+	relay, attempt := a.relays.add(id, a.hasRelay(id), header, body)
 	if attempt == nil {
 		return relayFailure(http.StatusServiceUnavailable, "nobody listens: signforms listen is not running")
 	}
@@ -247,13 +271,19 @@ func relayFailure(status int, text string) RelayedAnswer {
 	return RelayedAnswer{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: []byte(text)}
 }
 
-func (rs *relays) add(id string, header http.Header, body []byte) (*relay, *relayedAttempt) {
+// hasRelay reports whether there are webhooks of a relay, which may be from before a restart.
+func (a *API) hasRelay(id string) bool {
+	return slices.ContainsFunc(a.server.Webhooks(), func(w signformstest.WebhookState) bool { return w.Relay == id })
+}
+
+// add adds an attempt to a relay, unless it is neither open nor stored.
+func (rs *relays) add(id string, stored bool, header http.Header, body []byte) (*relay, *relayedAttempt) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	r := rs.byID[id]
-	if r == nil {
+	if rs.byID[id] == nil && !stored {
 		return nil, nil
 	}
+	r := rs.known(id, rs.began)
 	rs.next++
 	attempt := &relayedAttempt{RelayedAttempt{rs.next, time.Now().UTC(), header.Clone(), body}, make(chan RelayedAnswer, 1)}
 	r.waiting[attempt.ID] = attempt
@@ -267,16 +297,19 @@ func (rs *relays) remove(r *relay, attempt *relayedAttempt) {
 	delete(r.waiting, attempt.ID)
 }
 
-// heard reports whether a listener is connected. It waits up to waitListener for one.
+// heard reports whether a listener is connected. It waits for one until waitListener after the last one has left, so that a listener
+// that was killed does not cost every attempt a wait.
 func (rs *relays) heard(ctx context.Context, r *relay) bool {
-	timer := time.NewTimer(waitListener)
+	rs.mu.Lock()
+	timer := time.NewTimer(time.Until(r.left.Add(waitListener)))
+	rs.mu.Unlock()
 	defer timer.Stop()
 	for {
 		rs.mu.Lock()
-		listening, changed := r.listening > 0, r.changed
+		listening, gone, changed := r.listening > 0, r.gone(), r.changed
 		rs.mu.Unlock()
-		if listening {
-			return true
+		if listening || gone {
+			return listening
 		}
 		select {
 		case <-changed:
@@ -298,7 +331,7 @@ func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	defer a.feeds.leave()
 	a.relays.mu.Lock()
 	relay := a.relays.byID[r.PathValue("id")]
-	if relay == nil {
+	if relay == nil || !relay.opened { // after a restart the listener opens it again: its webhooks may have another URL
 		a.relays.mu.Unlock()
 		WriteError(w, notFound("relay", "…"))
 		return
@@ -367,7 +400,7 @@ func (a *API) stream(out *stream, r *http.Request, relay *relay, webhooks *reade
 func (a *API) forgetReset(id string) {
 	a.relays.opening.Lock()
 	defer a.relays.opening.Unlock()
-	if !slices.ContainsFunc(a.server.Webhooks(), func(w signformstest.WebhookState) bool { return w.Relay == id }) {
+	if !a.hasRelay(id) {
 		a.relays.forget(id)
 	}
 }

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -93,4 +94,65 @@ func TestRelayWaitsForTheReport(t *testing.T) {
 			require.Equal(t, c.status, <-answered, "%+v", c)
 		})
 	}
+}
+
+// attemptOn makes an attempt for the first relay and returns its answer.
+func attemptOn(t *testing.T, a *API) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.Relay().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", RelayPrefix+firstRelay, strings.NewReader("[]")))
+	return w
+}
+
+// The attempts after a listener has left wait for it together, not one after the other, and so do those after a restart. The clock
+// names the webhooks without a listener.
+func TestAttemptsWaitOnceForAListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newRelayAPI(t)
+		ask(t, a, "POST", "/relays/"+firstRelay)
+		a.relays = newRelays() // as after a restart: the webhooks are still there
+		for _, leaves := range []bool{false, true} {
+			if leaves {
+				ask(t, a, "POST", "/relays/"+firstRelay)
+				a.relays.byID[firstRelay].listening++
+				time.Sleep(time.Hour)
+				require.Empty(t, a.clock().Unheard)
+				a.relays.byID[firstRelay].listening, a.relays.byID[firstRelay].left = 0, time.Now()
+			}
+			began := time.Now()
+			require.Empty(t, a.clock().Unheard, "it may come back")
+			for range 8 {
+				w := attemptOn(t, a)
+				require.Equal(t, http.StatusServiceUnavailable, w.Code)
+				require.Equal(t, "nobody listens: signforms listen is not connected", w.Body.String())
+			}
+			require.Equal(t, waitListener, time.Since(began))
+			require.Len(t, a.clock().Unheard, 3)
+		}
+	})
+}
+
+// After a restart an attempt reaches the listener that opens its relay again, which it must: the webhooks may need another URL.
+func TestAttemptAfterARestartReachesTheListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newRelayAPI(t)
+		ask(t, a, "POST", "/relays/"+firstRelay)
+		a.relays = newRelays()
+		answered := make(chan int, 1)
+		go func() { answered <- attemptOn(t, a).Code }()
+		synctest.Wait()
+		left, leave := context.WithCancel(t.Context())
+		leave() // ends the stream, if it is given one
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, httptest.NewRequestWithContext(left, "GET", Prefix+"/relays/"+firstRelay+"/attempts", nil))
+		require.Equal(t, http.StatusNotFound, w.Code)
+		ask(t, a, "POST", "/relays/"+firstRelay)
+		a.relays.mu.Lock()
+		r := a.relays.byID[firstRelay]
+		r.listening++
+		r.change()
+		r.waiting[a.relays.next].reported <- RelayedAnswer{Status: 204}
+		a.relays.mu.Unlock()
+		require.Equal(t, 204, <-answered)
+	})
 }

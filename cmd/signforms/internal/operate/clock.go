@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -49,24 +50,48 @@ func newClockAdvance() *cobra.Command {
 		if time.Duration(by) < control.LeastAdvance {
 			return nil, nil, cli.UsageError("%q would not move the clock forward: give 1ms or more, as in 72h or 3d", args[0])
 		}
-		var now control.Clock
-		stop := showAdvance(cmd, c, time.Duration(by))
+		var began, now control.Clock
+		if err := c.Get(cmd.Context(), "/clock", nil, &began); err != nil {
+			return nil, nil, err
+		}
+		stop := showAdvance(cmd, c, began, time.Duration(by))
 		err = c.Post(cmd.Context(), "/clock/advance", control.Advance{By: by}, &now)
 		stop()
-		return now, printClock(&now), err
+		return now, printClock(&now), cutShort(cmd.Context(), c, began, by, err)
 	})
 }
 
+// cutShort returns the error of an advance that was interrupted, with where the clock is, or of one that the sandbox's end cut short.
+// It returns other errors as they are.
+func cutShort(ctx context.Context, c *control.Client, began control.Clock, by control.Duration, err error) error {
+	if refused, ok := errors.AsType[*control.Error](err); ok && refused.Code == "stopping" {
+		return cli.ExitWith(cli.ExitPartial, err)
+	}
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	var now control.Clock
+	if unseen := c.Get(ctx, "/clock", nil, &now); unseen != nil {
+		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted, and it is unknown how far the clock has moved: %w", unseen))
+	}
+	moved := max(now.Ahead-began.Ahead, 0)
+	return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: the clock is at %s and stays there; it has moved by %v, and %v is left",
+		now.Now.Format(time.RFC3339), moved, max(by-moved, 0)))
+}
+
 // showAdvance shows how far an advance has come while it lasts. The caller calls stop.
-func showAdvance(cmd *cobra.Command, c *control.Client, by time.Duration) (stop func()) {
+func showAdvance(cmd *cobra.Command, c *control.Client, began control.Clock, by time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(cmd.Context())
+	unit, units := time.Minute, "minutes"
+	if by < 10*time.Minute {
+		unit, units = time.Second, "seconds"
+	}
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		var began, now control.Clock
-		if c.Get(ctx, "/clock", nil, &began) != nil {
-			return // the advance itself says why
-		}
-		shown := cli.NewProgress(cmd.ErrOrStderr(), "minutes", int(by.Minutes()))
+		var now control.Clock
+		shown := cli.NewProgress(cmd.ErrOrStderr(), units, int(by/unit))
 		defer shown.End()
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -77,7 +102,7 @@ func showAdvance(cmd *cobra.Command, c *control.Client, by time.Duration) (stop 
 			case <-tick.C:
 			}
 			if c.Get(ctx, "/clock", nil, &now) == nil {
-				shown.At(int(time.Duration(now.Ahead - began.Ahead).Minutes()))
+				shown.At(int(time.Duration(now.Ahead-began.Ahead) / unit))
 			}
 		}
 	})
@@ -107,6 +132,9 @@ func printClock(c *control.Clock) func(io.Writer) {
 		fmt.Fprintln(w, c.Now.Format(time.RFC3339)+sandbox.ClockNote(c))
 		for _, id := range c.Unanswering {
 			fmt.Fprintf(w, "webhook %s does not answer in time: what is due to it is still being delivered\n", id)
+		}
+		for _, id := range c.Unheard {
+			fmt.Fprintf(w, "webhook %s is of a signforms listen that is not connected: attempts to deliver to it fail\n", id)
 		}
 	}
 }

@@ -59,8 +59,7 @@ Without --forward-to it answers 200 itself. It says on standard error when it is
 longer is. It connects again by itself. Attempts that were made meanwhile arrive then, or later by the
 sandbox's schedule. A delivery is posted a second time only when the report of the first was lost, and its
 line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
-webhooks of its own to the sandbox and removes them at its end, unless its terminal is closed or it is
-killed; it touches no others.`,
+webhooks of its own to the sandbox and removes them at its end, unless it is killed; it touches no others.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -125,10 +124,10 @@ func (l *listener) open(ctx context.Context) error {
 	return err
 }
 
-// The first and the longest wait before connecting again.
+// The first and the longest wait before connecting again. The longest is less than a sandbox that was restarted waits for a listener.
 const (
 	firstPause = 250 * time.Millisecond
-	lastPause  = 5 * time.Second
+	lastPause  = 2 * time.Second
 )
 
 // listen keeps the stream of attempts open until ctx ends.
