@@ -43,16 +43,17 @@ type Checker struct {
 
 // Load reads and validates the description in file, including its inline examples.
 func Load(file string, reading Reading) (*Checker, error) {
-	raw, err := openapi3.NewLoader().LoadFromFile(file)
+	doc, err := openapi3.NewLoader().LoadFromFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
-	doc, err := adapt(raw, reading)
-	if err != nil {
-		return nil, fmt.Errorf("adapting %s: %w", file, err)
-	}
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, fmt.Errorf("validating %s: %w", file, err)
+	}
+	if reading == Strict {
+		if doc, err = closed(doc); err != nil {
+			return nil, fmt.Errorf("closing %s: %w", file, err)
+		}
 	}
 	options := &openapi3filter.Options{
 		IncludeResponseStatus:             true,
@@ -176,8 +177,8 @@ func otherMedia(op *openapi3.Operation, status int, mediaType string) error {
 	return nil
 }
 
-// adapt returns doc without its external examples, which the validator would take for null, and closed if that is asked for.
-func adapt(doc *openapi3.T, reading Reading) (*openapi3.T, error) {
+// closed returns doc with every object and enumeration final.
+func closed(doc *openapi3.T) (*openapi3.T, error) {
 	text, err := doc.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -186,10 +187,7 @@ func adapt(doc *openapi3.T, reading Reading) (*openapi3.T, error) {
 	if err := json.Unmarshal(text, &tree); err != nil {
 		return nil, err
 	}
-	walk(tree, dropExternalExamples)
-	if reading == Strict {
-		walk(tree, closeSchema)
-	}
+	walk(tree, closeSchema)
 	if text, err = json.Marshal(tree); err != nil {
 		return nil, err
 	}
@@ -206,15 +204,6 @@ func walk(node any, visit func(map[string]any)) {
 		visit(node)
 		for _, child := range node {
 			walk(child, visit)
-		}
-	}
-}
-
-func dropExternalExamples(node map[string]any) {
-	examples, _ := node["examples"].(map[string]any)
-	for name, example := range examples {
-		if fields, ok := example.(map[string]any); ok && fields["externalValue"] != nil {
-			delete(examples, name)
 		}
 	}
 }

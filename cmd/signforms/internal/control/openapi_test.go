@@ -43,7 +43,7 @@ func description(t *testing.T) *openapi3.T {
 }
 
 // closeSchemas forbids further properties in objects with listed properties, because the interface must not send a field that it
-// does not describe. Schemas that are combined with allOf stay open.
+// does not describe.
 func closeSchemas(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -51,8 +51,7 @@ func closeSchemas(node any) {
 			closeSchemas(child)
 		}
 	case map[string]any:
-		_, listed := node["properties"].(map[string]any)
-		if required, _ := node["required"].([]any); listed && node["type"] == "object" && !(len(required) == 2 && required[0] == "items") {
+		if _, listed := node["properties"].(map[string]any); listed && node["type"] == "object" {
 			node["additionalProperties"] = false
 		}
 		for _, child := range node {
