@@ -41,6 +41,7 @@ type batch struct {
 	maxWait time.Duration
 	// lookFor tells people how to find out whether an item was done at that time.
 	lookFor func(it *item, at time.Time) string
+	lacks   []string // why items may be missing from the batch
 
 	resolved      func(*item) string // what --resolve says of an item: done, again or nothing
 	todo          []*item
@@ -87,7 +88,7 @@ func (b *batch) run(cmd *cobra.Command, o cli.Output) error {
 				return err
 			}
 		}
-		return nil
+		return b.lacking()
 	}
 	if len(b.todo) > 1 && !b.flags.yes {
 		if err := cli.Confirm(cmd, fmt.Sprintf("%d %s will be %s.", len(b.todo), b.many, b.verb)); err != nil {
@@ -332,6 +333,7 @@ func (b *batch) verdict() error {
 	count(b.failed, "%d failed")
 	count(b.unknown+b.held, "%d unknown")
 	count(left, "%d not tried")
+	texts = append(texts, b.lacks...)
 	if left > 0 && b.journal != nil {
 		texts = append(texts, "the same command again goes on with the rest")
 	}
@@ -344,9 +346,17 @@ func (b *batch) verdict() error {
 	case b.failed+left > 0 || b.stopped != nil:
 		code = cli.ExitFailure
 	default:
-		return nil
+		return b.lacking()
 	}
 	return cli.ExitWith(code, &verdict{strings.Join(texts, "; "), b.stopped})
+}
+
+// lacking is the error of a batch that did all that it had to, where items may be missing.
+func (b *batch) lacking() error {
+	if len(b.lacks) == 0 {
+		return nil
+	}
+	return cli.ExitWith(cli.ExitPartial, errors.New(strings.Join(b.lacks, "; ")))
 }
 
 // verdict is how a batch ended, with the error that stopped it, if one did.

@@ -22,6 +22,7 @@ type remindCommand struct {
 	status     string
 	limitStore string
 	maxWait    time.Duration
+	incomplete bool // an incomplete list does
 
 	openLimitFile func(path string) signforms.LimitStore // may be nil
 }
@@ -40,7 +41,10 @@ With --template the ids are those of documents made from that template (createdD
 With --all-pending it reminds the signers of every PDF document and every document made from a template that
 is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
 an interrupt, a crash or a restart the same command goes on with the rest. The run has ended when each
-document was tried; the next one starts over.`,
+document was tried; the next one starts over.
+
+Each record is judged by the status that it shows, whatever list it is in. When a list may lack records, nothing
+is sent and the exit code is 3, unless --allow-incomplete says that those that were found do.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if c.allPending == (len(args) > 0) {
@@ -54,6 +58,7 @@ document was tried; the next one starts over.`,
 	f.StringVar(&c.templateID, "template", "", "id of the template from which the documents were made")
 	f.BoolVar(&c.allPending, "all-pending", false, "all that are pending, PDF documents and those made from templates")
 	f.StringVar(&c.status, "pending-status", string(signforms.StatusPending), "what the service calls pending, for --all-pending")
+	f.BoolVar(&c.incomplete, "allow-incomplete", false, "with --all-pending, remind those that were found when a list may lack records")
 	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
 	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it takes)")
 	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
@@ -69,8 +74,8 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.conn.resolve(); err != nil {
 		return err
 	}
-	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0) {
-		return cli.UsageError("--journal, --new-run and --resolve go with --all-pending")
+	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 || c.incomplete) {
+		return cli.UsageError("--journal, --new-run, --resolve and --allow-incomplete go with --all-pending")
 	}
 	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
 	if err != nil {
@@ -98,7 +103,14 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 		}
 		return d
 	}
-	if b.items, err = c.items(cmd.Context(), client, args); err != nil {
+	if c.allPending {
+		err = c.findPending(cmd, client, b)
+	} else {
+		for i, ref := range refs(c.templateID, args) {
+			b.items = append(b.items, c.item(client, ref, args[i], refRecord(c.templateID, args[i])))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return b.run(cmd, c.out)
@@ -118,49 +130,6 @@ func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJourna
 
 func lookForReminder(_ *item, at time.Time) string {
 	return fmt.Sprintf("ask a signer whether a reminder came about %s", cli.Time(at))
-}
-
-func (c *remindCommand) items(ctx context.Context, client *signforms.Client, ids []string) ([]*item, error) {
-	if c.allPending {
-		return c.pending(ctx, client)
-	}
-	var items []*item
-	for i, ref := range refs(c.templateID, ids) {
-		items = append(items, c.item(client, ref, ids[i], refRecord(c.templateID, ids[i])))
-	}
-	return items, nil
-}
-
-// pending collects the whole list before the first reminder, because the list changes while people sign.
-func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []*item, err error) {
-	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(c.status)}) {
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, c.item(client, d.Ref(), d.DocumentID, batchRecord{DocumentID: d.DocumentID}))
-	}
-	for t, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
-		if err != nil {
-			return nil, err
-		}
-		if items, err = c.pendingOf(ctx, client, t.DocumentID, items); err != nil {
-			return nil, err
-		}
-	}
-	return items, nil
-}
-
-// pendingOf adds the pending documents made from a template.
-func (c *remindCommand) pendingOf(ctx context.Context, client *signforms.Client, templateID string, items []*item) ([]*item, error) {
-	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
-		if err != nil {
-			return nil, err
-		}
-		if id := r.RespondentDocumentID; string(r.Status) == c.status {
-			items = append(items, c.item(client, signforms.TemplateDocument(templateID, id), id, refRecord(templateID, id)))
-		}
-	}
-	return items, nil
 }
 
 func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef, label string, r batchRecord) *item {

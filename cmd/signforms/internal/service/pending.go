@@ -1,0 +1,132 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// pendingList collects the documents that show the status that means pending.
+type pendingList struct {
+	c          *remindCommand
+	client     *signforms.Client
+	items      []*item
+	others     map[signforms.DocumentStatus]int // in the list of pending documents, against its filter
+	noStatus   []string                         // ids
+	incomplete []string                         // which lists may lack records
+}
+
+// findPending collects the whole list before the first reminder, because the list changes while people sign. It says on stderr which
+// records it leaves out.
+func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client, b *batch) error {
+	l := &pendingList{c: c, client: client, others: map[signforms.DocumentStatus]int{}}
+	if err := l.read(cmd.Context()); err != nil {
+		if errors.Is(err, signforms.ErrIncomplete) {
+			return fmt.Errorf("%w; nothing was sent; --allow-incomplete reminds those that were found", err)
+		}
+		return err
+	}
+	b.items = l.items
+	l.explain(cmd, b)
+	return nil
+}
+
+func (l *pendingList) read(ctx context.Context) error {
+	all := l.client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(l.c.status)})
+	err := each(l, "documents", all, func(d *signforms.Document) error {
+		if !l.add(d.Ref(), d.DocumentID, d.Status, batchRecord{DocumentID: d.DocumentID}) {
+			l.others[d.Status]++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return each(l, "templates", l.client.Templates.All(ctx, signforms.TemplateListParams{}), func(t *signforms.Document) error {
+		made := l.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID})
+		return each(l, "documents made from template "+t.DocumentID, made, func(r *signforms.Respondent) error {
+			ref := signforms.TemplateDocument(t.DocumentID, r.RespondentDocumentID)
+			l.add(ref, r.RespondentDocumentID, r.Status, refRecord(t.DocumentID, r.RespondentDocumentID))
+			return nil
+		})
+	})
+}
+
+// add adds a document that shows that it is pending. It reports false for one that shows another status.
+func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, r batchRecord) bool {
+	switch {
+	case strings.EqualFold(string(status), l.c.status):
+		l.items = append(l.items, l.c.item(l.client, ref, id, r))
+	case status == "":
+		l.noStatus = append(l.noStatus, id)
+	default:
+		return false
+	}
+	return true
+}
+
+// each calls use for each record of a list. An incomplete list is an error, unless --allow-incomplete was given.
+func each[T any](l *pendingList, name string, all iter.Seq2[*T, error], use func(*T) error) error {
+	for record, err := range all {
+		switch {
+		case errors.Is(err, signforms.ErrIncomplete) && l.c.incomplete:
+			l.incomplete = append(l.incomplete, fmt.Sprintf("the list of %s may lack some (%s)", name, inFlags(err)))
+		case err != nil:
+			return err
+		default:
+			if err := use(record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxNamed bounds how many items a message names.
+const maxNamed = 20
+
+// explain says which records are left out, and what the run may lack.
+func (l *pendingList) explain(cmd *cobra.Command, b *batch) {
+	stderr := cmd.ErrOrStderr()
+	for _, text := range l.incomplete {
+		fmt.Fprintln(stderr, text)
+	}
+	if len(l.incomplete) > 0 {
+		b.lacks = append(b.lacks, "the list may lack documents")
+	}
+	var others []string
+	n := 0
+	for status, count := range l.others {
+		others = append(others, fmt.Sprintf("%d %s", count, cli.Plain(string(status))))
+		n += count
+	}
+	if n > 0 {
+		slices.Sort(others)
+		fmt.Fprintf(stderr, "asked for %s documents, the service listed %s, which are not reminded: %s\n",
+			l.c.status, cli.Count(n, "other", "others"), strings.Join(others, ", "))
+	}
+	if n := len(l.noStatus); n > 0 {
+		text := fmt.Sprintf("%d documents show no status and are not reminded", n)
+		if n == 1 {
+			text = "1 document shows no status and is not reminded"
+		}
+		fmt.Fprintf(stderr, "%s: %s\n", text, named(l.noStatus))
+		b.lacks = append(b.lacks, fmt.Sprintf("%d without a status", n))
+	}
+}
+
+// named joins names, of which it leaves out those beyond maxNamed.
+func named(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}

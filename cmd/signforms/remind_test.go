@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// altered sets the environment to a proxy in front of the service, which changes the answers to these requests.
+func altered(t *testing.T, s *testService, concerns func(*http.Request) bool, change func(body string) string) {
+	t.Helper()
+	target, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: func(res *http.Response) error {
+		if !concerns(res.Request) {
+			return nil
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			return err
+		}
+		text := change(string(body))
+		res.Body, res.ContentLength = io.NopCloser(bytes.NewReader([]byte(text))), int64(len(text))
+		res.Header.Set("Content-Length", fmt.Sprint(len(text)))
+		return nil
+	}}
+	srv := httptest.NewServer(proxy)
+	t.Cleanup(srv.Close)
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+}
+
+// ofDocuments is whether a request lists PDF documents.
+func ofDocuments(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/get-documents") && r.URL.Query().Get("documentType") != "PDF_TEMPLATE"
+}
+
+// A service that reads another input than status lists documents of every status.
+func unfiltered() *signformstest.Options {
+	return &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}, Profile: signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{
+		signforms.OpListDocuments: {Names: map[string]string{"status": "state"}}}}}
+}
+
+func TestRemindJudgesEachRecord(t *testing.T) {
+	s := newService(t, unfiltered())
+	void := s.AddDocument(signformstest.Document{Name: "Void", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	_, err := s.Client().Documents.Void(t.Context(), signforms.PDFDocument(void))
+	require.NoError(t, err)
+	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Contains(t, stderr, "asked for PENDING documents, the service listed 2 others, which are not reminded: 1 SIGNED, 1 VOID\n")
+	for what := range s.mailed("reminder") {
+		require.NotContains(t, what, void)
+		require.NotContains(t, what, s.old)
+	}
+}
+
+// What a record does not show is not guessed.
+func TestRemindLeavesOutRecordsWithoutAStatus(t *testing.T) {
+	s := newService(t, nil)
+	altered(t, s, ofDocuments, func(body string) string {
+		return strings.Replace(body, `"status":"PENDING",`, "", 1)
+	})
+	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Contains(t, stderr, "1 document shows no status and is not reminded: NOTICE\n")
+	require.Contains(t, stderr, "signforms: 1 without a status\n")
+}
+
+func TestRemindNeedsTheWholeList(t *testing.T) {
+	s := newService(t, nil)
+	total := regexp.MustCompile(`"totalDocuments":\d+`)
+	altered(t, s, ofDocuments, func(body string) string { return total.ReplaceAllString(body, `"totalDocuments":9`) })
+	for _, args := range []string{"", " --dry-run", " --new-run"} {
+		stdout, stderr, code := s.run(t, "documents remind --all-pending --yes"+args)
+		require.Equal(t, cli.ExitPartial, code, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, "nothing was sent; --allow-incomplete reminds those that were found\n")
+		require.Zero(t, s.reminded())
+	}
+	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes --allow-incomplete")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Contains(t, stderr, "the list of documents may lack some (list documents: 200: incomplete list: 2 of 9: ")
+	require.Contains(t, stderr, "signforms: the list may lack documents\n")
+	_, stderr, code = s.run(t, "documents remind LEASE --allow-incomplete")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "--allow-incomplete go with --all-pending")
+}
+
+// The documents of one template may be an incomplete list, those of the next a whole one.
+func TestRemindNeedsWholeListsOfRespondents(t *testing.T) {
+	s := newService(t, nil)
+	pages := regexp.MustCompile(`"totalPages":\d+`)
+	ofRespondents := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/get-template-respondent") }
+	altered(t, s, ofRespondents, func(body string) string { return pages.ReplaceAllString(body, `"totalPages":3`) })
+	_, stderr, code := s.run(t, "documents remind --all-pending --yes")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Zero(t, s.reminded())
+	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes --allow-incomplete")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stderr)
+	require.Contains(t, stderr, "the list of documents made from template OFFER may lack some (list respondents: 200: incomplete list: 1 of at least 3")
+}
