@@ -181,3 +181,16 @@ func TestSeveralAccounts(t *testing.T) {
 		require.Equal(t, code, exit, stderr)
 	}
 }
+
+// The XDG specification says to ignore a relative folder: what is remembered would depend on the working folder.
+func TestARelativeStateFolderIsIgnored(t *testing.T) {
+	s := newService(t, nil)
+	home := t.TempDir()
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", "state")
+	_, stderr, code := s.run(t, "documents remind LEASE")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.NoFileExists(t, "state/signforms/reminders.json")
+	require.FileExists(t, filepath.Join(home, ".local/state/signforms/reminders.json"))
+}

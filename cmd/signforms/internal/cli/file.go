@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -55,4 +56,17 @@ func Secret(file, variable string) (string, error) {
 		return "", fmt.Errorf("%s is empty", file)
 	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+// UserFolder returns what a variable of the XDG specification says or, without an absolute path in it, a folder in the user's home. It
+// is empty when there is no home.
+func UserFolder(variable string, inHome ...string) string {
+	if folder := os.Getenv(variable); filepath.IsAbs(folder) { // the specification says to ignore a relative path
+		return folder
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, inHome...)...)
 }

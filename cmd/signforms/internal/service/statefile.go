@@ -10,21 +10,17 @@ import (
 
 // stateFile returns the path of a file that keeps state between runs of the program.
 func stateFile(name string) (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if dir == "" && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
-		var err error
-		if dir, err = os.UserConfigDir(); err != nil {
-			return "", cli.UsageError("there is no folder for what is remembered between runs: set --limit-store and --journal")
+	folder := cli.UserFolder("XDG_STATE_HOME", ".local", "state")
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		own, err := os.UserConfigDir()
+		if given := os.Getenv("XDG_STATE_HOME"); !filepath.IsAbs(given) && err == nil {
+			folder = own
 		}
 	}
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", cli.UsageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
-		}
-		dir = filepath.Join(home, ".local", "state")
+	if folder == "" {
+		return "", cli.UsageError("there is no folder for what is remembered between runs: set XDG_STATE_HOME, or --limit-store and --journal")
 	}
-	return filepath.Join(dir, "signforms", name), nil
+	return filepath.Join(folder, "signforms", name), nil
 }
 
 func exists(path string) bool {
