@@ -460,3 +460,13 @@ func resolver(address func() netip.Addr) *net.Resolver {
 		return client, nil
 	}}
 }
+
+func TestAddressesOnWhichNothingListensAreWrongUsage(t *testing.T) {
+	for _, addr := range []string{"127.0.0.1", "localhost", "::1", "127.0.0.1:70000", "127.0.0.1:nonsense"} {
+		for _, command := range []string{"serve --memory", "receive --secret x"} {
+			_, stderr, code := execute(t, append(strings.Fields(command), "--addr", addr)...)
+			require.Equal(t, cli.ExitUsage, code, stderr)
+			require.Contains(t, stderr, `--addr "`+addr+`": must be host:port`)
+		}
+	}
+}

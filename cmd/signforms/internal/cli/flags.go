@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -82,14 +84,40 @@ func DayFlag(at *time.Time, last bool) pflag.Value {
 			*at = moment
 			return nil
 		}
-		day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+		day, err := time.Parse(time.DateOnly, text)
 		if err != nil {
 			return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
 		}
-		if last {
-			day = day.AddDate(0, 0, 1).Add(-time.Millisecond)
+		if *at = beginOf(day, time.Local); last {
+			*at = endOf(day, time.Local)
 		}
-		*at = day
 		return nil
 	})
+}
+
+// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others have it twice.
+func beginOf(day time.Time, zone *time.Location) time.Time {
+	date := day.Format(time.DateOnly)
+	from := time.Date(day.Year(), day.Month(), day.Day()-1, 12, 0, 0, 0, zone)
+	seconds := sort.Search(48*60*60, func(s int) bool {
+		return from.Add(time.Duration(s)*time.Second).Format(time.DateOnly) >= date
+	})
+	return from.Add(time.Duration(seconds) * time.Second)
+}
+
+// endOf returns the last millisecond of a day in a zone.
+func endOf(day time.Time, zone *time.Location) time.Time {
+	return beginOf(day.AddDate(0, 0, 1), zone).Add(-time.Millisecond)
+}
+
+// CheckAddr refuses an --addr on which nothing can listen.
+func CheckAddr(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return UsageError("--addr %q: must be host:port, as in 127.0.0.1:4874", text)
+	}
+	return nil
 }

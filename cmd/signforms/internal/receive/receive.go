@@ -62,6 +62,9 @@ addresses, ids, links and answers are replaced, so the signature does not match 
 }
 
 func (r *receiver) run(cmd *cobra.Command) error {
+	if err := cli.CheckAddr(r.addr); err != nil {
+		return err
+	}
 	var err error
 	if r.all, err = r.secrets.read(); err != nil {
 		return err

@@ -83,6 +83,9 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	if f.sync != string(sqlitestore.Normal) && f.sync != string(sqlitestore.Full) {
 		return nil, cli.UsageError("--sync is %q: it must be normal or full", f.sync)
 	}
+	if err := cli.CheckAddr(f.addr); err != nil {
+		return nil, err
+	}
 	if err := checkPublicURL(f.publicURL); err != nil {
 		return nil, cli.UsageError("--public-url: %w", err)
 	}
