@@ -14,6 +14,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/google/uuid v1.6.0
 	github.com/pdfcpu/pdfcpu v0.15.0
+	github.com/rivo/uniseg v0.4.7
 	github.com/signforms/signforms-go v0.0.0
 	github.com/signforms/signforms-go/stores v0.0.0
 	github.com/smallstep/pkcs7 v0.2.3

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 func TestAnEmptyListAsCSVHasItsHeader(t *testing.T) {
@@ -80,5 +83,46 @@ func TestTablesFitATerminalOf80Columns(t *testing.T) {
 	stdout, _, _ := execute(t, "webhooks", "list", "--json")
 	for line := range strings.Lines(stdout) {
 		require.True(t, json.Valid([]byte(line)), "one record a line: %s", line)
+	}
+}
+
+// A list that breaks off ends with the code of a part, after the records that came. One that fails at once fails.
+func TestListsThatEndWithAnErrorArePartial(t *testing.T) {
+	s := newService(t, nil)
+	for range 150 {
+		s.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	}
+	for _, format := range []string{"", "--json", "--csv"} {
+		remove := s.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Nth: 2, Times: 9, Status: http.StatusBadRequest})
+		stdout, stderr, code := s.run(t, "documents list --max-attempts 1 "+format)
+		require.Equal(t, cli.ExitPartial, code, stderr)
+		require.Regexp(t, `^signforms: .*; this list ends early, after 100 records\n$`, stderr)
+		require.GreaterOrEqual(t, strings.Count(stdout, "\n"), 100)
+		remove()
+		remove = s.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Status: http.StatusBadRequest})
+		stdout, stderr, code = s.run(t, "documents list --max-attempts 1 "+format)
+		require.Equal(t, cli.ExitFailure, code, stderr)
+		require.Empty(t, stdout)
+		remove()
+	}
+}
+
+// Output that cannot be written is a failure of every command, also of those that have done their work.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	for _, args := range [][]string{
+		{"version"}, {"--version"}, {"--help"}, {"help", "serve"}, {"documents"}, {"completion", "bash"}, {"status"}, {"status", "--json"}, {"status", "--env"}, {"clock"}, {"clock", "advance", "1s"},
+		{"documents", "add", "Lease", "--signer", "ann@example.com"}, {"documents", "list", "--sandbox"}, {"documents", "list", "--sandbox", "--csv"}, {"webhooks", "add", "http://127.0.0.1:1", "--event", "new_form_response"}, {"webhooks", "list"},
+	} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip("this system has no /dev/full")
+		}
+		defer full.Close()
+		var stderr strings.Builder
+		require.Equal(t, cli.ExitFailure, run(t.Context(), hasty, args, strings.NewReader(""), full, &stderr), "%v: %s", args, stderr.String())
+		require.Equal(t, 1, strings.Count(stderr.String(), "standard output: no space left on device"), "%v: %s", args, stderr.String())
+		require.NotContains(t, stderr.String(), "--help", "%v", args)
 	}
 }

@@ -50,14 +50,18 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	root := newRoot(onService)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := cli.NewStdout(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	completeDefaults(root)
 	began := false
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !began { // cobra refused the flags or arguments
+	switch {
+	case err != nil && !began && out.Err() == nil: // cobra refused the flags or arguments
 		err = cli.UsageError("%w; see %s --help", err, cmd.CommandPath())
+	case err == nil:
+		err = out.Err()
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "signforms:", err)

@@ -133,6 +133,23 @@ func TestProgressBar(t *testing.T) {
 	require.Equal(t, 3, len(s.mailed("reminder"))-1, "one of the three has two signers who are pending")
 }
 
+// The users of these variables want no escape sequences: they get lines instead of a bar.
+func TestNoEscapesWhereTheyAreNotWanted(t *testing.T) {
+	for name, value := range map[string]string{"TERM": "dumb", "NO_COLOR": "1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
+			for _, args := range [][]string{{"documents", "remind", "--all-pending", "--yes"}, {"documents", "list"}, {"probe"}} {
+				shown, code := screen(t, 100, "", args...)
+				require.Equal(t, cli.ExitOK, code, shown)
+				require.NotContains(t, shown, "\x1b", "%v", args)
+				require.NotContains(t, shown, "\r", "%v", args)
+			}
+			require.Equal(t, 3, len(s.mailed("reminder"))-1)
+		})
+	}
+}
+
 func TestNoTerminalShowsNoBar(t *testing.T) {
 	s := newService(t, nil)
 	_, stderr, code := s.run(t, "documents remind LEASE NOTICE --yes")

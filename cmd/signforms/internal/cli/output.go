@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -49,9 +47,7 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 	w := cmd.OutOrStdout()
 	p := &Printer[T]{End: func() error { return nil }}
 	if o.JSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		p.record = func(v T) error { return encoder.Encode(shape(v)) }
+		p.record = func(v T) error { return EncodeJSON(w, shape(v), "") }
 		return p
 	}
 	for _, c := range columns {
@@ -117,20 +113,27 @@ func (p *Printer[T]) Print(v T) error {
 	return p.row(cells)
 }
 
-// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure.
+// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and the error of a
+// list of which some were printed has [ExitPartial].
 func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
-	empty := true
+	printed := 0
 	for record, err := range records {
-		empty = false
 		if err == nil {
 			err = p.Print(record)
 		}
-		if err != nil {
-			p.End()
+		if err == nil {
+			printed++
+			continue
+		}
+		if ended := p.End(); ended != nil {
+			err = errors.Join(err, ended)
+		}
+		if printed == 0 {
 			return err
 		}
+		return ExitWith(ExitPartial, fmt.Errorf("%w; this list ends early, after %s", err, Count(printed, "record", "records")))
 	}
-	if empty && p.none != nil {
+	if printed == 0 && p.none != nil {
 		return p.none()
 	}
 	return p.End()
@@ -146,30 +149,54 @@ func tabbed(w io.Writer, cells []string) error {
 }
 
 func csvRow(w io.Writer) func([]string) error {
-	out := csv.NewWriter(w)
 	return func(cells []string) error {
-		safe := make([]string, len(cells))
-		for i, c := range cells {
-			safe[i] = noFormula(c)
-		}
-		if err := out.Write(safe); err != nil {
-			return err
-		}
-		out.Flush()
-		return out.Error()
+		_, err := io.WriteString(w, csvLine(cells))
+		return err
 	}
 }
 
-// noFormula keeps a spreadsheet from reading text as a formula.
-func noFormula(s string) string {
+func csvLine(cells []string) string {
+	safe := make([]string, len(cells))
+	for i, c := range cells {
+		safe[i] = csvCell(c)
+	}
+	return strings.Join(safe, ",") + "\n"
+}
+
+// csvCell returns a cell in quotes where a reader with commas or with semicolons needs them.
+func csvCell(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
 			return ' ' // control characters could move the cursor of a terminal, or hide text
 		}
 		return r
 	}, s)
-	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@＝＋－＠\t\r", first) {
-		return "'" + s
+	s = noFormula(s)
+	if strings.ContainsAny(s, "\",;\t\r\n") || strings.HasPrefix(s, " ") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	return s
+}
+
+// noFormula keeps a spreadsheet from reading text as a formula: the text, or a part of it. One that splits lines at semicolons or tabs
+// takes a quote within a line for a letter, so an apostrophe stands before each part, and before the whole.
+func noFormula(s string) string {
+	var b strings.Builder
+	begins, found := true, strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r")
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune(";\t\r\n", r):
+			begins = true
+		case begins && strings.ContainsRune("=+-@＝＋－＠", r):
+			found, begins = true, false
+			b.WriteByte('\'')
+		case r != ' ' && r != '"':
+			begins = false
+		}
+		b.WriteRune(r)
+	}
+	if text := b.String(); found && !strings.HasPrefix(text, "'") {
+		return "'" + text
+	}
+	return b.String()
 }

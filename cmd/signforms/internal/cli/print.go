@@ -1,31 +1,28 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
 // PrintJSON prints what --json of a command on a sandbox prints: one object over several lines, or one line for each of [JSONLines].
 func PrintJSON(w io.Writer, v any) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	if lines, ok := v.(JSONLines); ok {
-		for _, line := range lines {
-			if err := out.Encode(line); err != nil {
-				return err
-			}
-		}
-		return nil
+	lines, ok := v.(JSONLines)
+	if !ok {
+		return EncodeJSON(w, v, "  ")
 	}
-	out.SetIndent("", "  ")
-	return out.Encode(v)
+	for _, line := range lines {
+		if err := EncodeJSON(w, line, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// jsonLines are records that --json prints one per line.
+// JSONLines are records that --json prints one per line.
 type JSONLines []any
 
 // Lines has --json print each item on a line of its own.
@@ -40,22 +37,27 @@ func Lines[T any](items []T) (all JSONLines) {
 func PrintTable[T any](cmd *cobra.Command, columns []Column[T], items []T) {
 	p := NewPrinter(cmd, Output{}, columns, func(v T) any { return v }, len(items))
 	for _, item := range items {
-		p.Print(item) // an error of a closed pipe cannot be shown
+		p.Print(item) // Stdout keeps the error
 	}
 	p.End()
 }
 
 // PrintRows prints lines of cells in columns.
 func PrintRows(w io.Writer, rows ...[]string) {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(out, "\t")
+			if i == len(widths) {
+				widths = append(widths, 0)
 			}
-			fmt.Fprint(out, Plain(cell))
+			widths[i] = max(widths[i], width(Plain(cell)))
 		}
-		fmt.Fprintln(out)
 	}
-	out.Flush()
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(padded(Plain(cell), widths[i]+gap))
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
 }

@@ -35,7 +35,7 @@ const betweenLines = 10 * time.Second
 
 // NewProgress starts showing progress. The caller calls end.
 func NewProgress(w io.Writer, verb string, total int) *progress {
-	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && TerminalWidth(w) > 0, done: make(chan struct{}), began: time.Now(), reported: time.Now()}
+	p := &progress{w: w, verb: verb, total: total, bar: total > 1 && Moves(w), done: make(chan struct{}), began: time.Now(), reported: time.Now()}
 	if p.bar {
 		p.ticker = time.NewTicker(time.Second)
 		p.ended.Go(func() {

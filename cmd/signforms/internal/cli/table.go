@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // table prints aligned rows. Its first page sets the widths of all rows.
@@ -53,7 +52,7 @@ func (t *table) measure() {
 	t.widths = make([]int, len(t.long))
 	for i := range t.widths {
 		for _, row := range t.rows {
-			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(row[i]))
+			t.widths[i] = max(t.widths[i], width(row[i]))
 		}
 	}
 	t.shrink(t.long, wellCut)
@@ -97,16 +96,13 @@ func (t *table) print(cells []string) error {
 		if t.widths[i] == 0 {
 			continue
 		}
-		n := utf8.RuneCountInString(c)
 		switch {
-		case t.times[i] && n > t.widths[i]:
-			c = string([]rune(c)[:t.widths[i]])
-			n = t.widths[i]
-		case t.long[i] && n > t.widths[i]:
-			c = string([]rune(c)[:max(t.widths[i]-1, 0)]) + "…"
-			n = t.widths[i]
+		case t.times[i] && len(c) > t.widths[i]:
+			c = c[:t.widths[i]]
+		case t.long[i]:
+			c = cut(c, t.widths[i])
 		}
-		b.WriteString(c + strings.Repeat(" ", max(t.widths[i]-n, 0)+gap))
+		b.WriteString(padded(c, t.widths[i]+gap))
 	}
 	_, err := fmt.Fprintln(t.w, strings.TrimRight(b.String(), " "))
 	return err

@@ -2,21 +2,60 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
+// Stdout is standard output. It keeps the first error of a write, for commands whose printing returns none.
+type Stdout struct {
+	w   io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// NewStdout returns a Stdout that writes to w. It is safe for concurrent use.
+func NewStdout(w io.Writer) *Stdout { return &Stdout{w: w} }
+
+func (s *Stdout) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.w.Write(p)
+	if err != nil {
+		err = fmt.Errorf("standard output: %w", PathCause(err))
+		s.err = cmp.Or(s.err, err)
+	}
+	return n, err
+}
+
+// Err returns the first error of a write.
+func (s *Stdout) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
 // terminal returns the file of a reader or writer, and whether it is a terminal.
 func terminal(stream any) (*os.File, bool) {
+	if s, ok := stream.(*Stdout); ok {
+		stream = s.w
+	}
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Moves reports whether w is a terminal on which the cursor may be moved: not with TERM=dumb, nor with NO_COLOR, whose users want no
+// escape sequences.
+func Moves(w io.Writer) bool {
+	return TerminalWidth(w) > 0 && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
 // TerminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.

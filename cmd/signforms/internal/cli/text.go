@@ -6,17 +6,49 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/rivo/uniseg"
 )
 
 // Plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) && r != joiner && r != nonJoiner {
 			return ' '
 		}
 		return r
 	}, s)
 }
+
+// The joiners have no width. They choose shapes of letters, and make one emoji of several.
+const (
+	nonJoiner = '\u200c'
+	joiner    = '\u200d'
+)
+
+// width returns how many cells of a terminal a text takes: two for wide characters, none for combining ones.
+func width(s string) int { return uniseg.StringWidth(s) }
+
+// cut returns as much of a text as fits into so many cells, with an ellipsis if that is not all.
+func cut(s string, cells int) string {
+	if width(s) <= cells {
+		return s
+	}
+	kept, free := "", cells-1
+	for rest, state := s, -1; rest != ""; {
+		var cluster string
+		var n int
+		cluster, rest, n, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if free -= n; free < 0 {
+			break
+		}
+		kept += cluster
+	}
+	return kept + "…"
+}
+
+// padded fills a text with blanks up to so many cells.
+func padded(s string, cells int) string { return s + strings.Repeat(" ", max(cells-width(s), 0)) }
 
 // Count returns a number with its word, as in 1 document or 2 documents.
 func Count(n int, one, many string) string {

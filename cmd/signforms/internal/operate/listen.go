@@ -327,9 +327,7 @@ func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAn
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sandbox.json {
-		out := json.NewEncoder(l.stdout)
-		out.SetEscapeHTML(false)
-		out.Encode(line) // an error of a closed pipe cannot be shown
+		cli.EncodeJSON(l.stdout, line, "") // Stdout keeps the error
 		return
 	}
 	fmt.Fprintln(l.stdout, line.text())

@@ -99,7 +99,7 @@ func (c *probeCommand) run(cmd *cobra.Command, _ []string) error {
 	}
 	o.Transport = detached{counted(cmd.ErrOrStderr(), o.Transport)}
 	rep, err := probe.Run(cmd.Context(), o)
-	if cli.TerminalWidth(cmd.ErrOrStderr()) > 0 {
+	if cli.Moves(cmd.ErrOrStderr()) {
 		fmt.Fprint(cmd.ErrOrStderr(), "\r\x1b[K")
 	}
 	return errors.Join(c.print(cmd, rep, err), partial(rep, err))
@@ -205,7 +205,7 @@ one reminded; then nothing more is asked.
 
 // counted shows the number of requests on a terminal.
 func counted(w io.Writer, next http.RoundTripper) http.RoundTripper {
-	if cli.TerminalWidth(w) == 0 {
+	if !cli.Moves(w) {
 		return next
 	}
 	n := 0
