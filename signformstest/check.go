@@ -16,8 +16,8 @@ type Contents struct {
 }
 
 // CheckRecords reads every record of a storage and every file that belongs to one, and changes nothing. It calls problem with each
-// record that this version of the package cannot read, each record that another one names and that is missing, and each file that
-// is missing or damaged. Its error says that the storage could not be read to its end. The storage must not be in use by a [Server].
+// record that this version of the package cannot read, each record that another one names and that is missing, a missing record of the
+// service itself, and each file that is missing or damaged. Its error says that the storage could not be read to its end. The storage must not be in use by a [Server].
 func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (Contents, error) {
 	c := checker{codec: record.New(), there: map[link]bool{}, found: Contents{Files: map[string]bool{}}}
 	err := storage.Load(ctx, func(r Record) error {
@@ -32,6 +32,9 @@ func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (C
 	})
 	if err != nil {
 		return c.found, err
+	}
+	if c.found.Records > 0 && !c.service {
+		problem(errNoService.Error())
 	}
 	for _, l := range c.links {
 		if !c.there[l.to] {
@@ -56,11 +59,12 @@ func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (C
 
 // checker collects what records need.
 type checker struct {
-	codec *record.Codec
-	there map[link]bool // records that others belong to
-	links []struct{ from, to link }
-	files []struct{ of, hash string }
-	found Contents
+	codec   *record.Codec
+	service bool          // there is the record of the service itself
+	there   map[link]bool // records that others belong to
+	links   []struct{ from, to link }
+	files   []struct{ of, hash string }
+	found   Contents
 }
 
 type link struct {
@@ -74,6 +78,9 @@ func (c *checker) add(w store.Write) {
 		c.links = append(c.links, struct{ from, to link }{link{w.Kind, w.ID}, link{kind, id}})
 	}
 	switch v := w.Value.(type) {
+	case *store.Service:
+		c.service = v.WorkspaceID != ""
+		belongs(store.KindWorkspace, v.WorkspaceID)
 	case *store.Workspace, *signing.Template, *signing.Form:
 		c.there[link{w.Kind, w.ID}] = true
 	case *store.Key:

@@ -125,6 +125,7 @@ func TestCheckRecords(t *testing.T) {
 		"form_link " + of("form_link").ID + " belongs to form " + form + ", which":  gone("form"),
 		"response " + of("response").ID + " belongs to form " + form + ", which is": gone("form"),
 		" belongs to workspace " + of("workspace").ID + ", which is missing":        gone("workspace"),
+		"holds records, but none of the service itself":                             gone("service"),
 		"cannot be read: it is damaged":                                             changed,
 		"cannot be read: no blob " + blobs[1].ID:                                    blobs[1],
 		"which this version of the program does not know":                           {Kind: "later", ID: "1", Data: []byte("{}")},

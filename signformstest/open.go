@@ -35,7 +35,7 @@ func (s *Server) open() error {
 	case k.loaded == 0:
 		err = s.begin()
 	case service.WorkspaceID == "":
-		err = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
+		err = errNoService
 	default:
 		err = s.resume(service)
 	}
@@ -44,6 +44,8 @@ func (s *Server) open() error {
 	}
 	return err
 }
+
+var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
 
 // begin makes the server's own workspace. Do not change the order in which ids are made: with a seed they are always the same.
 func (s *Server) begin() error {

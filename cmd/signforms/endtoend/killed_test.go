@@ -153,6 +153,7 @@ func TestKilledUnderLoad(t *testing.T) {
 			s.kill(t)
 		})
 		require.NoError(t, err)
+		require.NotContains(t, s.stderr.String(), "lacks the last saves")
 		in.mu.Lock()
 		in.life++
 		in.mu.Unlock()

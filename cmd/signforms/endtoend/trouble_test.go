@@ -94,6 +94,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 		s.stop(t)
 		edit(t, data, "update document set data = "+change)
+		resum(t, data)
 		before, err := os.ReadFile(data)
 		require.NoError(t, err)
 		_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
@@ -119,6 +120,21 @@ func edit(t *testing.T, data, statement string) {
 	require.EqualValues(t, 1, rows)
 }
 
+// resum gives all records the checksums with which a program would have saved them.
+func resum(t *testing.T, data string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", data)
+	require.NoError(t, err)
+	defer db.Close()
+	total := "0"
+	for _, kind := range []string{"api_key", "audit", "document", "message", "service", "workspace"} {
+		_, err := db.ExecContext(t.Context(), fmt.Sprintf(`update %[1]s set sum = record_sum('%[1]s', id, data)`, kind))
+		require.NoError(t, err)
+		total += fmt.Sprintf(" + (select coalesce(sum(sum), 0) from %s)", kind)
+	}
+	edit(t, data, "update _saved set sums = "+total)
+}
+
 // The sandbox's time continues where it was, although the machine's clock was set back by a day.
 func TestClockSetBack(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
@@ -129,6 +145,7 @@ func TestClockSetBack(t *testing.T) {
 	s.stop(t)
 	// Without the stored advance, the records look like those of a machine whose clock was a day ahead until now.
 	edit(t, data, `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
+	resum(t, data)
 
 	s = start(t, "--data", data)
 	require.NoError(t, s.client.Get(t.Context(), "/clock", nil, &after))

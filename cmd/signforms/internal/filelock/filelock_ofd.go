@@ -28,8 +28,8 @@ func tryContent(f *os.File, shared bool) error {
 	switch {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EACCES):
 		return ErrLocked
-	case errors.Is(err, unix.EINVAL): // the system has no such locks
-		return nil
+	case errors.Is(err, unix.EINVAL):
+		return errors.ErrUnsupported
 	}
 	return err
 }

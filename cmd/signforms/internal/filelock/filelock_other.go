@@ -2,7 +2,9 @@
 
 package filelock
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
-// tryContent does nothing, because these systems have no such locks.
-func tryContent(*os.File, bool) error { return nil }
+func tryContent(*os.File, bool) error { return errors.ErrUnsupported }

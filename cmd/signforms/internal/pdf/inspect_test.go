@@ -117,6 +117,16 @@ func TestSealerSurvivesStorage(t *testing.T) {
 	require.NoError(t, err)
 	mixed := append(bytes.Clone(text[:bytes.Index(text, []byte("-----BEGIN CERT"))]), other[bytes.Index(other, []byte("-----BEGIN CERT")):]...)
 	require.ErrorContains(t, again.UnmarshalText(mixed), "another key")
+
+	for i := range text {
+		damaged := bytes.Clone(text)
+		damaged[i] ^= 1
+		if again.UnmarshalText(damaged) == nil {
+			same, err := again.MarshalText()
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(same), "byte %d was changed, and nothing noticed", i)
+		}
+	}
 }
 
 func TestMissing(t *testing.T) {

@@ -96,6 +96,9 @@ func (s *Sealer) UnmarshalText(text []byte) error {
 	if !key.PublicKey.Equal(certificate.PublicKey) {
 		return errors.New("pdf: the sealer's certificate belongs to another key")
 	}
+	if err := certificate.CheckSignature(certificate.SignatureAlgorithm, certificate.RawTBSCertificate, certificate.Signature); err != nil {
+		return fmt.Errorf("pdf: the sealer's certificate is not as it was made: %w", err)
+	}
 	s.key, s.certificate = key, certificate
 	return nil
 }

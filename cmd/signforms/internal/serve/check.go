@@ -18,22 +18,16 @@ func Check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Examine a sandbox's data file",
-		Long: `Check reads a data file of serve whole: its pages, every record, every PDF and picture, and whether the
-templates, forms and workspaces that records belong to are there. A changed letter in a record, or a missing record
-that nothing belongs to, does not show. It prints each problem on a line, and exits with 1 when there is one. It
-changes nothing.
+		Long: `Check reads a data file of serve whole: its pages, the key that seals, every record, every PDF and picture. It
+compares them with their checksums, and the number of changes with the one in the lock file beside it. What makes the
+start fail, check finds too. It prints each problem on a line, and exits with 1 when there is one. It changes nothing.
 
 A file that is in use is refused: stop the sandbox, or check a copy made by backup. One that was not closed, as after
-a crash, is first copied to the folder for temporary files.`,
+a crash, or is of an older version, is first copied to the folder for temporary files.`,
 		Example: "  signforms check sandbox.db",
 		Args:    cli.ExactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := sqlitestore.Examine(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer e.Close()
-			return report(cmd, e)
+			return report(cmd, args[0])
 		},
 	}
 }
@@ -52,12 +46,7 @@ command exits with 1 when that finds a problem, and the copy stays.`,
 			if err := sqlitestore.Backup(cmd.Context(), args[0], args[1]); err != nil {
 				return err
 			}
-			e, err := sqlitestore.Examine(cmd.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			defer e.Close()
-			return report(cmd, e)
+			return report(cmd, args[1])
 		},
 	}
 }
@@ -69,13 +58,18 @@ func fileAndCopy(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// report prints what an examination finds.
-func report(cmd *cobra.Command, e *sqlitestore.Examination) error {
+// report examines a file and prints what it finds.
+func report(cmd *cobra.Command, file string) error {
 	problems := 0
 	problem := func(text string) {
 		problems++
 		fmt.Fprintln(cmd.OutOrStdout(), cli.Plain(text))
 	}
+	e, err := sqlitestore.Examine(cmd.Context(), file, problem)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
 	found, err := examine(cmd.Context(), e, problem)
 	if err != nil {
 		return err
@@ -93,12 +87,19 @@ func report(cmd *cobra.Command, e *sqlitestore.Examination) error {
 }
 
 func examine(ctx context.Context, e *sqlitestore.Examination, problem func(string)) (signformstest.Contents, error) {
-	if err := e.Pages(ctx, problem); err != nil {
+	if err := e.Pages(ctx); err != nil {
 		return signformstest.Contents{}, err
 	}
 	found, err := signformstest.CheckRecords(ctx, e, problem)
 	if err != nil {
 		return found, err
+	}
+	key, err := e.Key(ctx)
+	if err == nil && len(key) > 0 {
+		_, err = readKey(e.Path(), key)
+	}
+	if err != nil {
+		problem(err.Error())
 	}
 	return found, e.Blobs(ctx, func(hash string) {
 		if _, belongs := found.Files[hash]; !belongs {

@@ -44,11 +44,20 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, er
 		if err != nil {
 			return nil, err
 		}
-		if err := sealer.UnmarshalText(text); err != nil {
-			return nil, fmt.Errorf("the data file %s: %w", store.Path(), err)
+		if sealer, err = readKey(store.Path(), text); err != nil {
+			return nil, err
 		}
 	}
 	return &finisher{sealer: sealer, pdfs: pdfprocess.New(), begun: make(chan struct{})}, nil
+}
+
+// readKey reads the sealing key that a data file holds.
+func readKey(file string, text []byte) (*pdf.Sealer, error) {
+	sealer := &pdf.Sealer{}
+	if err := sealer.UnmarshalText(text); err != nil {
+		return nil, fmt.Errorf("the data file %s: %w", file, err)
+	}
+	return sealer, nil
 }
 
 // begin sets the server. The server may have called finish before, which waits for this.

@@ -73,6 +73,14 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err := f.applySeed(ctx, api, seed); err != nil {
 		return err
 	}
+	if store != nil {
+		if missing := store.Missing(); missing > 0 {
+			o.Logger.Warn("the data file lacks the last saves of the run before: the power failed, or its -wal was damaged or removed", "saves", missing, "data", data)
+		}
+		if err := store.Sync(ctx); err != nil { // so that not even a loss of power takes back what is about to be printed
+			return err
+		}
+	}
 	site.begin(api, func() error { return checkStorage(store, server) }, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
 	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
 		return err

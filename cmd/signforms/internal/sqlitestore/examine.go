@@ -15,45 +15,108 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // Examination is a file that is open for reading alone: call no Save.
 type Examination struct {
 	*Store
-	copied string // a folder; empty: the file itself is read
+	problem func(string)
+	copied  string // a folder; empty: the file itself is read
 }
 
-// Examine opens a file that no program uses, and keeps it from being used until Close. Of the files there it changes
-// the lock file alone. A file that was not closed is examined in a temporary copy, as reading it would complete it.
-func Examine(ctx context.Context, path string) (_ *Examination, err error) {
-	e, err := lockToRead(path)
+// Examine opens a file that no program uses, and keeps it from being used until Close, without changing anything there. A file that was
+// not closed, or is an older version's, is examined in a temporary copy, as reading or migrating it would change it. problem is called
+// with what the methods find.
+func Examine(ctx context.Context, path string, problem func(string)) (*Examination, error) {
+	e, last, err := openToRead(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	e.problem = problem
+	if err = e.migrateCopy(ctx); err == nil {
+		err = e.count(ctx, last)
+	}
+	if err != nil {
+		e.Close()
+		return nil, e.refusal(err)
+	}
+	if e.missing > 0 {
+		problem(fmt.Sprintf("the last %d saves are missing: the power failed, or the -wal was damaged or removed", e.missing))
+	}
+	return e, nil
+}
+
+func openToRead(ctx context.Context, path string) (_ *Examination, last *witness, err error) {
+	e, err := lockToRead(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer func() {
 		if err != nil {
 			e.Close()
 		}
 	}()
-	source := e.path
-	if e.copied, err = copyUnclosed(e.path); err != nil {
-		return nil, fmt.Errorf("copying a data file that was not closed: %w", err)
+	if e.open.lock != nil {
+		if last, err = e.open.witness(); err != nil {
+			return nil, nil, e.refusal(err)
+		}
 	}
-	how := "mode=ro&immutable=1"
-	if e.copied != "" {
-		source, how = filepath.Join(e.copied, "copy"), "mode=rw"
+	if e.unclosed() {
+		err = e.copy()
+	} else {
+		e.db, err = sql.Open("sqlite", fileURL(e.path, "mode=ro&immutable=1"))
 	}
-	if e.db, err = sql.Open("sqlite", fileURL(source, how)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
 	version, err := schemaVersion(ctx, e.db)
 	if err == nil && version == 0 {
 		err = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
 	}
-	return e, e.refusal(err)
+	return e, last, e.refusal(err)
 }
 
-// lockToRead locks a file as Open does, but makes no lock file and needs no right to write.
+// migrateCopy brings an older version's file to the current schema, in a copy.
+func (e *Examination) migrateCopy(ctx context.Context) error {
+	version, err := schemaVersion(ctx, e.db)
+	if err != nil || version == len(migrations) {
+		return err
+	}
+	if e.copied == "" {
+		e.db.Close()
+		if err := e.copy(); err != nil {
+			return err
+		}
+	}
+	return migrate(ctx, e.db)
+}
+
+// unclosed reports whether there is a WAL or a journal beside the file.
+func (e *Examination) unclosed() bool {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(e.path + suffix); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// copy copies the file with what is beside it to a new folder, and opens the copy.
+func (e *Examination) copy() (err error) {
+	if e.copied, err = os.MkdirTemp("", "signforms-check-*"); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if err := copyFile(filepath.Join(e.copied, "copy"+suffix), e.path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("copying a data file to examine the copy: %w", err)
+		}
+	}
+	e.db, err = sql.Open("sqlite", fileURL(filepath.Join(e.copied, "copy"), "mode=rw"))
+	return err
+}
+
+// lockToRead locks a file against Open. Examinations may go on side by side.
 func lockToRead(path string) (_ *Examination, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
@@ -66,12 +129,15 @@ func lockToRead(path string) (_ *Examination, err error) {
 		return nil, fmt.Errorf("opening the data file: %w", err)
 	}
 	err = filelock.TryContent(e.open.file, true)
-	if lock, refused := os.OpenFile(path+".lock", os.O_RDWR, 0); refused == nil {
-		e.lock = lock
-		err = cmp.Or(claim(lock), err)
-	} else if lock, missing := os.Open(path + ".lock"); missing == nil { // it names no process then
-		e.lock = lock
-		err = cmp.Or(filelock.Try(lock), err)
+	if lock, missing := os.Open(path + ".lock"); missing == nil {
+		e.open.lock = lock
+	}
+	unsupported := errors.Is(err, errors.ErrUnsupported)
+	if unsupported {
+		err = nil
+	}
+	if (err != nil || unsupported) && e.open.lock != nil { // only then, as its lock is that of the process which it names
+		err = cmp.Or(tryLock(e.open.lock), err)
 	}
 	if errors.Is(err, ErrInUse) {
 		err = fmt.Errorf("the data file %s is %w: stop that, or copy the file with signforms backup and check the copy", path, err)
@@ -81,27 +147,6 @@ func lockToRead(path string) (_ *Examination, err error) {
 		return nil, err
 	}
 	return e, nil
-}
-
-// copyUnclosed copies a file with its WAL or journal to a new folder. It returns "" when there is neither.
-func copyUnclosed(path string) (folder string, err error) {
-	unclosed := false
-	for _, suffix := range []string{"-wal", "-journal"} {
-		info, err := os.Stat(path + suffix)
-		unclosed = unclosed || err == nil && info.Size() > 0
-	}
-	if !unclosed {
-		return "", nil
-	}
-	if folder, err = os.MkdirTemp("", "signforms-check-*"); err != nil {
-		return "", err
-	}
-	for _, suffix := range []string{"", "-wal", "-journal"} {
-		if err := copyFile(filepath.Join(folder, "copy"+suffix), path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return folder, err
-		}
-	}
-	return folder, nil
 }
 
 func copyFile(to, from string) error {
@@ -128,13 +173,30 @@ func (e *Examination) Close() error {
 	return err
 }
 
-// Pages calls problem with each thing that SQLite finds wrong with the file's pages and indexes, 100 at most.
-func (e *Examination) Pages(ctx context.Context, problem func(string)) error {
+// Load is that of a [Store], but goes on with a record that is not as it was saved.
+func (e *Examination) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+	return e.load(ctx, yield, func(found error) error {
+		e.problem(found.Error())
+		return nil
+	})
+}
+
+// Pages finds what is wrong with the file's pages and indexes by SQLite's own rules, 100 things at most.
+func (e *Examination) Pages(ctx context.Context) error {
 	return e.each(ctx, `pragma integrity_check(100)`, func(found string) {
 		if found != "ok" {
-			problem(found)
+			e.problem(found)
 		}
 	})
+}
+
+// Key returns the key that a program would find: see [Store.SealingKey]. It is empty when there is none yet.
+func (e *Examination) Key(ctx context.Context) ([]byte, error) {
+	key, old, _, err := e.keys(ctx)
+	if len(key) == 0 {
+		key = old
+	}
+	return key, err
 }
 
 // Blobs calls fn with the hash of each file that is stored.
@@ -225,9 +287,9 @@ func nameCopy(temporary, to string) error {
 	return err
 }
 
-// openToCopy opens a file that is in use as another reader. It examines one that is not, as SQLite would change it.
+// openToCopy opens a file that is in use as another reader. One that is not is opened as by Examine, as SQLite would change it.
 func openToCopy(ctx context.Context, path string) (db *sql.DB, release func() error, err error) {
-	e, err := Examine(ctx, path)
+	e, _, err := openToRead(ctx, path)
 	if err == nil {
 		return e.db, e.Close, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,6 +28,9 @@ func filesOf(t *testing.T, folder string) map[string]string {
 	return all
 }
 
+// none fails the test with what an examination finds.
+func none(t *testing.T) func(string) { return func(found string) { t.Error(found) } }
+
 // An examination changes no file, of a closed file and of one as a crash leaves it, and sees what is in the WAL alone.
 func TestExamineChangesNothing(t *testing.T) {
 	path := newPath(t)
@@ -38,35 +42,41 @@ func TestExamineChangesNothing(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(crashed, name), []byte(content), 0o600))
 		}
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(crashed, "data.db.lock"), []byte("123\n"), 0o600)) // as an older version leaves it
 	require.NoError(t, s.Close())
 	for _, folder := range []string{crashed, filepath.Dir(path)} {
 		before := filesOf(t, folder)
-		e, err := sqlitestore.Examine(t.Context(), filepath.Join(folder, "data.db"))
+		e, err := sqlitestore.Examine(t.Context(), filepath.Join(folder, "data.db"), none(t))
 		require.NoError(t, err)
-		require.Equal(t, map[string]string{"document 1": "in the WAL"}, contents(t, e.Store))
-		require.NoError(t, e.Pages(t.Context(), func(found string) { t.Error(found) }))
+		require.Equal(t, map[string]string{"document 1": "in the WAL"}, contents(t, e))
+		require.NoError(t, e.Pages(t.Context()))
 		_, err = sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Normal)
 		require.ErrorIs(t, err, sqlitestore.ErrInUse)
-		require.NoError(t, e.Close())
+		require.NotContains(t, err.Error(), "in use by another process, process", "the lock file names a process that has ended")
+		second, err := sqlitestore.Examine(t.Context(), filepath.Join(folder, "data.db"), none(t))
+		require.NoError(t, err)
+		require.NoError(t, errors.Join(second.Close(), e.Close()))
 		require.Equal(t, before, filesOf(t, folder))
 	}
 }
 
 func TestExamineRefuses(t *testing.T) {
 	path := newPath(t)
-	_, err := sqlitestore.Examine(t.Context(), path)
+	_, err := sqlitestore.Examine(t.Context(), path, none(t))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	s := open(t, path)
 	for range 2 {
-		_, err = sqlitestore.Examine(t.Context(), path)
+		_, err = sqlitestore.Examine(t.Context(), path, none(t))
 		require.ErrorIs(t, err, sqlitestore.ErrInUse)
 		require.ErrorContains(t, err, "copy the file with signforms backup and check the copy")
+		_, missing := os.Stat(path + ".lock")
+		require.Equal(t, missing == nil, strings.Contains(err.Error(), fmt.Sprintf("in use by another process, process %d:", os.Getpid())))
 		require.NoError(t, os.RemoveAll(path+".lock")) // then by the file itself
 	}
 	require.NoError(t, s.Close())
 	empty := filepath.Join(t.TempDir(), "empty.db")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	_, err = sqlitestore.Examine(t.Context(), empty)
+	_, err = sqlitestore.Examine(t.Context(), empty, none(t))
 	require.ErrorIs(t, err, sqlitestore.ErrForeign)
 }
 
@@ -95,11 +105,11 @@ func TestBackupBesideAWriter(t *testing.T) {
 		before := <-saved
 		to := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
-		e, err := sqlitestore.Examine(t.Context(), to)
+		e, err := sqlitestore.Examine(t.Context(), to, none(t))
 		require.NoError(t, err)
-		require.NoError(t, e.Pages(t.Context(), func(found string) { t.Error(found) }))
+		require.NoError(t, e.Pages(t.Context()))
 		documents, audits := 0, 0
-		for name := range contents(t, e.Store) {
+		for name := range contents(t, e) {
 			if name[0] == 'd' {
 				documents++
 			} else {

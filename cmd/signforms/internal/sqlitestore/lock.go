@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
@@ -41,41 +39,39 @@ func onlyName(path string) (string, error) {
 	return real, err
 }
 
-// takeLock locks a file, and makes it if it is missing. The lock lasts until the file is closed or the process ends. The file holds
-// the id of the process with the lock.
+// takeLock locks a file, and makes it if it is missing. The lock lasts until the file is closed or the process ends.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := claim(f); err != nil {
+	if err := tryLock(f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// claim locks an open lock file and writes the id of this process into it.
-func claim(f *os.File) error {
-	if err := filelock.Try(f); err != nil {
-		if id := holder(f); id != "" {
-			return fmt.Errorf("%w, %s", err, id)
-		}
-		return err
+// tryLock locks an open lock file. Its error names the process that has the lock.
+func tryLock(f *os.File) error {
+	err := filelock.Try(f)
+	if id := holder(f); errors.Is(err, ErrInUse) && id != "" {
+		return fmt.Errorf("%w, %s", err, id)
 	}
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}
+
+// nameHolder writes the id of this process into a lock file that it has locked.
+func nameHolder(f *os.File) error {
+	_, err := fmt.Fprintf(io.NewOffsetWriter(f, 0), processLine, os.Getpid())
 	return err
 }
 
 // holder returns the process that the lock file names, as in "process 123", or "".
 func holder(f *os.File) string {
-	text, err := io.ReadAll(io.LimitReader(f, 32))
-	id := strings.TrimSpace(string(text))
-	if _, bad := strconv.Atoi(id); err != nil || bad != nil {
+	var id int
+	if n, _ := fmt.Fscanln(io.NewSectionReader(f, 0, witnessAt), &id); n < 1 {
 		return ""
 	}
-	return "process " + id
+	return fmt.Sprintf("process %d", id)
 }

@@ -22,13 +22,14 @@ import (
 type openFile struct {
 	path string
 	file *os.File // locked; closing any descriptor of the file drops SQLite's own locks on it, so it is closed after SQLite
+	lock *os.File // has the witness
 
 	mu   sync.Mutex
 	wal  os.FileInfo // nil: no connection for writing is open
 	lost error       // once a path led elsewhere, connections may lead there too
 
-	seen, newest uint32    // SQLite's schema version: in the file when it was last checked, and as last stamped
-	stamped      time.Time // zero: not yet
+	last    witness   // of which the versions are known once it was stamped
+	stamped time.Time // zero: not yet
 }
 
 // openData opens and locks the file itself, which another program may have open by another name. It makes the file if it is missing,
@@ -40,6 +41,8 @@ func openData(path string) (*os.File, error) {
 	}
 	err = filelock.TryContent(f, false)
 	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		err = atomicfile.SyncDir(filepath.Dir(path))
 	case errors.Is(err, ErrInUse):
 		err = fmt.Errorf("the data file %s is %w, perhaps by another name; stop that, or choose another file", path, err)
 	case err != nil:
@@ -120,19 +123,30 @@ func (f *openFile) stamp(ctx context.Context, conn *sql.Conn) error {
 		version += rand.Int32N(1 << 30)
 	}
 	version += slack + rand.Int32N(1<<12) // may wrap around
+	first := f.stamped.IsZero()
+	if first {
+		var err error
+		if f.last.seen, err = f.version(); err != nil {
+			return err
+		}
+	}
+	f.last.newest = uint32(version)
+	if err := errors.Join(f.last.write(f.lock), f.lock.Sync()); err != nil { // on the disk before the version can be
+		return fmt.Errorf("writing to the lock file: %w", err)
+	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf(`pragma schema_version = %d`, version)); err != nil {
 		return err
 	}
-	if f.stamped.IsZero() { // the first version must be in the file, because all from there to the newest are taken as this program's
+	if first { // the first version must be in the file, because all from there to the newest are taken as this program's
 		if err := conn.QueryRowContext(ctx, `pragma wal_checkpoint(passive)`).Scan(new(int), new(int), new(int)); err != nil {
 			return err
 		}
 		var err error
-		if f.seen, err = f.version(); err != nil {
+		if f.last.seen, err = f.version(); err != nil {
 			return err
 		}
 	}
-	f.newest, f.stamped = uint32(version), time.Now()
+	f.stamped = time.Now()
 	return nil
 }
 
@@ -146,11 +160,42 @@ func (f *openFile) checkContents() error {
 	if err != nil {
 		return err
 	}
-	if version-f.seen > f.newest-f.seen+slack {
+	if !f.last.isOf(version) {
 		return errReplaced
 	}
-	f.seen = version
+	f.last.seen = version
 	return nil
+}
+
+var errOtherWAL = errors.New("the -wal beside it holds changes of other contents, which it would damage: " +
+	"put back the file that they belong to, or move the -wal and the -shm away")
+
+// witness returns what the lock file says about the file's last Save, or nil when it says nothing about this file. Call it before SQLite
+// opens the file.
+func (f *openFile) witness() (*witness, error) {
+	last := readWitness(f.lock)
+	if last == nil {
+		return nil, nil
+	}
+	version, err := f.version()
+	if err == nil && last.isOf(version) {
+		return last, nil
+	}
+	if err != nil && !errors.Is(err, errReplaced) {
+		return nil, err
+	}
+	if wal, err := os.Stat(f.path + "-wal"); err == nil && wal.Size() > 0 {
+		return nil, errOtherWAL
+	}
+	return nil, nil
+}
+
+// saved writes to the lock file that there was a Save with that number.
+func (f *openFile) saved(number int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last.saves = number
+	return f.last.write(f.lock)
 }
 
 // version returns the schema version in the file's header, past SQLite, which would answer from its WAL or its memory.

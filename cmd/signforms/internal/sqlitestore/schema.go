@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -13,16 +14,35 @@ const applicationID = 0x53466d73
 
 // migrations are the steps from an empty file to the current schema. The file's user_version is the number of steps that are done.
 // Add steps only at the end, and never change one.
-var migrations = []string{
-	`create table _meta (name text primary key not null, value not null);
-	 insert into _meta values ('resolved', 0);
-	 ` + createTable(signformstest.BlobKind),
-	`insert into _meta values ('sealing_key', '')`,
+var migrations = []func(kinds []string) string{
+	func([]string) string {
+		return `create table _meta (name text primary key not null, value not null);
+		 insert into _meta values ('resolved', 0);
+		 create table "blob" (id text primary key not null, data not null)`
+	},
+	func([]string) string { return `insert into _meta values ('sealing_key', '')` },
+	addSums,
 }
 
-// createTable makes the table of one kind of records. A kind gets it with its first record.
+// addSums gives each record a checksum, and the file one of all records, which shows that one is missing or an older one.
+func addSums(kinds []string) string {
+	var text strings.Builder
+	text.WriteString(`create table _saved (saves integer not null, sums integer not null); insert into _saved values (0, 0);
+		delete from _meta where name = 'resolved'; `)
+	for _, kind := range kinds {
+		if kind != signformstest.BlobKind {
+			fmt.Fprintf(&text, `alter table "%[1]s" add column sum integer not null default 0;
+				update "%[1]s" set sum = record_sum('%[1]s', id, data);
+				update _saved set sums = sums + (select coalesce(sum(sum), 0) from "%[1]s"); `, kind)
+		}
+	}
+	return text.String()
+}
+
+// createTable makes the table of one kind of records. A kind gets it with its first record. Blobs have none of these tables: their id is
+// their checksum.
 func createTable(kind string) string {
-	return `create table if not exists "` + kind + `" (id text primary key not null, data not null)`
+	return `create table if not exists "` + kind + `" (id text primary key not null, data not null, sum integer not null)`
 }
 
 // schemaVersion returns how many migrations the file has. It refuses one of another program or of a newer version.
@@ -64,7 +84,11 @@ func step(ctx context.Context, db *sql.DB, n int) error {
 		return err
 	}
 	defer tx.Rollback()
-	text := fmt.Sprintf("%s; pragma user_version = %d; pragma application_id = %d", migrations[n], n+1, applicationID)
+	kinds, err := tables(ctx, tx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%s; pragma user_version = %d; pragma application_id = %d", migrations[n](kinds), n+1, applicationID)
 	if _, err := tx.ExecContext(ctx, text); err != nil {
 		return err
 	}
@@ -72,7 +96,9 @@ func step(ctx context.Context, db *sql.DB, n int) error {
 }
 
 // tables returns the kinds of records in the file.
-func tables(ctx context.Context, db *sql.DB) ([]string, error) {
+func tables(ctx context.Context, db interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table' and name not like '\_%' escape '\' and name not like 'sqlite\_%' escape '\' order by name`)
 	if err != nil {
 		return nil, err

@@ -21,21 +21,9 @@ const oldKey = ".seal.pem"
 // in this file, the other one is removed.
 func (s *Store) SealingKey(ctx context.Context, choose func(old []byte) ([]byte, error)) ([]byte, error) {
 	beside := s.path + oldKey
-	old, err := os.ReadFile(beside)
-	there := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if len(bytes.Trim(old, "\x00")) == 0 { // the power failed before its content was on the disk
-		old = nil
-	}
-	var key []byte
-	err = s.db.QueryRowContext(ctx, `select value from _meta where name = 'sealing_key'`).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, s.damaged(errors.New("the row of the sealing key is missing"))
-	}
+	key, old, there, err := s.keys(ctx)
 	if err != nil {
-		return nil, s.refusal(err)
+		return nil, err
 	}
 	if len(key) == 0 {
 		if key, err = choose(old); err != nil {
@@ -49,6 +37,23 @@ func (s *Store) SealingKey(ctx context.Context, choose func(old []byte) ([]byte,
 		return key, s.removeTakenOver(ctx, beside)
 	}
 	return key, nil
+}
+
+// keys returns the key in this file, which is empty as long as there is none, the one in the file beside it, and whether that is there.
+func (s *Store) keys(ctx context.Context) (key, old []byte, there bool, err error) {
+	old, err = os.ReadFile(s.path + oldKey)
+	there = err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, err
+	}
+	if len(bytes.Trim(old, "\x00")) == 0 { // the power failed before its content was on the disk
+		old = nil
+	}
+	err = s.db.QueryRowContext(ctx, `select value from _meta where name = 'sealing_key'`).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil, false, s.damaged(errors.New("the row of the sealing key is missing"))
+	}
+	return key, old, there, s.refusal(err)
 }
 
 // removeTakenOver removes a file whose content is in this one. A checkpoint syncs the data file first. When another program reads

@@ -40,10 +40,10 @@ var (
 
 // Store is an open file. It is a [signformstest.Storage] and is safe for concurrent use.
 type Store struct {
-	path string
-	open openFile
-	lock *os.File
-	db   *sql.DB
+	path    string
+	open    openFile
+	db      *sql.DB
+	missing int64
 
 	mu     sync.Mutex // guards the fields below, and allows one Save at a time
 	writer *writer    // nil: the next Save opens one
@@ -77,7 +77,7 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("locking the data file: %w", err)
 	}
-	s := &Store{path: path, open: openFile{path: path}, lock: lock}
+	s := &Store{path: path, open: openFile{path: path, lock: lock}}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -85,6 +85,13 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	}()
 	if s.open.file, err = openData(path); err != nil {
 		return nil, err
+	}
+	if err := nameHolder(lock); err != nil {
+		return nil, fmt.Errorf("writing to the lock file: %w", err)
+	}
+	last, err := s.open.witness()
+	if err != nil {
+		return nil, s.refusal(err)
 	}
 	if s.db, err = sql.Open("sqlite", dataSource(path, mode)); err != nil {
 		return nil, err
@@ -95,7 +102,37 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 	if err := s.openWriter(ctx); err != nil {
 		return nil, s.refusal(err)
 	}
-	return s, nil
+	return s, s.count(ctx, last)
+}
+
+// count compares the number of Saves in the file with that of the witness, if there is one.
+func (s *Store) count(ctx context.Context, last *witness) error {
+	if err := s.saved(ctx, "saves", &s.open.last.saves); err != nil {
+		return err
+	}
+	if last != nil {
+		s.missing = max(last.saves-s.open.last.saves, 0)
+	}
+	return nil
+}
+
+// saved reads a column of the one row that is about all Saves.
+func (s *Store) saved(ctx context.Context, column string, to *int64) error {
+	err := s.db.QueryRowContext(ctx, `select `+column+` from _saved`).Scan(to)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s.damaged(errors.New("the row that counts its changes is missing"))
+	}
+	return s.refusal(err)
+}
+
+// Missing returns how many of the last Saves were not in the file when it was opened, as the lock file of the program before knows
+// them. That is so after a loss of power with [Normal], and when a WAL was damaged or removed. It is 0 when the lock file is gone.
+func (s *Store) Missing() int64 { return s.missing }
+
+// Sync returns when all that was saved is on the disk. With [Full] it always is.
+func (s *Store) Sync(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `pragma wal_checkpoint(passive)`)
+	return s.refusal(err)
 }
 
 func (s *Store) openWriter(ctx context.Context) (err error) {
@@ -147,8 +184,13 @@ func fileURL(path, query string) string {
 // Path is the absolute path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Load implements [signformstest.Storage].
+// Load implements [signformstest.Storage]. It compares each record, and all of them together, with their checksums.
 func (s *Store) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+	return s.load(ctx, yield, s.damaged)
+}
+
+// load calls bad with what the checksums show. It goes on when bad returns nil.
+func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error, bad func(error) error) error {
 	if err := s.resolve(ctx); err != nil {
 		return err
 	}
@@ -159,36 +201,52 @@ func (s *Store) Load(ctx context.Context, yield func(signformstest.Record) error
 	if err != nil {
 		return s.refusal(err)
 	}
+	var sums, want int64
 	for _, kind := range kinds {
 		if kind == signformstest.BlobKind {
 			continue
 		}
-		if err := s.loadKind(ctx, kind, yield); err != nil {
+		sum, err := s.loadKind(ctx, kind, yield, bad)
+		if err != nil {
 			return err
 		}
+		sums += sum
+	}
+	if err := s.saved(ctx, "sums", &want); err != nil {
+		return err
+	}
+	if sums != want {
+		return bad(errors.New("records are missing from it, or are older than the last that were saved"))
 	}
 	return nil
 }
 
-func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformstest.Record) error) error {
-	rows, err := s.db.QueryContext(ctx, `select id, data from "`+kind+`"`)
+func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformstest.Record) error, bad func(error) error) (sums int64, err error) {
+	rows, err := s.db.QueryContext(ctx, `select id, data, sum from "`+kind+`"`)
 	if err != nil {
-		return s.refusal(err)
+		return 0, s.refusal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		r := signformstest.Record{Kind: kind}
-		if err := rows.Scan(&r.ID, &r.Data); err != nil {
-			return s.refusal(err)
+		var sum int64
+		if err := rows.Scan(&r.ID, &r.Data, &sum); err != nil {
+			return 0, s.refusal(err)
 		}
+		sums += sum
 		if r.Data == nil {
 			r.Data = []byte{} // the driver returns nil for an empty value, but nil Data means a deleted record
 		}
+		if sum != recordSum(kind, r.ID, r.Data) {
+			if err := bad(fmt.Errorf("%s %s is not as it was saved: its checksum is another", kind, r.ID)); err != nil {
+				return 0, err
+			}
+		}
 		if err := yield(r); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return s.refusal(rows.Err())
+	return sums, s.refusal(rows.Err())
 }
 
 // resolve finds out whether a commit in doubt happened. A failed commit may have left frames at the end of the WAL. They are not
@@ -199,7 +257,7 @@ func (s *Store) resolve(ctx context.Context) error {
 	if !s.doubt {
 		return nil
 	}
-	if _, err := s.db.ExecContext(ctx, `update _meta set value = value + 1 where name = 'resolved'`); err != nil {
+	if _, err := s.db.ExecContext(ctx, `update _saved set saves = saves + 1`); err != nil {
 		return s.refusal(err)
 	}
 	s.doubt = false
@@ -223,9 +281,10 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("saving: %w", err)
 	}
+	var number int64
 	err := s.open.stamp(ctx, s.writer.conn)
 	if err == nil {
-		err = s.writer.write(ctx, records)
+		number, err = s.writer.write(ctx, records)
 	}
 	if err != nil {
 		s.rollBack(ctx)
@@ -233,6 +292,7 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	}
 	if err = s.writer.commit(ctx); err == nil {
 		s.doubt = false
+		_ = s.open.saved(number)          // an older number shows less, but nothing that is false
 		if err := s.Check(); err != nil { // after the commit, because the file could be moved until then
 			return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
 		}
@@ -337,9 +397,9 @@ func (s *Store) Close() error {
 		errs = append(errs, s.open.file.Close())
 		s.open.file = nil
 	}
-	if s.lock != nil {
-		errs = append(errs, s.lock.Close()) // the lock file stays: removing it would race with the next process that locks it
-		s.lock = nil
+	if s.open.lock != nil {
+		errs = append(errs, s.open.lock.Close()) // the lock file stays: removing it would race with the next process that locks it
+		s.open.lock = nil
 	}
 	return errors.Join(errs...)
 }

@@ -31,7 +31,7 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 }
 
 // contents returns the records that Load passes: data by "kind id".
-func contents(t *testing.T, s *sqlitestore.Store) map[string]string {
+func contents(t *testing.T, s signformstest.Storage) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, s.Load(t.Context(), func(r signformstest.Record) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,9 +15,15 @@ import (
 
 // writer is the one connection that writes, with its prepared statements.
 type writer struct {
-	conn             *sql.Conn
-	begin, end, undo *sql.Stmt
-	puts, deletes    map[string]*sql.Stmt // by kind
+	conn                   *sql.Conn
+	begin, end, undo, note *sql.Stmt
+	kinds                  map[string]*statements
+}
+
+// statements are those of the records of one kind.
+type statements struct {
+	put, del *sql.Stmt
+	sum      *sql.Stmt // nil for blobs
 }
 
 // openWriter takes a connection, and checks that it may write.
@@ -25,13 +32,16 @@ func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, puts: map[string]*sql.Stmt{}, deletes: map[string]*sql.Stmt{}}
+	w := &writer{conn: conn, kinds: map[string]*statements{}}
 	defer func() {
 		if err != nil {
 			w.discard()
 		}
 	}()
-	for stmt, text := range map[**sql.Stmt]string{&w.begin: "begin immediate", &w.end: "commit", &w.undo: "rollback"} {
+	for stmt, text := range map[**sql.Stmt]string{
+		&w.begin: "begin immediate", &w.end: "commit", &w.undo: "rollback",
+		&w.note: "update _saved set saves = saves + 1, sums = sums + ? returning saves",
+	} {
 		if *stmt, err = conn.PrepareContext(ctx, text); err != nil {
 			return nil, err
 		}
@@ -45,39 +55,55 @@ func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 	return w, nil
 }
 
-// write puts and deletes the records in a transaction that it leaves open.
-func (w *writer) write(ctx context.Context, records []signformstest.Record) error {
+// write puts and deletes the records in a transaction that it leaves open. It returns the number of the Save.
+func (w *writer) write(ctx context.Context, records []signformstest.Record) (number int64, err error) {
 	for _, r := range records {
 		if err := w.prepare(ctx, r.Kind); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if _, err := w.begin.ExecContext(ctx); err != nil {
-		return err
+		return 0, err
 	}
+	sums := int64(0)
 	for _, r := range records {
-		if err := w.writeOne(ctx, r); err != nil {
-			return fmt.Errorf("%s %s: %w", r.Kind, r.ID, err)
+		change, err := w.kinds[r.Kind].write(ctx, r)
+		if err != nil {
+			return 0, fmt.Errorf("%s %s: %w", r.Kind, r.ID, err)
 		}
+		sums += change
 	}
-	return nil
+	return number, w.note.QueryRowContext(ctx, sums).Scan(&number)
 }
 
-func (w *writer) writeOne(ctx context.Context, r signformstest.Record) error {
-	if r.Data == nil {
-		_, err := w.deletes[r.Kind].ExecContext(ctx, r.ID)
-		return err
+// write puts or deletes a record, and returns by how much that changes the sum of all records' checksums.
+func (s *statements) write(ctx context.Context, r signformstest.Record) (change int64, err error) {
+	if s.sum != nil {
+		var before int64
+		if err := s.sum.QueryRowContext(ctx, r.ID).Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, err
+		}
+		change = -before
 	}
-	_, err := w.puts[r.Kind].ExecContext(ctx, r.ID, value(r))
-	return err
+	switch {
+	case r.Data == nil:
+		_, err = s.del.ExecContext(ctx, r.ID)
+	case s.sum == nil:
+		_, err = s.put.ExecContext(ctx, r.ID, r.Data)
+	default:
+		sum := recordSum(r.Kind, r.ID, r.Data)
+		change += sum
+		_, err = s.put.ExecContext(ctx, r.ID, value(r.Data), sum)
+	}
+	return change, err
 }
 
 // value returns the value of the column data. Valid UTF-8 becomes text, so that sqlite3's JSON functions can read it.
-func value(r signformstest.Record) any {
-	if r.Kind != signformstest.BlobKind && utf8.Valid(r.Data) {
-		return string(r.Data)
+func value(data []byte) any {
+	if utf8.Valid(data) {
+		return string(data)
 	}
-	return r.Data
+	return data
 }
 
 func (w *writer) commit(ctx context.Context) error {
@@ -105,14 +131,14 @@ func (w *writer) discard() {
 
 // finalize closes the statements. While one is open, SQLite keeps a closed connection alive, and with it the WAL.
 func (w *writer) finalize() {
-	for _, stmt := range []*sql.Stmt{w.begin, w.end, w.undo} {
+	all := []*sql.Stmt{w.begin, w.end, w.undo, w.note}
+	for _, k := range w.kinds {
+		all = append(all, k.put, k.del, k.sum)
+	}
+	for _, stmt := range all {
 		if stmt != nil {
 			stmt.Close()
 		}
-	}
-	for kind := range w.puts {
-		w.puts[kind].Close()
-		w.deletes[kind].Close()
 	}
 }
 
@@ -123,24 +149,30 @@ var kindName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 // prepare makes the table of a kind if it is missing, and prepares its statements. The table is not part of the transaction of the
 // Save: an empty table does no harm if the transaction is undone.
 func (w *writer) prepare(ctx context.Context, kind string) error {
-	if w.puts[kind] != nil {
+	if w.kinds[kind] != nil {
 		return nil
 	}
 	if !kindName.MatchString(kind) || strings.HasPrefix(kind, "sqlite_") {
 		return fmt.Errorf("%q is not a kind of record", kind)
 	}
-	if _, err := w.conn.ExecContext(ctx, createTable(kind)); err != nil {
-		return err
+	k := &statements{}
+	texts := map[**sql.Stmt]string{
+		&k.put: `insert into "` + kind + `" (id, data) values (?, ?) on conflict (id) do update set data = excluded.data`,
+		&k.del: `delete from "` + kind + `" where id = ?`,
 	}
-	put, err := w.conn.PrepareContext(ctx, `insert into "`+kind+`" (id, data) values (?, ?) on conflict (id) do update set data = excluded.data`)
-	if err != nil {
-		return err
+	if kind != signformstest.BlobKind {
+		if _, err := w.conn.ExecContext(ctx, createTable(kind)); err != nil {
+			return err
+		}
+		texts[&k.put] = `insert into "` + kind + `" (id, data, sum) values (?, ?, ?) on conflict (id) do update set data = excluded.data, sum = excluded.sum`
+		texts[&k.sum] = `select sum from "` + kind + `" where id = ?`
 	}
-	del, err := w.conn.PrepareContext(ctx, `delete from "`+kind+`" where id = ?`)
-	if err != nil {
-		put.Close()
-		return err
+	w.kinds[kind] = k // also when a statement fails: then nothing is begun that could be undone, so the writer is discarded
+	for stmt, text := range texts {
+		var err error
+		if *stmt, err = w.conn.PrepareContext(ctx, text); err != nil {
+			return err
+		}
 	}
-	w.puts[kind], w.deletes[kind] = put, del
 	return nil
 }
