@@ -114,20 +114,28 @@ func (s *Server) closeStore() {
 	}
 }
 
-// CheckStorage returns nil when the last change could be saved. Otherwise it tries to save something now, and returns nil or why that
-// fails, in an error that matches [ErrStorage]. It returns such an error too when a file, such as a document's PDF, could not be read
-// or was damaged, and still is. Without a Storage it returns nil.
+// CheckStorage returns nil while changes can be saved, as far as is known. After one that could not, it tries to save about as much
+// (up to 32 MiB) and returns nil or why that fails, in an error that matches [ErrStorage]. It returns such an error too when a file,
+// such as a document's PDF, could not be read or was damaged, and still is. Without a Storage it returns nil.
 func (s *Server) CheckStorage() error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	if s.keeper == nil || !s.keeper.failing.Load() {
+	if s.keeper == nil || s.keeper.lacking.Load() == 0 {
 		return nil
 	}
-	return s.publicError(s.store.Update(func(tx *store.Tx) error {
-		tx.PutService(tx.Service())
-		return nil
-	}))
+	for _, room := range []int64{s.keeper.lacking.Load(), 0} {
+		err := s.store.Update(func(tx *store.Tx) error {
+			v := tx.Service()
+			v.Room = room
+			tx.PutService(v)
+			return nil
+		})
+		if err != nil {
+			return s.publicError(err)
+		}
+	}
+	return nil
 }
 
 // Reset deletes everything but the server's own workspace, API key and webhook secret: records, logs, faults, and what counted for

@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,27 +21,40 @@ type keeper struct {
 	codec   *record.Codec
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	clock   *clock      // goes on from what is loaded
-	loaded  int         // records
-	at      time.Time   // of the newest of them
-	failing atomic.Bool // the last Save failed
+	clock   *clock       // goes on from what is loaded
+	loaded  int          // records
+	at      time.Time    // of the newest of them
+	lacking atomic.Int64 // bytes that the largest failed Save needed; 0: none failed, or one that needed as much has succeeded since
 }
+
+const (
+	beside     = 16 << 10 // bytes that a storage may need for a record beside its data, such as for pages of a table and its index
+	maxLacking = 32 << 20 // bounds what CheckStorage tries to save
+)
 
 // Save makes records of the writes and saves them.
 func (k *keeper) Save(at time.Time, writes []store.Write) error {
-	records := make([]Record, len(writes))
+	records, need := make([]Record, len(writes)), int64(0)
 	for i, w := range writes {
 		records[i] = Record{Kind: string(w.Kind), ID: w.ID}
-		if w.Value == nil {
-			continue
+		if w.Value != nil {
+			var err error
+			if records[i].Data, err = k.codec.Encode(at, w); err != nil {
+				return err
+			}
 		}
-		var err error
-		if records[i].Data, err = k.codec.Encode(at, w); err != nil {
-			return err
+		need += int64(len(records[i].Data)) + beside
+		if v, ok := w.Value.(*store.Service); ok && v.Room > 0 {
+			records[i].Data = append(records[i].Data, bytes.Repeat([]byte(" "), int(v.Room))...)
+			need = v.Room // and no more, so that a try that fails makes the next no larger
 		}
 	}
 	err := k.storage.Save(k.ctx, records)
-	k.failing.Store(err != nil)
+	if lacking := k.lacking.Load(); err != nil {
+		k.lacking.Store(max(lacking, min(need, maxLacking)))
+	} else if need >= lacking {
+		k.lacking.Store(0) // a disk that is full may have room for less
+	}
 	if err == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package signformstest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -344,6 +345,62 @@ func TestMemoryStorage(t *testing.T) {
 			return m
 		}
 	})
+}
+
+// A full disk may have room for a small change where a large one has failed. CheckStorage reports that until there is room for the
+// large one, and leaves nothing behind.
+func TestCheckStorageTriesAsMuchAsFailed(t *testing.T) {
+	var room, last, atLeast atomic.Int64
+	room.Store(1 << 30)
+	storage := &storagetest.Memory{Decide: func(records []signformstest.Record) storagetest.Fate {
+		n := int64(0)
+		for _, r := range records {
+			n += int64(len(r.Data))
+		}
+		if last.Store(n); n > room.Load() || n < atLeast.Load() {
+			return storagetest.Failed
+		}
+		return storagetest.Saved
+	}}
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: start, Storage: storage})
+	large := signformstest.Document{Name: "Lease"}
+	for i := range 10 {
+		large.Signers = append(large.Signers, signformstest.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
+	}
+	room.Store(5_000)
+	_, err := srv.TryAddDocument(large)
+	require.ErrorIs(t, err, signformstest.ErrStorage)
+	var tried []int64
+	for range 3 {
+		_, err = srv.AddAPIKey()
+		require.NoError(t, err)
+		require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage)
+		tried = append(tried, last.Load())
+	}
+	require.Equal(t, tried[0], tried[2], "a try that fails makes the next no larger")
+	room.Store(1 << 30)
+	require.NoError(t, srv.CheckStorage())
+	require.Less(t, last.Load(), int64(1_000), "nothing is left of the try")
+	room.Store(5_000)
+	require.NoError(t, srv.CheckStorage())
+	_, err = srv.TryAddDocument(large)
+	require.ErrorIs(t, err, signformstest.ErrStorage)
+	room.Store(1 << 30)
+	_, err = srv.TryAddDocument(large)
+	require.NoError(t, err)
+	require.NoError(t, srv.CheckStorage())
+	require.Greater(t, last.Load(), int64(5_000), "the document has shown that there is room")
+
+	room.Store(5_000)
+	_, err = srv.TryAddDocument(large)
+	require.ErrorIs(t, err, signformstest.ErrStorage)
+	room.Store(1 << 30)
+	atLeast.Store(5_000)
+	require.ErrorIs(t, srv.CheckStorage(), signformstest.ErrStorage, "the try is saved, and what takes it away is not")
+	atLeast.Store(0)
+	before := stateOf(srv)
+	srv, _ = restart(t, srv, storage, signformstest.Options{Start: start, PublicURL: srv.PublicURL})
+	require.Equal(t, before, stateOf(srv))
 }
 
 // TestCheckStorage: CheckStorage reports a failing storage from the first change that was not saved until a save succeeds.

@@ -26,10 +26,15 @@ type Service struct {
 	Audit         int64         `json:",omitzero"`
 	Messages      int64         `json:",omitzero"`
 	Webhooks      int64         `json:",omitzero"`
+	Room          int64         `json:"-"` // bytes by which its record is padded this time, to see whether there is room for them
 }
 
-// Service returns what the service has to remember.
-func (tx *Tx) Service() Service { return *tx.s.service }
+// Service returns what the service has to remember, without Room.
+func (tx *Tx) Service() Service {
+	v := *tx.s.service
+	v.Room = 0
+	return v
+}
 
 // PutService replaces what the service has to remember.
 func (tx *Tx) PutService(v Service) {
