@@ -138,20 +138,11 @@ func (s *Server) CheckStorage() error {
 	return nil
 }
 
-// Reset deletes everything but the server's own workspace, API key and webhook secret: records, logs, faults, and what counted for
-// the reminder limit, at the service and at clients of [Server.Client]. The clock stays where it is, and ids go on. An attempt to deliver that is under way ends by itself.
+// Reset deletes everything but the server's own workspace, its API keys and the webhook secret: records, logs, faults, and what
+// counted for the reminder limit, at the service and at clients of [Server.Client]. The clock stays where it is, and ids go on. An
+// attempt to deliver that is under way ends by itself.
 func (s *Server) Reset() error {
-	err := s.store.Update(func(tx *store.Tx) error {
-		own, err := tx.Workspace(s.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		tx.Clear()
-		tx.PutWorkspace(own)
-		tx.PutKey(s.APIKey, own.ID)
-		return nil
-	})
-	if err != nil {
+	if err := s.store.Update(func(tx *store.Tx) error { return tx.Clear(s.WorkspaceID) }); err != nil {
 		return s.publicError(err)
 	}
 	s.service.RestoreLimits()

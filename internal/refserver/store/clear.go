@@ -1,7 +1,12 @@
 package store
 
-// Clear deletes every record but the service's own. There it keeps the numbers that must not be used again.
-func (tx *Tx) Clear() {
+// Clear deletes every record but the workspace with the id, its keys and the service's own. There it keeps the numbers that must not
+// be used again. An unknown workspace is a [*Missing].
+func (tx *Tx) Clear(workspaceID string) error {
+	own, err := tx.Workspace(workspaceID)
+	if err != nil {
+		return err
+	}
 	s := tx.s
 	old := s.tables
 	for _, w := range old.everything() {
@@ -14,6 +19,13 @@ func (tx *Tx) Clear() {
 	v.Deliveries, v.Webhooks, v.Audit, v.Messages = old.outbox.lastDelivery, old.outbox.lastWebhook, old.audit.last, old.messages.last
 	tx.PutService(v)
 	s.tables.arrange()
+	tx.PutWorkspace(own)
+	for key, id := range old.keys {
+		if id == own.ID {
+			tx.PutKey(key, id)
+		}
+	}
+	return nil
 }
 
 // everything lists the ids of all records but the service's own.
