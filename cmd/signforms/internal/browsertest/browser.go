@@ -18,6 +18,7 @@ import (
 	browserdomain "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,8 @@ const waitLimit = 60 * time.Second
 type Screen struct {
 	Width int // in CSS pixels
 	Dark  bool
+	// Touch makes the screen that of a phone: it is touched, and has three pixels for each of CSS.
+	Touch bool
 	// NoScript switches JavaScript off in the page.
 	NoScript bool
 }
@@ -123,7 +126,11 @@ func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.Context
 	if screen.Dark {
 		scheme = "dark"
 	}
-	p.do(chromedp.EmulateViewport(int64(screen.Width), 900))
+	phone := []chromedp.EmulateViewportOption{}
+	if screen.Touch {
+		phone = append(phone, chromedp.EmulateTouch, chromedp.EmulateMobile, chromedp.EmulateScale(3))
+	}
+	p.do(chromedp.EmulateViewport(int64(screen.Width), 900, phone...))
 	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
@@ -303,6 +310,26 @@ func (p *Page) ClickAt(x, y float64) {
 func (p *Page) Drag(fromX, fromY, toX, toY float64) {
 	p.t.Helper()
 	p.do(chromedp.DragAndDropXY(fromX, fromY, toX, toY, 8))
+}
+
+// Stroke draws with a finger through points of the window.
+func (p *Page) Stroke(points ...[2]float64) {
+	p.t.Helper()
+	touch := func(kind input.DispatchTouchEventType, at ...*input.TouchPoint) {
+		p.t.Helper()
+		p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, at...)})
+			return err
+		}))
+	}
+	for i, point := range points {
+		kind := input.DispatchTouchEventTypeTouchMove
+		if i == 0 {
+			kind = input.DispatchTouchEventTypeTouchStart
+		}
+		touch(kind, &input.TouchPoint{X: point[0], Y: point[1]})
+	}
+	touch(input.DispatchTouchEventTypeTouchEnd)
 }
 
 // Tab presses the tabulator key.

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -17,6 +18,28 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 		return nil, err
 	}
 	return sealer.seal(ctx, cert.Finished)
+}
+
+// Stamp returns the original with the marks on it, as Finish draws them, without footer, certificate and seal. [Inspect] must accept
+// the original.
+func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
+	defer damagedIfPanics(&err)
+	ctx, _, err := read(original)
+	if err != nil {
+		return nil, err
+	}
+	sheets, err := sheets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := stampInto(ctx, sheets, marks, ""); err != nil {
+		return nil, fmt.Errorf("stamping: %w", refused(err))
+	}
+	var out bytes.Buffer
+	if err := writePlain(ctx, &out); err != nil {
+		return nil, refused(err)
+	}
+	return out.Bytes(), nil
 }
 
 // assemble puts together all of a finished file but the seal.

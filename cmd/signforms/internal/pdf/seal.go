@@ -126,6 +126,10 @@ func write(ctx *model.Context, out io.Writer, at time.Time) error {
 	if err := addField(ctx, at); err != nil {
 		return fmt.Errorf("pdf: adding the seal: %w", err)
 	}
+	return writePlain(ctx, out)
+}
+
+func writePlain(ctx *model.Context, out io.Writer) error {
 	ctx.Write.Writer = bufio.NewWriter(out)
 	if err := errors.Join(pdfcpu.WriteContext(ctx), ctx.Write.Flush()); err != nil {
 		return fmt.Errorf("pdf: writing: %w", err)

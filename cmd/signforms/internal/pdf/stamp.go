@@ -62,7 +62,7 @@ func (m Mark) font() string {
 // maxPixels is how many pixels a picture may have.
 const maxPixels = 4_000_000
 
-// picture draws a PNG as large as the box allows, at the left edge of the box and vertically centred.
+// picture draws a PNG in a box.
 func (c *canvas) picture(name string, file []byte, x, y, w, h float64) {
 	plain, err := plainPNG(file)
 	if err != nil {
@@ -73,9 +73,8 @@ func (c *canvas) picture(name string, file []byte, x, y, w, h float64) {
 	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
 		return
 	}
-	scale := min(w/info.Width(), h/info.Height())
-	height := info.Height() * scale
-	c.ImageOptions(name, x, y+(h-height)/2, info.Width()*scale, height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	at := pictureIn(w, h, info.Width(), info.Height())
+	c.ImageOptions(name, x+at.x, y+at.y, at.width, at.height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
 }
 
 // plainPNG writes a PNG anew, with 8 bits per channel and without interlacing. fpdf reads no other, takes over data that unpacks to
@@ -99,36 +98,28 @@ func plainPNG(file []byte) (*bytes.Buffer, error) {
 }
 
 func (c *canvas) tick(x, y, w, h float64) {
-	side := min(w, h)
-	x, y = x+(w-side)/2, y+(h-side)/2
+	at, line := tickIn(w, h)
 	c.SetDrawColor(15, 23, 70)
-	c.SetLineWidth(max(side/10, 0.5))
-	c.MoveTo(x+side*0.15, y+side*0.55)
-	c.LineTo(x+side*0.4, y+side*0.8)
-	c.LineTo(x+side*0.85, y+side*0.2)
+	c.SetLineWidth(line)
+	c.MoveTo(x+at[0][0], y+at[0][1])
+	c.LineTo(x+at[1][0], y+at[1][1])
+	c.LineTo(x+at[2][0], y+at[2][1])
 	c.DrawPath("D")
 }
-
-// leading is the line height, as a multiple of the font size.
-const leading = 1.2
 
 // fit draws text in a box, wrapped, in the largest size from 2 to 14 points that fits.
 func (c *canvas) fit(x, y, w, h float64, text, font string) {
 	size := c.sizeFor(text, font, w, h)
 	lines := c.wrap(text, font, size, w)
-	top := y + (h-float64(len(lines))*size*leading)/2
 	for i, line := range lines {
-		c.text(x, top+size*(float64(i)*leading+0.95), line, font, size)
+		c.text(x, y+baseline(h, size, len(lines), i), line, font, size)
 	}
 }
 
 // sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no size, sizeFor
 // returns the smallest. A binary search, because wrapping a long text takes tens of milliseconds.
 func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
-	sizes := []float64{min(14, h/leading)}
-	for last := sizes[0]; last > 2; last = sizes[len(sizes)-1] {
-		sizes = append(sizes, last*0.94)
-	}
+	sizes := textSizes(h)
 	return sizes[sort.Search(len(sizes)-1, func(i int) bool {
 		lines := c.wrap(text, font, sizes[i], w)
 		return float64(len(lines))*sizes[i]*leading <= h+0.01 && c.widest(lines, font, sizes[i]) <= w

@@ -68,20 +68,30 @@ func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, ce
 	return a.content, err
 }
 
+// Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that exceeds the
+// bounds of the process fails with [pdf.ErrTooHeavy].
+func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]byte, error) {
+	k := p.finishing
+	k.wait = p.inspecting.wait
+	a, err := k.run(ctx, job{Stamp: true, Marks: marks}, original)
+	return a.content, err
+}
+
 // job is what a process gets on its standard input: this as a line of JSON, then the PDF.
 type job struct {
-	Finish      bool // otherwise: inspect
+	Finish      bool // otherwise: stamp or inspect
+	Stamp       bool
 	Marks       []pdf.Mark
 	Certificate pdf.Certificate
 	Sealer      *pdf.Sealer
 }
 
-// answer is what a process writes to its standard output: this as a line of JSON, then the finished file.
+// answer is what a process writes to its standard output: this as a line of JSON, then the finished or stamped file.
 type answer struct {
 	Refusal string // a reason of package pdf, or empty
 	Error   string // empty: done
 	Pages   []pdf.Page
-	Size    int // of the finished file, in bytes
+	Size    int // of the file, in bytes
 
 	content []byte
 }

@@ -95,9 +95,12 @@ func work(in io.Reader, out io.Writer) error {
 
 func (j job) do(content []byte) (a answer) {
 	var err error
-	if j.Finish {
+	switch {
+	case j.Finish:
 		a.content, err = pdf.Finish(content, j.Marks, j.Certificate, j.Sealer)
-	} else {
+	case j.Stamp:
+		a.content, err = pdf.Stamp(content, j.Marks)
+	default:
 		a.Pages, err = pdf.Inspect(content)
 	}
 	if err == nil {

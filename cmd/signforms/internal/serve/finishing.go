@@ -11,12 +11,13 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// finisher makes the finished PDFs of completed documents.
+// finisher makes the finished PDFs of completed documents, and those of documents as they stand.
 type finisher struct {
-	sealer *pdf.Sealer
-	pdfs   *pdfprocess.Pool
-	begun  chan struct{}         // closed when server is set
-	server *signformstest.Server // may be read once begun is closed
+	sealer  *pdf.Sealer
+	pdfs    *pdfprocess.Pool
+	stamped keptFiles
+	begun   chan struct{}         // closed when server is set
+	server  *signformstest.Server // may be read once begun is closed
 }
 
 // newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
@@ -81,15 +82,6 @@ func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([
 		}
 	}
 	return f.pdfs.Finish(ctx, original, marks(d), f.certificate(d), f.sealer)
-}
-
-// original returns the PDF that a document's signers see.
-func (f *finisher) original(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
-	data, err := f.server.DocumentPDF(ctx, d.ID)
-	if err == nil && data == nil {
-		return placeholder(d)
-	}
-	return data, err
 }
 
 // placeholder returns a page for a document without a PDF. It is the same each time.

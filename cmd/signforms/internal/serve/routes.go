@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,15 +16,7 @@ import (
 // beginPages serves the pages for people: signing pages, form pages and the console.
 func (f *serveFlags) beginPages(mux *http.ServeMux, server *signformstest.Server, finisher *finisher, data string, log *slog.Logger) {
 	people := signpages.New(server, signpages.Options{
-		Frames:   f.frameAncestors,
-		Original: finisher.original,
-		Finished: func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
-			if d.Finished == signformstest.FileDue {
-				return nil, signpages.ErrNotFinished
-			}
-			return server.FinishedPDF(ctx, d.ID)
-		},
-		Logger: log,
+		Frames: f.frameAncestors, Document: finisher.standing, Logger: log,
 	})
 	mux.Handle("/sign/", people)
 	mux.Handle("/form/", people)

@@ -20,6 +20,7 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
 	signing, form := links["ann@example.com"], formLink(t, service)
+	require.NoError(t, service.Signer(id, "ann@example.com").View())
 	exchange := func(resp *http.Response, err error) (int, string) {
 		t.Helper()
 		require.NoError(t, err)

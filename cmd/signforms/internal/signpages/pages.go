@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"errors"
 	"html/template"
 	"log/slog"
 	"net"
@@ -24,16 +23,11 @@ import (
 type Options struct {
 	// Frames are the origins whose pages may embed signing, such as https://app.example.com. Empty means that no page may.
 	Frames []string
-	// Original returns the PDF that a document's signers see.
-	Original func(context.Context, signformstest.DocumentState) ([]byte, error)
-	// Finished returns the finished PDF of a completed document, or ErrNotFinished while it is being made.
-	Finished func(context.Context, signformstest.DocumentState) ([]byte, error)
+	// Document returns the PDF of a document as it stands: with all that was entered, and the finished file once it is made.
+	Document func(context.Context, signformstest.DocumentState) ([]byte, error)
 	// Logger gets a line for each file or page that cannot be shown. It gets no link and no personal data.
 	Logger *slog.Logger
 }
-
-// ErrNotFinished is what Options.Finished returns for a document whose finished PDF is not there yet.
-var ErrNotFinished = errors.New("the finished PDF is not made yet")
 
 //go:embed templates
 var templateFiles embed.FS
@@ -41,16 +35,27 @@ var templateFiles embed.FS
 //go:embed static/sign.css
 var signCSS string
 
-//go:embed static/sign.js
-var signJS string
-
 //go:embed static/embed.js
 var embedJS string
+
+// The script of the signing page and its modules.
+var (
+	//go:embed static/sign.js
+	signJS string
+	//go:embed static/fields.js
+	fieldsJS string
+	//go:embed static/draw.js
+	drawJS string
+	//go:embed static/stamp.js
+	stampJS string
+
+	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "stamp.js": stampJS}
+)
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"limit": look.Limit}).ParseFS(templateFiles, "templates/*.html"))
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
-var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, signCSS, signJS)
+var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, signCSS, signJS, fieldsJS, drawJS, stampJS)
 
 // pages serves the pages of one server.
 type pages struct {
@@ -63,7 +68,9 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	p := &pages{server: server, options: opts}
 	mux := http.NewServeMux()
 	mux.Handle("GET "+prefix+"/style.css", look.Static("text/css; charset=utf-8", look.Style+signCSS))
-	mux.Handle("GET "+prefix+"/sign.js", look.Static("text/javascript; charset=utf-8", signJS))
+	for name, text := range modules {
+		mux.Handle("GET "+prefix+"/"+name, look.Static("text/javascript; charset=utf-8", text))
+	}
 	mux.Handle("GET "+prefix+"/lib/", http.StripPrefix(prefix+"/lib", assets.Handler()))
 	mux.HandleFunc("GET /sign/embed.js", serveEmbed)
 	mux.Handle("/", look.Guard(p.mux(), opts.Frames))
@@ -74,8 +81,7 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 func (p *pages) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sign/{token}", p.signer((*pages).showSigning))
-	mux.HandleFunc("GET /sign/{token}/document.pdf", p.signer((*pages).showOriginal))
-	mux.HandleFunc("GET /sign/{token}/finished.pdf", p.signer((*pages).showFinished))
+	mux.HandleFunc("GET /sign/{token}/document.pdf", p.signer((*pages).showDocument))
 	mux.HandleFunc("POST /sign/{token}/viewed", p.signer((*pages).viewed))
 	mux.HandleFunc("POST /sign/{token}/sign", p.signer((*pages).sign))
 	mux.HandleFunc("POST /sign/{token}/decline", p.signer((*pages).decline))

@@ -2,10 +2,12 @@ package signpages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,10 +51,11 @@ func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, vi
 
 // The states of a signing page.
 const (
-	stateReady   = "ready"   // the signer may sign
-	stateWaiting = "waiting" // somebody else has to sign first
-	stateSigned  = "signed"  // the signer has signed, and others still have to
-	stateEnded   = "ended"   // the document can no longer be signed
+	stateReady     = "ready"     // the signer may sign
+	stateWaiting   = "waiting"   // somebody else has to sign first
+	stateSigned    = "signed"    // the signer has signed, and others still have to
+	stateFinishing = "finishing" // all have signed, and the finished file is being made
+	stateEnded     = "ended"     // nothing more will happen
 )
 
 // signPage is the data for the template of the signing page.
@@ -60,18 +63,19 @@ type signPage struct {
 	Title, Assets, Path string
 	Document            signformstest.DocumentState
 	Signer              signformstest.SignerState
-	State, Event        string
-	Frames              string
-	StatusText          string
-	StatusClass         string
-	Lead, LeadClass     string
-	Problem             string
-	Fields              []field
-	Agreed              bool
-	People              []person
-	Finished, Finishing bool
-	Shown               bool // the signer asked to see the document, without JavaScript
+	lead
+	Events, Version string // Events are for an embedding page; Version changes whenever the page looks different
+	Frames          string
+	StatusClass     string
+	Problem         string
+	Fields          []field
+	Agreed          bool
+	People          []person
+	Shown           bool // the signer asked to see the document, without JavaScript
 }
+
+// lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction of writing.
+type lead struct{ State, Class, Text, Names, Rest string }
 
 // field is one field of a signer.
 type field struct {
@@ -83,26 +87,27 @@ type field struct {
 type person struct {
 	Name, Role, Status, Class string
 	You                       bool
+	Values                    []signformstest.FieldValue // that the person entered; a drawing has no Value
 }
 
 func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
 	page := p.signPage(r, v)
 	page.Shown = r.URL.Query().Has("shown")
-	page.Event = eventOf(r.URL.Query().Get("did"), v)
+	page.Events = strings.Join(events(r.URL.Query().Get("did"), v), " ")
 	p.render(w, http.StatusOK, "sign", page)
 }
 
-// eventOf returns the event for an embedding page after an act. It is "" unless the document shows that the act happened.
-func eventOf(did string, v visit) string {
+// events returns the events for an embedding page after an act, or after "told", when the page has told it. The document must show
+// that the act happened.
+func events(did string, v visit) (all []string) {
 	switch {
-	case did == "signed" && finished(v.document):
-		return "finished"
-	case did == "signed" && !v.signer.SignedAt.IsZero():
-		return "signed"
-	case did == "declined" && !v.signer.DeclinedAt.IsZero():
-		return "declined"
+	case did == "signed" && !v.signer.SignedAt.IsZero(), did == "declined" && !v.signer.DeclinedAt.IsZero():
+		all = append(all, did)
 	}
-	return ""
+	if finished(v.document) && did != "told" {
+		all = append(all, "finished")
+	}
+	return all
 }
 
 func finished(d signformstest.DocumentState) bool { return !d.CompletedAt.IsZero() }
@@ -110,13 +115,10 @@ func finished(d signformstest.DocumentState) bool { return !d.CompletedAt.IsZero
 func (p *pages) signPage(r *http.Request, v visit) signPage {
 	page := signPage{
 		Title: v.document.Name, Assets: prefix, Path: v.path, Document: v.document, Signer: v.signer,
-		Frames: strings.Join(p.options.Frames, " "), StatusText: string(v.document.Status),
-		People: people(v),
+		Frames: strings.Join(p.options.Frames, " "), People: people(v), lead: leadOf(v),
+		Version: fmt.Sprint(v.document.Status, len(v.document.Values), v.document.Finished, turn(v.document)),
 	}
-	if page.Signer.Name == "" {
-		page.Signer.Name = page.Signer.Email
-	}
-	page.State, page.Lead, page.LeadClass = lead(v)
+	page.Signer.Name = nameOf(page.Signer)
 	page.StatusClass = map[signforms.DocumentStatus]string{
 		signforms.StatusSigned: "good", signforms.StatusPaid: "good", signforms.StatusDeclined: "bad", signforms.StatusVoid: "bad",
 	}[v.document.Status]
@@ -124,31 +126,30 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 		page.Fields = fields(r, v)
 		page.Agreed = r.PostFormValue("agree") == "true"
 	}
-	if finished(v.document) {
-		_, err := p.options.Finished(r.Context(), v.document)
-		page.Finished, page.Finishing = err == nil, errors.Is(err, ErrNotFinished)
-	}
 	return page
 }
 
-// lead returns the state of the document for this signer, with a sentence for the page and its CSS class.
-func lead(v visit) (state, text, class string) {
+func leadOf(v visit) lead {
 	d, s := v.document, v.signer
 	switch {
+	case finished(d) && d.Finished == signformstest.FileDue:
+		return lead{State: stateFinishing, Class: "good", Text: "Everybody has signed. The signed PDF is being made: reload this page in a moment."}
+	case finished(d) && d.Finished == signformstest.FileFailed:
+		return lead{State: stateEnded, Class: "bad", Text: "Everybody has signed, but the signed PDF could not be made. The sandbox's log says why."}
 	case finished(d):
-		return stateEnded, "Everybody has signed.", "good"
+		return lead{State: stateEnded, Class: "good", Text: "Everybody has signed."}
 	case !s.DeclinedAt.IsZero():
-		return stateEnded, "You declined to sign this document.", ""
+		return lead{State: stateEnded, Text: "You declined to sign this document."}
 	case d.Status == signforms.StatusDeclined:
-		return stateEnded, "A signer declined, so this document cannot be signed any more.", ""
+		return lead{State: stateEnded, Text: "A signer declined, so this document cannot be signed any more."}
 	case d.Status != signforms.StatusPending:
-		return stateEnded, fmt.Sprintf("This document is %s, so it cannot be signed any more.", strings.ToLower(string(d.Status))), ""
+		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it cannot be signed any more.", strings.ToLower(string(d.Status)))}
 	case !s.SignedAt.IsZero():
-		return stateSigned, "You have signed. It is still the turn of " + turn(d) + ".", "good"
+		return lead{State: stateSigned, Class: "good", Text: "You have signed. It is still the turn of ", Names: turn(d), Rest: "."}
 	case !s.InTurn:
-		return stateWaiting, "It is not your turn yet: " + turn(d) + " signs first. You get a mail when it is your turn.", ""
+		return lead{State: stateWaiting, Text: "It is not your turn yet: ", Names: turn(d), Rest: " signs first. You get a mail when it is your turn."}
 	}
-	return stateReady, "Read the document, fill in your fields and sign.", ""
+	return lead{State: stateReady, Text: "Read the document, fill in your fields and sign."}
 }
 
 // turn names the signers who may sign now.
@@ -184,12 +185,17 @@ func people(v visit) []person {
 		case !s.ViewedAt.IsZero():
 			one.Status = "viewed"
 		}
+		for _, value := range v.document.Values {
+			if value.SignerID == s.ID {
+				one.Values = append(one.Values, value.FieldValue)
+			}
+		}
 		all = append(all, one)
 	}
 	return all
 }
 
-// fields returns the signer's own fields with the values in the request.
+// fields returns the signer's own fields, in the order in which they are read, with the values in the request.
 func fields(r *http.Request, v visit) []field {
 	var own []field
 	for i, f := range v.document.Fields {
@@ -206,29 +212,28 @@ func fields(r *http.Request, v visit) []field {
 		}
 		own = append(own, one)
 	}
+	sortForReading(own)
 	return own
 }
 
-func (p *pages) showOriginal(w http.ResponseWriter, r *http.Request, v visit) {
-	data, err := p.options.Original(r.Context(), v.document)
-	p.file(w, r, v, data, err)
-}
-
-func (p *pages) showFinished(w http.ResponseWriter, r *http.Request, v visit) {
-	if !finished(v.document) {
-		p.message(w, http.StatusNotFound, v.document.Name, "The document is not finished yet: not everybody has signed.")
-		return
+// sortForReading sorts fields by page, and on a page by lines and from left to right. A line has all fields whose middle is above the
+// bottom of its highest.
+func sortForReading(fields []field) {
+	middle := func(f field) float64 { return f.Y + f.Height/2 }
+	slices.SortStableFunc(fields, func(a, b field) int { return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(middle(a), middle(b))) })
+	for start := 0; start < len(fields); {
+		first, end := fields[start], start+1
+		for end < len(fields) && fields[end].Page == first.Page && middle(fields[end]) < first.Y+first.Height {
+			end++
+		}
+		slices.SortStableFunc(fields[start:end], func(a, b field) int { return cmp.Compare(a.X, b.X) })
+		start = end
 	}
-	data, err := p.options.Finished(r.Context(), v.document)
-	p.file(w, r, v, data, err)
 }
 
-func (p *pages) file(w http.ResponseWriter, r *http.Request, v visit, data []byte, err error) {
-	switch {
-	case errors.Is(err, ErrNotFinished):
-		p.message(w, http.StatusNotFound, v.document.Name, "The signed PDF is being made. Try again in a moment.")
-		return
-	case err != nil:
+func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
+	data, err := p.options.Document(r.Context(), v.document)
+	if err != nil {
 		p.options.Logger.Error("a PDF cannot be shown", "document", v.document.ID, "err", err)
 		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.")
 		return
@@ -256,6 +261,10 @@ func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
+	if v.signer.ViewedAt.IsZero() && v.signer.InTurn {
+		p.again(w, r, v, errors.New("the document was not shown to you yet: look at it, then sign"))
+		return
+	}
 	if r.PostFormValue("agree") != "true" {
 		p.again(w, r, v, errors.New("tick that you want to sign this document"))
 		return

@@ -1,0 +1,100 @@
+// The dialog in which a signature is drawn or typed.
+const colour = "#0f1746";
+
+// penOf returns how wide a line is on a canvas. In a field of 150 points it will be a point or more.
+const penOf = (width) => Math.max(2.5, width / 150);
+
+// offer lets dialog be opened for one thing after another. It calls use with {image} or {text} when something was entered.
+export function offer(dialog, use) {
+	const [canvas, typed, done, undo, clear] = ["canvas", "input", "#draw-use", "#draw-undo", "#draw-clear"].map((s) => dialog.querySelector(s));
+	let strokes = []; // lists of points, in CSS pixels of the canvas
+	let size = { width: 0, height: 0 };
+	let drawing = false;
+	let current = null; // what the dialog was opened for
+
+	// repaint follows the size of the canvas, which changes when the phone is turned.
+	function repaint() {
+		const { clientWidth: width, clientHeight: height } = canvas;
+		if (!width || !height) return;
+		const scale = size.width ? Math.min(width / size.width, height / size.height) : 1;
+		if (scale !== 1) strokes = strokes.map((stroke) => stroke.map(([x, y]) => [x * scale, y * scale]));
+		size = { width, height };
+		const ratio = window.devicePixelRatio || 1;
+		canvas.width = Math.round(width * ratio);
+		canvas.height = Math.round(height * ratio);
+		paint(canvas, strokes, penOf(width), ratio, 0, 0);
+		undo.disabled = clear.disabled = !strokes.length;
+		done.disabled = !strokes.length && !typed.value.trim();
+	}
+	new ResizeObserver(repaint).observe(canvas);
+
+	function add(event) {
+		const box = canvas.getBoundingClientRect();
+		const events = event.getCoalescedEvents?.() ?? [];
+		for (const { clientX, clientY } of events.length ? events : [event]) {
+			strokes.at(-1).push([Math.min(Math.max(clientX - box.left, 0), box.width), Math.min(Math.max(clientY - box.top, 0), box.height)]);
+		}
+		repaint();
+	}
+	canvas.addEventListener("pointerdown", (event) => {
+		if (!event.isPrimary || event.button !== 0) return;
+		event.preventDefault();
+		canvas.setPointerCapture(event.pointerId);
+		typed.value = "";
+		drawing = true;
+		strokes.push([]);
+		add(event);
+	});
+	canvas.addEventListener("pointermove", (event) => drawing && event.isPrimary && add(event));
+	for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => event.isPrimary && (drawing = false));
+
+	const set = (left) => {
+		strokes = left;
+		repaint();
+	};
+	undo.addEventListener("click", () => set(strokes.slice(0, -1)));
+	clear.addEventListener("click", () => set([]));
+	typed.addEventListener("input", () => set([]));
+	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
+	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { image: picture(strokes, penOf(size.width)) } : { text: typed.value.trim() }));
+
+	return (what, title, text) => {
+		if (current !== what) strokes = [];
+		current = what;
+		dialog.querySelector("h2").textContent = title;
+		typed.value = text;
+		dialog.showModal();
+		repaint();
+	};
+}
+
+function paint(canvas, strokes, pen, scale, left, top) {
+	const context = canvas.getContext("2d");
+	context.setTransform(scale, 0, 0, scale, -left * scale, -top * scale);
+	Object.assign(context, { lineWidth: pen, lineCap: "round", lineJoin: "round", strokeStyle: colour });
+	for (const stroke of strokes) {
+		context.beginPath();
+		for (const [x, y] of [stroke[0], ...stroke]) context.lineTo(x, y); // a dot is a line to where it began
+		context.stroke();
+	}
+}
+
+// smallest is the least side of a picture, in CSS pixels, so that a dot stays a dot.
+const smallest = 40;
+
+// picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use.
+function picture(strokes, pen) {
+	const side = (axis) => {
+		const all = strokes.flat().map((point) => point[axis]);
+		const from = all.reduce((a, b) => Math.min(a, b)) - pen / 2;
+		const length = all.reduce((a, b) => Math.max(a, b)) + pen / 2 - from;
+		return length < smallest ? [from - (smallest - length) / 2, smallest] : [from, length];
+	};
+	const [[left, width], [top, height]] = [side(0), side(1)];
+	const scale = Math.min(4, 1600 / width, 1600 / height);
+	const canvas = document.createElement("canvas");
+	canvas.width = Math.ceil(width * scale);
+	canvas.height = Math.ceil(height * scale);
+	paint(canvas, strokes, pen, scale, left, top);
+	return canvas.toDataURL("image/png");
+}

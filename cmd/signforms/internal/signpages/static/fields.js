@@ -1,0 +1,147 @@
+// The signer's fields: filled in on the page or in the form, which always holds the values, and found one after another.
+import { offer } from "./draw.js";
+import { baseline, fit, pictureIn, tickIn } from "./stamp.js";
+
+const form = document.querySelector("#sign-form");
+const next = document.querySelector("#next");
+const fields = [...(form?.querySelectorAll("[data-field]") ?? [])].map((element) => ({
+	element, ...element.dataset, required: "required" in element.dataset,
+	input: element.querySelector("input"), image: element.querySelector("input[type=hidden]"),
+	place: null, // on the page, once it is shown
+}));
+
+const changed = (input) => input.dispatchEvent(new Event("input", { bubbles: true }));
+const filled = (field) => (field.input.type === "checkbox" ? field.input.checked : field.input.value.trim() || field.image?.value);
+
+const draw = form && offer(document.querySelector("#draw"), (field, { image = "", text = "" }) => {
+	field.image.value = image;
+	field.input.value = text;
+	changed(field.image);
+});
+const openDraw = (field) => draw(field, field.name, field.input.value);
+
+// A drawing replaces the typed name, and typing replaces the drawing.
+form?.addEventListener("input", ({ target }) => {
+	const field = fields.find((one) => one.element.contains(target));
+	if (!field) return follow();
+	if (field.image) {
+		if (target === field.input && target.value) field.image.value = "";
+		field.input.required = field.required && !field.image.value;
+	}
+	field.place?.show();
+	follow();
+});
+for (const field of fields) {
+	const button = field.element.querySelector("[data-draw]");
+	if (!button) continue;
+	button.hidden = false;
+	button.addEventListener("click", () => openDraw(field));
+}
+
+// The button at the bottom leads to the fields that are empty, to each that is not required once, and then to the signature.
+const asked = new Set();
+const wanted = () => fields.find((field) => !filled(field) && (field.required || !asked.has(field)));
+
+function follow() {
+	if (!next) return;
+	const field = wanted();
+	next.textContent = field ? `Next field (${fields.indexOf(field) + 1} of ${fields.length})` : "Go to “Sign”";
+}
+next?.addEventListener("click", () => {
+	const field = wanted();
+	const to = field ? field.place?.control ?? field.input : form.agree.checked ? form.querySelector("button.main") : form.agree;
+	if (field) asked.add(field);
+	to.focus({ preventScroll: true });
+	to.scrollIntoView({ block: "center", inline: "center" });
+	follow();
+});
+
+// show calls the fields' own functions again after their values were changed by a script.
+export function showAll() {
+	for (const field of fields) changed(field.image ?? field.input);
+	follow();
+}
+
+// place adds the fields of a page to its box. A page is so many points wide and high.
+export function place(box, number, width, height) {
+	for (const field of fields) if (Number(field.page) === number) field.place = placed(field, box, field.width * width, field.height * height);
+}
+
+function placed(field, box, width, height) {
+	field.place?.spot.remove();
+	const spot = document.createElement("div");
+	spot.className = `spot ${field.kind}${field.x > 0.5 ? " right" : ""}`;
+	for (const [side, value] of [["left", field.x], ["top", field.y], ["width", field.width], ["height", field.height]]) spot.style[side] = `${value * 100}%`;
+	const control = controlOf(field);
+	const hint = document.createElement("span");
+	hint.textContent = field.name;
+	hint.dir = "auto";
+	hint.ariaHidden = "true";
+	spot.append(hint, control);
+	box.append(spot);
+	const show = () => {
+		const has = filled(field);
+		spot.classList.toggle("filled", Boolean(has));
+		spot.querySelector("svg")?.remove();
+		if (has) spot.prepend(preview(field, width, height));
+		if (field.image) control.ariaLabel = `${field.name}: ${has ? "change" : "draw or type"}`;
+		else if (control.type === "checkbox") control.checked = field.input.checked;
+		else if (control.value !== field.input.value) control.value = field.input.value;
+	};
+	show();
+	return { spot, control, show };
+}
+
+// controlOf returns what is used on the page: a button that opens the dialog, or an input that passes on to the form what is entered.
+function controlOf(field) {
+	const control = document.createElement(field.image ? "button" : "input");
+	control.type = field.image ? "button" : field.input.type;
+	control.ariaLabel = field.name;
+	if (field.image) {
+		control.addEventListener("click", () => openDraw(field));
+		return control;
+	}
+	if (field.required) control.ariaRequired = "true";
+	if (field.input.maxLength > 0) control.maxLength = field.input.maxLength;
+	if (control.type === "text") control.dir = "auto";
+	control.addEventListener("input", () => {
+		if (control.type === "checkbox") field.input.checked = control.checked;
+		else field.input.value = control.value;
+		changed(field.input);
+	});
+	return control;
+}
+
+const svg = (name, attributes, text = "") => {
+	const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+	element.textContent = text;
+	return element;
+};
+const ruler = document.createElement("canvas").getContext("2d");
+
+// preview draws a value as it will be stamped. Its unit is the point.
+function preview(field, width, height) {
+	const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+	if (field.input.type === "checkbox") {
+		const { corners, line } = tickIn(width, height);
+		drawing.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "#0f1746", "stroke-width": line }));
+		return drawing;
+	}
+	if (field.image?.value) {
+		const picture = new Image();
+		picture.src = field.image.value;
+		picture.decode().then(() => {
+			const at = pictureIn(width, height, picture.naturalWidth, picture.naturalHeight);
+			drawing.append(svg("image", { ...at, href: picture.src }));
+		}, () => {}); // the service says what is wrong with it
+		return drawing;
+	}
+	const style = field.image ? "italic " : "";
+	ruler.font = `${style}100px system-ui, sans-serif`;
+	const { lines, size } = fit(field.input.value, width, height, (text) => ruler.measureText(text).width / 100);
+	const at = (line, i) => svg("text", { x: 0, y: baseline(height, size, lines.length, i), "font-size": size, fill: "#0f1746", "font-style": style || "normal" }, line);
+	drawing.append(...lines.map(at));
+	return drawing;
+}
+follow();
