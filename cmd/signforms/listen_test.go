@@ -563,7 +563,7 @@ func TestOperatesASandbox(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, code, stderr)
 	_, stderr, code = execute(t, "documents", "list")
 	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox")
+	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox")
 	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)

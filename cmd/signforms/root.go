@@ -21,7 +21,7 @@ import (
 
 // commands returns the program's commands, in the order of the help page.
 func commands(onService service.Commands) []*cobra.Command {
-	return []*cobra.Command{
+	return append(onService.Accounts(),
 		serve.Command(version()),
 		serve.Check(),
 		serve.Backup(),
@@ -42,7 +42,7 @@ func commands(onService service.Commands) []*cobra.Command {
 		receive.Command(),
 		receive.Webhook(),
 		newVersion(),
-	}
+	)
 }
 
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,19 +86,229 @@ func TestKeySources(t *testing.T) {
 	t.Setenv("KEY_OF_MINE", s.APIKey)
 	t.Setenv("SIGNFORMS_API_KEY", "another")
 	for source, code := range map[string]int{
-		`{"file":"key"}`:                          cli.ExitOK,
-		`{"variable":"KEY_OF_MINE"}`:              cli.ExitOK,
-		`{"command":["printenv","KEY_OF_MINE"]}`:  cli.ExitOK,
-		`{"variable":"KEY_OF_NOBODY"}`:            cli.ExitUsage,
-		`{"command":["false"]}`:                   cli.ExitFailure,
-		`{}`:                                      cli.ExitFailure,
-		`{"file":"key","variable":"KEY_OF_MINE"}`: cli.ExitFailure,
+		`{"file":"key"}`:                         cli.ExitOK,
+		`{"variable":"KEY_OF_MINE"}`:             cli.ExitOK,
+		`{"command":["printenv","KEY_OF_MINE"]}`: cli.ExitOK,
+		`{"variable":"KEY_OF_NOBODY"}`:           cli.ExitUsage,
+		`{"command":["false"]}`:                  cli.ExitFailure,
+		`{}`:                                     cli.ExitUsage,
+		`null`:                                   cli.ExitUsage,
+		`{"command":[]}`:                         cli.ExitUsage,
+		`{"file":"key","variable":"KEY_OF_MINE"}`: cli.ExitUsage,
 		`{"key":"secret"}`:                        cli.ExitUsage,
 	} {
 		file := filepath.Join(folder, "accounts.json")
 		require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{"main":{"baseURL":"`+s.URL+`","workspace":"`+s.WorkspaceID+`","apiKey":`+source+`}}}`), 0o600))
 		_, stderr, exit := execute(t, "documents", "list", "--settings", file)
 		require.Equal(t, code, exit, "%s: %s", source, stderr)
+	}
+}
+
+// accounts writes a settings file with one account or more, "NAME": {…} each.
+func accounts(t *testing.T, file string, texts ...string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{`+strings.Join(texts, ",")+`}}`), 0o600))
+}
+
+// A key in the settings is refused with what to write instead, and is not repeated.
+func TestSettingsHoldNoKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	for _, account := range []string{
+		`"apiKey":"hunter2"`, `"apiKey":{"key":"hunter2"}`, `"apiKey":{"value":"hunter2","file":"f"}`, `"apiKey":["hunter2"]`, `"apiKey":{"file":{"hunter2":1}}`,
+		`"apiKey":{"variable":"X"},"key":"hunter2"`, `"key":"hunter2"`, `"workspace":"x"`,
+	} {
+		accounts(t, file, `"main":{"baseURL":"http://127.0.0.1:1",`+account+`}`)
+		for _, command := range []string{"accounts", "whoami", "documents list"} {
+			_, stderr, exit := execute(t, append(strings.Fields(command), "--settings", file)...)
+			require.Equal(t, cli.ExitUsage, exit, stderr)
+			require.Contains(t, stderr, "apiKey", account)
+			require.NotContains(t, stderr, "hunter2", account)
+		}
+	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{}} {"accounts":{}}`), 0o600))
+	_, stderr, exit := execute(t, "accounts", "--settings", file)
+	require.Equal(t, cli.ExitUsage, exit)
+	require.Contains(t, stderr, "there is more after the end")
+}
+
+// A command for the key gets no input of the command on the service, and is bounded.
+func TestCommandsForKeysAreBounded(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	t.Setenv("KEY_OF_MINE", s.APIKey)
+	for script, want := range map[string]string{
+		"cat; printenv KEY_OF_MINE":            "",
+		"sleep 100 >&1 & printenv KEY_OF_MINE": "",
+		"yes | head -c 100000":                 "prints more than a key",
+		"echo a; echo b":                       "must print one line",
+		"exit 3":                               "exit status 3",
+		"true":                                 "must print one line",
+		"echo 'from the command' >&2; echo wrong key": "from the command\n",
+	} {
+		accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"command":["sh","-c",%q]}}`, s.URL, s.WorkspaceID, script))
+		var out, errs strings.Builder
+		code := run(t.Context(), hasty, []string{"documents", "list", "--settings", file}, strings.NewReader("input\n"), &out, &errs)
+		require.Equal(t, want == "", code == cli.ExitOK, "%s: %s", script, errs.String())
+		require.Contains(t, errs.String(), want, script)
+	}
+}
+
+// Flags come before variables, and these before the default settings. Two variables that each name a service are refused.
+func TestWhatChoosesTheService(t *testing.T) {
+	s := newService(t, nil)
+	home := t.TempDir()
+	named, byDefault := filepath.Join(home, "named.json"), filepath.Join(home, "signforms", "accounts.json")
+	t.Setenv("KEY_OF_MINE", s.APIKey)
+	account := func(name, workspace string) string {
+		return fmt.Sprintf(`%q:{"baseURL":%q,"workspace":%q,"apiKey":{"variable":"KEY_OF_MINE"}}`, name, s.URL, workspace)
+	}
+	accounts(t, named, account("a", "named-a"), account("b", "named-b"))
+	accounts(t, byDefault, account("only", "default-only"))
+	clear := map[string]string{"SIGNFORMS_BASE_URL": "", "SIGNFORMS_WORKSPACE_ID": "variable", "SIGNFORMS_SETTINGS": "", "SIGNFORMS_ACCOUNT": "", "XDG_CONFIG_HOME": home}
+	both := "SIGNFORMS_BASE_URL and SIGNFORMS_SETTINGS or SIGNFORMS_ACCOUNT each name a service"
+	for _, c := range []struct {
+		args, variables, workspace, says string
+	}{
+		{args: "", variables: "", workspace: "default-only"},
+		{args: "", variables: "XDG_CONFIG_HOME=relative", says: "no service is named"},
+		{args: "", variables: "SIGNFORMS_BASE_URL=" + s.URL, workspace: "variable"},
+		{args: "--workspace flag", variables: "SIGNFORMS_BASE_URL=" + s.URL, workspace: "flag"},
+		{args: "--workspace flag", variables: "", workspace: "flag"},
+		{args: "--base-url " + s.URL, variables: "", workspace: "variable"},
+		{args: "--base-url " + s.URL, variables: "SIGNFORMS_SETTINGS=" + named + " SIGNFORMS_ACCOUNT=a", workspace: "variable"},
+		{args: "--account only", variables: "SIGNFORMS_BASE_URL=" + s.URL, workspace: "default-only"},
+		{args: "--account b --settings " + named, variables: "SIGNFORMS_ACCOUNT=a", workspace: "named-b"},
+		{args: "--settings " + named, variables: "SIGNFORMS_ACCOUNT=a", workspace: "named-a"},
+		{args: "--account b", variables: "SIGNFORMS_SETTINGS=" + named, workspace: "named-b"},
+		{args: "", variables: "SIGNFORMS_SETTINGS=" + named, says: "the settings hold 2 accounts: name one with --account"},
+		{args: "", variables: "SIGNFORMS_ACCOUNT=only", workspace: "default-only"},
+		{args: "", variables: "SIGNFORMS_ACCOUNT=none", says: `no account "none", only only`},
+		{args: "", variables: "SIGNFORMS_ACCOUNT=only SIGNFORMS_BASE_URL=" + s.URL, says: both},
+		{args: "", variables: "SIGNFORMS_SETTINGS=" + named + " SIGNFORMS_BASE_URL=" + s.URL, says: both},
+		{args: "--sandbox --account only", says: "leave out --base-url, --api-key-file, --settings and --account"},
+		{args: "--account only --base-url " + s.URL, says: "the account already gives the address"},
+		{args: "--settings " + named + ".none", says: "no such file or directory"},
+	} {
+		t.Run(strings.ReplaceAll(c.args+" "+c.variables, home, ""), func(t *testing.T) {
+			for name, value := range clear {
+				t.Setenv(name, value)
+			}
+			for _, set := range strings.Fields(c.variables) {
+				name, value, _ := strings.Cut(set, "=")
+				t.Setenv(name, value)
+			}
+			before := len(s.Requests())
+			_, stderr, exit := execute(t, append([]string{"documents", "list"}, strings.Fields(c.args)...)...)
+			if c.says != "" {
+				require.Equal(t, cli.ExitUsage, exit, stderr)
+				require.Contains(t, stderr, c.says)
+				require.Len(t, s.Requests(), before)
+				return
+			}
+			require.Equal(t, c.workspace, s.Requests()[before].Header.Get("workspaceid"), stderr)
+		})
+	}
+}
+
+// Files that others on the machine can read or change are named, as ssh does.
+func TestFilesThatOthersCanRead(t *testing.T) {
+	s := newService(t, nil)
+	folder := t.TempDir()
+	keys, settings := filepath.Join(folder, "key"), filepath.Join(folder, "accounts.json")
+	require.NoError(t, os.WriteFile(keys, []byte(s.APIKey), 0o600))
+	accounts(t, settings, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"file":"key"}}`, s.URL, s.WorkspaceID))
+	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true} {
+		require.NoError(t, os.Chmod(keys, mode))
+		for _, args := range [][]string{{"documents", "list", "--api-key-file", keys}, {"documents", "list", "--settings", settings}, {"webhook", "sign", "--secret-file", keys}} {
+			_, stderr, code := execute(t, args...)
+			require.Equal(t, cli.ExitOK, code, stderr)
+			require.Equal(t, warns, strings.Contains(stderr, keys+" holds a secret, and others on this machine can read it"), "%v %v", mode, stderr)
+		}
+	}
+	require.NoError(t, os.Chmod(settings, 0o644))
+	_, _, code := execute(t, "accounts", "--settings", settings)
+	require.Equal(t, cli.ExitOK, code, "it holds no secret")
+	require.NoError(t, os.Chmod(settings, 0o602))
+	_, stderr, code := execute(t, "whoami", "--settings", settings)
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "may change where it sends your key")
+}
+
+func TestAccountsAreListed(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	_, stderr, code := execute(t, "accounts")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, filepath.Join(home, "signforms", "accounts.json"))
+	require.Contains(t, stderr, "write one with signforms probe --write")
+	file := filepath.Join(home, "signforms", "accounts.json")
+	accounts(t, file, `"test":{"baseURL":"http://a","apiKey":{"command":["pass","show hunter2"]}}`, `"main":{"baseURL":"http://b","workspace":"w","apiKey":{"file":"key"}}`)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte(`{"default":"main",`+string(text)[1:]), 0o600))
+	stdout, stderr, code := execute(t, "accounts")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, "ACCOUNT\tDEFAULT\tSERVICE\tWORKSPACE\tAPI KEY\nmain\tyes\thttp://b\tw\tfile key\ntest\t\thttp://a\t\tcommand pass\n", stdout)
+	stdout, _, _ = execute(t, "accounts", "--json")
+	require.Equal(t, `{"account":"main","default":true,"baseURL":"http://b","workspace":"w","apiKey":"file key"}`, strings.Split(stdout, "\n")[0])
+}
+
+// whoami claims that a key works only if a random one does not.
+func TestWhoamiWantsAWitness(t *testing.T) {
+	s := newService(t, nil)
+	stdout, stderr, code := s.run(t, "whoami")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        works: the service answers, and refuses a random key (403)\n"+
+		"workspace  UUID works: the service answers, and refuses a random workspace (403)\n", stdout)
+	require.Equal(t, []string{"GET /get-documents", "GET /get-documents", "GET /get-documents"}, s.asked())
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
+	stdout, stderr, code = s.run(t, "whoami --json")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stdout, `"workspace": ""`)
+	t.Setenv("SIGNFORMS_API_KEY", "another")
+	stdout, stderr, code = s.run(t, "whoami")
+	require.Equal(t, cli.ExitFailure, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "403 forbidden")
+
+	const one = `{"documents":[{"documentId":"0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"}]}`
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter, mine bool)
+		code   int
+		says   string
+	}{
+		"to everybody alike": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, one) }, cli.ExitFailure, "cannot tell: the service answers a random key alike"},
+		"nothing to anybody": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, `{"documents":[]}`) }, cli.ExitFailure, "cannot tell: the service answers a random key alike"},
+		"nothing to others": {func(w http.ResponseWriter, mine bool) {
+			io.WriteString(w, map[bool]string{true: one, false: `{"documents":[]}`}[mine])
+		}, cli.ExitOK, "works: the service shows documents, and none to a random key"},
+		"too many requests": {func(w http.ResponseWriter, mine bool) {
+			if !mine {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+			io.WriteString(w, one)
+		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
+		"out of order for others": {func(w http.ResponseWriter, mine bool) {
+			if !mine {
+				w.WriteHeader(http.StatusBadGateway)
+			}
+			io.WriteString(w, one)
+		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
+		"a page": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, "<html>sign in</html>") }, cli.ExitFailure, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				c.answer(w, strings.Contains(fmt.Sprint(r.Header), "the-key-of-mine-0123456789"))
+			}))
+			defer srv.Close()
+			t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+			t.Setenv("SIGNFORMS_API_KEY", "the-key-of-mine-0123456789")
+			stdout, stderr, code := execute(t, "whoami", "--max-attempts", "1")
+			require.Equal(t, c.code, code, stdout+stderr)
+			require.Contains(t, stdout, c.says)
+			require.NotContains(t, stdout+stderr, "the-key-of-mine")
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -43,8 +44,9 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
-func Secret(file, variable string) (string, error) {
+// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set. A file that
+// others on this machine can read is named on stderr.
+func Secret(stderr io.Writer, file, variable string) (string, error) {
 	if file == "" {
 		return os.Getenv(variable), nil
 	}
@@ -55,7 +57,16 @@ func Secret(file, variable string) (string, error) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return "", fmt.Errorf("%s is empty", file)
 	}
+	if openTo(file, 0o044) {
+		fmt.Fprintf(stderr, "signforms: %s holds a secret, and others on this machine can read it: chmod 600 it\n", Plain(file))
+	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+// openTo reports whether a regular file has one of these permissions. On Windows, where access is not in them, it reports false.
+func openTo(file string, permissions fs.FileMode) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
 // UserFolder returns what a variable of the XDG specification says or, without an absolute path in it, a folder in the user's home. It

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,9 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
@@ -33,45 +37,104 @@ type Account struct {
 	Endpoints map[signforms.Operation]signforms.Endpoint `json:"endpoints,omitempty"`
 }
 
-// KeySource says where an API key is: exactly one of its fields is set.
+// KeySource says where an API key is: exactly one of its fields is set, as UnmarshalJSON checks.
 type KeySource struct {
 	File     string   `json:"file,omitempty"` // a relative path begins at the folder of the settings
 	Variable string   `json:"variable,omitempty"`
 	Command  []string `json:"command,omitempty"` // prints the key; a program with its arguments, not a line for a shell
 }
 
-// keyCommandTime is how long a command that prints a key may take.
-const keyCommandTime = 30 * time.Second
+// UnmarshalJSON refuses anything but the three sources, and does not repeat what it refuses: it may be a key.
+func (k *KeySource) UnmarshalJSON(text []byte) error {
+	type plain KeySource
+	if err := DecodeJSON(string(text), (*plain)(k)); err != nil {
+		return errSource
+	}
+	return k.check()
+}
 
-// Read returns the key.
-func (k KeySource) Read(ctx context.Context, folder string) (string, error) {
-	file := k.File
-	switch {
-	case file != "" && k.Variable == "" && k.Command == nil:
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(folder, file)
+var errSource = errors.New(`apiKey must be one of {"file": PATH}, {"variable": NAME} and {"command": [PROGRAM, ARGUMENT, …]}: settings hold no key`)
+
+func (k KeySource) check() error {
+	given := 0
+	for _, is := range []bool{k.File != "", k.Variable != "", len(k.Command) > 0 && k.Command[0] != ""} {
+		if is {
+			given++
 		}
-		return Secret(file, "")
-	case k.Variable != "" && file == "" && k.Command == nil:
+	}
+	if given != 1 || len(k.Command) > 0 && k.Command[0] == "" {
+		return errSource
+	}
+	return nil
+}
+
+// String says where the key is. Arguments of a command are left out: one might hold a key.
+func (k KeySource) String() string {
+	switch {
+	case k.File != "":
+		return "file " + k.File
+	case k.Variable != "":
+		return "variable " + k.Variable
+	case len(k.Command) > 0:
+		return "command " + k.Command[0]
+	}
+	return ""
+}
+
+// The bounds of a command that prints a key: its time, and the bytes it may print.
+const (
+	keyCommandTime = 30 * time.Second
+	keyCommandMost = 64 << 10
+)
+
+// Read returns the key. A command gets the terminal, if cmd has one, and writes its errors to the stderr of cmd.
+func (k KeySource) Read(cmd *cobra.Command, folder string) (string, error) {
+	switch {
+	case k.File != "":
+		return Secret(cmd.ErrOrStderr(), k.path(folder), "")
+	case k.Variable != "":
 		if key := strings.TrimSpace(os.Getenv(k.Variable)); key != "" {
 			return key, nil
 		}
 		return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
-	case len(k.Command) > 0 && file == "" && k.Variable == "":
-		return k.run(ctx)
 	}
-	return "", errors.New("apiKey must have exactly one of file, variable and command")
+	return k.run(cmd)
 }
 
-func (k KeySource) run(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, keyCommandTime)
+// path returns the file of the key. A relative one begins at the folder of the settings.
+func (k KeySource) path(folder string) string {
+	if filepath.IsAbs(k.File) {
+		return k.File
+	}
+	return filepath.Join(folder, k.File)
+}
+
+// In returns the source for use outside the folder of the settings.
+func (k KeySource) In(folder string) KeySource {
+	if k.File != "" {
+		k.File = k.path(folder)
+	}
+	return k
+}
+
+func (k KeySource) run(cmd *cobra.Command) (string, error) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), keyCommandTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)
-	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
-	out, err := cmd.Output()
-	key := strings.TrimSpace(string(out))
+	out := bounded{left: keyCommandMost}
+	program := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)
+	program.Stdout, program.Stderr = &out, cmd.ErrOrStderr()
+	if f, typed := terminal(cmd.InOrStdin()); typed { // other input is for the command on the service
+		program.Stdin = f
+	}
+	program.WaitDelay = time.Second // for what it leaves running with its output
+	err := program.Run()
+	key := strings.TrimSpace(out.text.String())
 	switch {
-	case err != nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", fmt.Errorf("the command for the API key, %s, takes longer than %v", k.Command[0], keyCommandTime)
+	case out.left < 0:
+		return "", fmt.Errorf("the command for the API key, %s, prints more than a key", k.Command[0])
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return "", fmt.Errorf("the command for the API key, %s: %w", k.Command[0], err)
 	case key == "" || strings.ContainsAny(key, "\r\n"):
 		return "", fmt.Errorf("the command for the API key, %s, must print one line", k.Command[0])
@@ -79,27 +142,66 @@ func (k KeySource) run(ctx context.Context) (string, error) {
 	return key, nil
 }
 
-// ReadSettings reads a settings file. It refuses unknown names. Its error matches [fs.ErrNotExist] when there is no such file.
+// bounded keeps what is written, and fails when that is more than left bytes.
+type bounded struct {
+	text bytes.Buffer // not embedded: io.Copy would use its ReadFrom
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errors.New("too much")
+	}
+	return b.text.Write(p)
+}
+
+// DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps the settings of the
+// user's programs. It is empty when there is no such folder.
+func DefaultSettings() string {
+	folder := UserFolder("XDG_CONFIG_HOME", ".config")
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		folder, _ = os.UserConfigDir() // empty when it fails
+	}
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, "signforms", "accounts.json")
+}
+
+// ReadSettings reads a settings file. It refuses unknown names, and a file that others may write: they could have the key sent to
+// themselves. Its error matches [fs.ErrNotExist] when there is no such file.
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
 		return s, err
 	}
+	if openTo(path, 0o002) {
+		return s, UsageError("%s: everybody on this machine may change where it sends your key: chmod 600 it", path)
+	}
 	if err := DecodeJSON(string(text), &s); err != nil {
-		return s, UsageError("%s: %w", path, err)
+		return s, UsageError("%s: %w; an account has baseURL, workspace, apiKey and endpoints", path, err)
+	}
+	for name, a := range s.Accounts { // one may have no apiKey at all
+		if err := a.APIKey.check(); err != nil {
+			return s, UsageError("%s: account %s: %w", path, name, err)
+		}
 	}
 	return s, nil
+}
+
+// Current returns the name of the account that is used when none is named: the default, or the only one. It is empty without one.
+func (s Settings) Current() string {
+	names := slices.Collect(maps.Keys(s.Accounts))
+	if s.Default == "" && len(names) == 1 {
+		return names[0]
+	}
+	return s.Default
 }
 
 // Account returns the account of a name; of no name, the default, or the only one.
 func (s Settings) Account(name string) (Account, error) {
 	names := slices.Sorted(maps.Keys(s.Accounts))
-	if name == "" {
-		name = s.Default
-	}
-	if name == "" && len(names) == 1 {
-		name = names[0]
-	}
+	name = cmp.Or(name, s.Current())
 	a, found := s.Accounts[name]
 	switch {
 	case found:
@@ -120,8 +222,13 @@ func WriteAccount(path, name string, a Account) error {
 	return atomicfile.Write(path, text)
 }
 
-// CheckAccount reports why WriteAccount would fail.
+// CheckAccount reports why WriteAccount would fail. It makes the folder of the default settings.
 func CheckAccount(path, name string, a Account) error {
+	if folder := filepath.Dir(path); path == DefaultSettings() {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
 	if _, err := withAccount(path, name, a); err != nil {
 		return err
 	}

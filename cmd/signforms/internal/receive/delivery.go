@@ -87,7 +87,7 @@ sign it. With curl, and the same --timestamp both times:
   curl -H "$(signforms webhook sign body.json | head -1)" -H "$(… | tail -1)" --data-binary @body.json URL`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := secrets.read()
+			all, err := secrets.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ of a genuine delivery and ends with exit code 1 for any other. It checks the age
   signforms webhook verify --request saved.http --tolerance 5m`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := d.secrets.read()
+			all, err := d.secrets.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -213,7 +213,7 @@ func newWebhookDiagnose() *cobra.Command {
 match. It ends with exit code 0 when the delivery is genuine, and with 1 otherwise. It prints no secrets.`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := d.secrets.read()
+			all, err := d.secrets.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -66,7 +66,7 @@ func (r *receiver) run(cmd *cobra.Command) error {
 		return err
 	}
 	var err error
-	if r.all, err = r.secrets.read(); err != nil {
+	if r.all, err = r.secrets.read(cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	if r.verifier, err = newVerifier(r.all, r.tolerance); err != nil {

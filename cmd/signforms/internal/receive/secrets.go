@@ -1,6 +1,7 @@
 package receive
 
 import (
+	"io"
 	"os"
 	"strings"
 
@@ -22,10 +23,10 @@ func (s *webhookSecrets) addFlags(cmd *cobra.Command) {
 
 // read returns the secrets, at least one. White space around a secret is trimmed only in files. In flags and variables it stays,
 // so that diagnosis can name it.
-func (s *webhookSecrets) read() ([]string, error) {
+func (s *webhookSecrets) read(stderr io.Writer) ([]string, error) {
 	all := append([]string(nil), s.secrets...)
 	for _, file := range s.files {
-		secret, err := cli.Secret(file, "")
+		secret, err := cli.Secret(stderr, file, "")
 		if err != nil {
 			return nil, err
 		}

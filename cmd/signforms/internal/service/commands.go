@@ -35,5 +35,8 @@ func (s Commands) Forms() []*cobra.Command {
 	return speaking(newFormsSend(), newFormsResponses())
 }
 
+// Accounts returns the commands on the user's own accounts.
+func (s Commands) Accounts() []*cobra.Command { return speaking(newWhoami(), newAccounts()) }
+
 // Probe returns the command probe.
 func (s Commands) Probe() *cobra.Command { return newProbe(s.OpenLimitFile, s.Sleep) }

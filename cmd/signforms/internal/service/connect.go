@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -31,17 +32,21 @@ type connection struct {
 	attemptTimeout              time.Duration
 	maxAttempts                 int
 
+	cmd *cobra.Command
+
 	apiKey string // set by resolve, as are these
+	chosen string // by what the service was chosen
 	source cli.KeySource
 	known  map[signforms.Operation]signforms.Endpoint // of the account
 }
 
 func (c *connection) addFlags(cmd *cobra.Command) {
+	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
 	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
-	f.StringVar(&c.settings, "settings", "", "`file` with accounts: address, workspace, endpoints and where the key is (default $SIGNFORMS_SETTINGS)")
+	f.StringVar(&c.settings, "settings", "", "`file` with accounts: address, workspace, endpoints and where the key is (default $SIGNFORMS_SETTINGS, or else signforms/accounts.json in the user's folder of settings)")
 	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
 	f.Var(sandboxFlag(&c.sandbox), "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
@@ -73,7 +78,7 @@ func (c *connection) addFlagsOnce(cmd *cobra.Command) {
 			cmd.Flags().AddFlag(f)
 		}
 	})
-	c.maxAttempts = 1
+	c.cmd, c.maxAttempts = cmd, 1
 }
 
 // resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings, and
@@ -89,30 +94,35 @@ func (c *connection) resolve() error {
 	return err
 }
 
+// fill chooses the service by the flags, else by the variables, else by the default settings.
 func (c *connection) fill() error {
-	fill := func(value *string, name string) {
+	byAccount, byAddress := c.settings != "" || c.account != "", c.baseURL != ""
+	if c.sandbox == "" && !byAccount && !byAddress {
+		byAccount = os.Getenv(settingsVariable) != "" || os.Getenv(accountVariable) != ""
+		byAddress = os.Getenv(addressVariable) != ""
+		if byAccount && byAddress {
+			return cli.UsageError("%s and %s or %s each name a service: unset one, or choose with --base-url or --account",
+				addressVariable, settingsVariable, accountVariable)
+		}
+	}
+	switch {
+	case c.sandbox != "":
+		c.chosen = "--sandbox"
+		return c.askSandbox()
+	case byAccount || !byAddress && hasDefaultSettings():
+		return c.useAccount()
+	}
+	c.chosen = "flags and variables"
+	for name, value := range map[string]*string{addressVariable: &c.baseURL, "SIGNFORMS_WORKSPACE_ID": &c.workspace, "SIGNFORMS_API_KEY_FILE": &c.keyFile} {
 		if *value == "" {
 			*value = os.Getenv(name)
 		}
 	}
-	if c.sandbox != "" {
-		return c.askSandbox()
-	}
-	named := c.settings != "" || c.account != ""
-	if c.baseURL == "" || named { // an address on the command line is another service than that of the variable
-		fill(&c.settings, "SIGNFORMS_SETTINGS")
-	}
-	if c.settings != "" || named {
-		return c.useAccount()
-	}
-	fill(&c.baseURL, "SIGNFORMS_BASE_URL")
-	fill(&c.workspace, "SIGNFORMS_WORKSPACE_ID")
-	fill(&c.keyFile, "SIGNFORMS_API_KEY_FILE")
 	if c.baseURL == "" {
-		return cli.UsageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, or --sandbox for a sandbox of your own")
+		return cli.UsageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox for a sandbox of your own")
 	}
 	var err error
-	c.apiKey, err = cli.Secret(c.keyFile, "SIGNFORMS_API_KEY")
+	c.apiKey, err = cli.Secret(c.cmd.ErrOrStderr(), c.keyFile, "SIGNFORMS_API_KEY")
 	if err == nil && c.apiKey == "" {
 		err = cli.UsageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
 	}
@@ -122,38 +132,58 @@ func (c *connection) fill() error {
 	return err
 }
 
+// The variables that choose a service.
+const (
+	addressVariable  = "SIGNFORMS_BASE_URL"
+	settingsVariable = "SIGNFORMS_SETTINGS"
+	accountVariable  = "SIGNFORMS_ACCOUNT"
+)
+
+func hasDefaultSettings() bool { return exists(cli.DefaultSettings()) }
+
+// bySettings reports whether an account would be used without --account.
+func (c *connection) bySettings() bool {
+	none := c.baseURL == "" && os.Getenv(addressVariable) == ""
+	return c.settings != "" || os.Getenv(settingsVariable) != "" || os.Getenv(accountVariable) != "" || none && hasDefaultSettings()
+}
+
+// readSettings reads the settings of the flag, else of the variable, else the default ones.
+func readSettings(flag string) (path string, s cli.Settings, err error) {
+	path = cmp.Or(flag, os.Getenv(settingsVariable), cli.DefaultSettings())
+	s, err = cli.ReadSettings(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = cli.UsageError("%w: name the file of your accounts with --settings or %s, or write one with signforms probe --write", err, settingsVariable)
+	}
+	return path, s, err
+}
+
 // useAccount takes address, key, workspace and endpoints from an account of the settings.
 func (c *connection) useAccount() error {
-	switch {
-	case c.settings == "":
-		return cli.UsageError("--account %s: name the file with the accounts with --settings or SIGNFORMS_SETTINGS", c.account)
-	case c.baseURL != "" || c.keyFile != "":
+	if c.baseURL != "" || c.keyFile != "" {
 		return cli.UsageError("the account already gives the address and the key: leave out --base-url and --api-key-file")
 	}
-	settings, err := cli.ReadSettings(c.settings)
+	path, settings, err := readSettings(c.settings)
 	if err != nil {
 		return err
 	}
-	a, err := settings.Account(cmp.Or(c.account, os.Getenv("SIGNFORMS_ACCOUNT")))
+	name := cmp.Or(c.account, os.Getenv(accountVariable), settings.Current())
+	a, err := settings.Account(name)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(c.settings)
-	if c.apiKey, err = a.APIKey.Read(context.Background(), folder); err != nil {
+	if c.apiKey, err = a.APIKey.Read(c.cmd, filepath.Dir(path)); err != nil {
 		return err
 	}
-	if c.source = a.APIKey; c.source.File != "" && !filepath.IsAbs(c.source.File) {
-		c.source.File = filepath.Join(folder, c.source.File)
-	}
+	c.chosen = fmt.Sprintf("account %s of %s", name, path)
+	c.source, c.known = a.APIKey.In(filepath.Dir(path)), a.Endpoints
 	c.baseURL, c.workspace = a.BaseURL, cmp.Or(c.workspace, a.Workspace)
-	c.known = a.Endpoints
 	return nil
 }
 
 // askSandbox takes address, key and workspace from a running sandbox.
 func (c *connection) askSandbox() error {
-	if c.baseURL != "" || c.keyFile != "" {
-		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url and --api-key-file")
+	if c.baseURL != "" || c.keyFile != "" || c.settings != "" || c.account != "" {
+		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url, --api-key-file, --settings and --account")
 	}
 	token := os.Getenv(sandbox.Env + "TOKEN")
 	client, err := control.NewClient(c.sandbox, token)

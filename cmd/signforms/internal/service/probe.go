@@ -150,7 +150,7 @@ func (c *probeCommand) checkFiles() error {
 
 func (c *probeCommand) options() (o probe.Options, closeStore func() error, err error) {
 	c.name = cmp.Or(c.conn.account, "default")
-	if c.write != "" && c.conn.settings == "" && os.Getenv("SIGNFORMS_SETTINGS") == "" {
+	if c.write != "" && !c.conn.bySettings() {
 		c.conn.account = "" // it is the name to write
 	}
 	if err := c.conn.resolve(); err != nil {

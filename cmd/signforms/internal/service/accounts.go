@@ -1,0 +1,59 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// accountRecord is an account as --json prints it.
+type accountRecord struct {
+	Account   string `json:"account"`
+	Default   bool   `json:"default"` // used when no account is named
+	BaseURL   string `json:"baseURL"`
+	Workspace string `json:"workspace"`
+	APIKey    string `json:"apiKey"` // where it is
+}
+
+var accountColumns = []cli.Column[accountRecord]{
+	{Name: "account", Value: func(a accountRecord) string { return a.Account }},
+	{Name: "default", Value: func(a accountRecord) string { return map[bool]string{true: "yes"}[a.Default] }},
+	{Name: "service", Value: func(a accountRecord) string { return a.BaseURL }, Long: true},
+	{Name: "workspace", Value: func(a accountRecord) string { return a.Workspace }},
+	{Name: "apiKey", Value: func(a accountRecord) string { return a.APIKey }, Long: true},
+}
+
+func newAccounts() *cobra.Command {
+	var settings string
+	var out cli.Output
+	cmd := &cobra.Command{
+		Use:   "accounts",
+		Short: "List the accounts of the settings",
+		Long: `List the accounts of a settings file, and where the API key of each is: in a file, in a variable, or printed by a
+command. It reads no key and asks no service: whoami does. The default account is the one that commands use when
+neither --account nor $SIGNFORMS_ACCOUNT names another.`,
+		Example: "  signforms accounts\n  signforms documents list --account test",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, s, err := readSettings(settings)
+			if err != nil {
+				return err
+			}
+			p := cli.NewPrinter(cmd, out, accountColumns, func(a accountRecord) any { return a }, len(s.Accounts))
+			for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
+				a := s.Accounts[name]
+				if err := p.Print(accountRecord{name, name == s.Current(), a.BaseURL, a.Workspace, fmt.Sprint(a.APIKey)}); err != nil {
+					return err
+				}
+			}
+			return p.End()
+		},
+	}
+	cmd.Flags().StringVar(&settings, "settings", "", "`file` with the accounts (default $SIGNFORMS_SETTINGS, or else signforms/accounts.json in the user's folder of settings)")
+	out.AddFlags(cmd)
+	return cmd
+}

@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+)
+
+// identity is what whoami found, as --json prints it.
+type identity struct {
+	BaseURL   string `json:"baseURL"`
+	ChosenBy  string `json:"chosenBy"`
+	Key       proof  `json:"key"`
+	Workspace string `json:"workspace"` // empty: none is named
+	Named     proof  `json:"workspaceProof"`
+}
+
+// proof is whether the service looks at a key or a workspace, and what showed it.
+type proof struct {
+	Works bool   `json:"works"` // false: that cannot be told
+	Seen  string `json:"seen"`
+}
+
+func (p proof) String() string {
+	if p.Works {
+		return "works: " + p.Seen
+	}
+	return "cannot tell: " + p.Seen
+}
+
+func newWhoami() *cobra.Command {
+	var conn connection
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "whoami",
+		Short: "Tell whether the API key works, and in which workspace",
+		Long: `Whoami asks the service for one document, and so finds out whether it takes the API key and the workspace. That is a
+proof only if it does not take others: whoami asks the same with a random key of the same form, and with a random
+workspace where one is named. It changes nothing, and no key is printed.
+
+It ends with exit code 0 when the key works, and with 1 when it does not, or when that cannot be told, as of a service
+that answers everybody alike.`,
+		Example: "  signforms whoami --account test",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := conn.resolve(); err != nil {
+				return err
+			}
+			who, err := conn.identify(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := who.print(cmd.OutOrStdout(), asJSON); err != nil || who.Key.Works {
+				return err
+			}
+			return fmt.Errorf("whether the key works cannot be told: %s", who.Key.Seen)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	conn.addFlags(cmd)
+	return cmd
+}
+
+func (w identity) print(stdout io.Writer, asJSON bool) error {
+	if asJSON {
+		return cli.PrintJSON(stdout, w)
+	}
+	workspace := w.Workspace + " " + w.Named.String()
+	if w.Workspace == "" {
+		workspace = "not named: that of the key, which the service does not tell"
+	}
+	cli.PrintRows(stdout, []string{"service", w.BaseURL}, []string{"chosen by", w.ChosenBy}, []string{"key", w.Key.String()}, []string{"workspace", workspace})
+	return nil
+}
+
+// identify asks for a document, and then as a stranger.
+func (c *connection) identify(ctx context.Context) (who identity, err error) {
+	own, err := c.newest(ctx)
+	if err != nil {
+		return who, err
+	}
+	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
+	if c.workspace != "" {
+		other := *c
+		other.workspace = probe.Stranger(c.workspace)
+		who.Named = other.excluded(ctx, own, "a random workspace")
+	}
+	other := *c // this may lock a client out, so it comes last
+	other.apiKey = probe.Stranger(c.apiKey)
+	who.Key = other.excluded(ctx, own, "a random key")
+	return who, ctx.Err()
+}
+
+// newest returns the id of the newest document, or "" without one.
+func (c *connection) newest(ctx context.Context) (id string, err error) {
+	client, err := c.client(signforms.Options{})
+	if err != nil {
+		return "", err
+	}
+	page, err := client.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1})
+	if err != nil || len(page.Items) == 0 {
+		return "", err
+	}
+	return page.Items[0].DocumentID, nil
+}
+
+// excluded reports whether a stranger does not get what the owner got: own is the document that the owner saw.
+func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
+	seen, err := c.newest(ctx)
+	e, answered := errors.AsType[*signforms.Error](err)
+	switch {
+	case answered && e.StatusCode/100 != 5 && !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) && !e.Local:
+		return proof{true, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
+	case err != nil:
+		return proof{false, stranger + " gets no answer that shows it: " + err.Error()}
+	case own != "" && seen == "":
+		return proof{true, "the service shows documents, and none to " + stranger}
+	}
+	return proof{false, "the service answers " + stranger + " alike"}
+}
