@@ -4,11 +4,12 @@
 // A journal is a file of JSON lines. Only its owner can read it, and it is locked while it is open:
 //
 //	{"journal":1}                                                          the format of the file
-//	{"at":"2026-11-21T19:40:00Z","key":"…","run":"…","item":"line 4","intent":true} a request about to be sent
+//	{"at":"2026-11-21T19:40:00Z","begin":"…","settings":[…]}                a run with settings begins
+//	{"at":"2026-11-21T19:40:00Z","key":"…","who":"…","run":"…","item":"line 4","intent":true} a request about to be sent
 //	{"at":"2026-11-21T19:40:01Z","key":"…","result":"done","id":"66f0…"}    its outcome: done, failed or unknown
 //	{"at":"2026-11-21T19:52:10Z","end":["…","…"]}                          a run has ended: these keys are forgotten
 //
-// A key is a hash: the file holds no name, address, link or API key. Every line is on disk (fsync) before the caller continues.
+// Keys are hashes: the file holds no name, address, link or API key but those in the settings of a run. Every line is on disk (fsync) before the caller continues.
 // A line that was cut off because the machine stopped is dropped when the journal is opened again. If it was an intent, its
 // request was never sent. If it was a result, the outcome of its request counts as unknown.
 package journal
@@ -23,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,12 +52,27 @@ func (s State) Open() bool { return s == Begun || s == Unknown }
 
 // Entry is what the journal holds about one key.
 type Entry struct {
-	Key   string
-	Run   string // the run that it belongs to
-	Item  string // what the request is about, for people
-	State State
-	At    time.Time // the time of its newest line
-	ID    string    // the id of what the request made, when State is Done
+	Key      string
+	Who      string // a hash of whom the request is for; entries with other keys may have the same. Empty where nobody asks.
+	Run      string // the run that it belongs to
+	Item     string // what the request is about, for people
+	State    State
+	Intended time.Time // the time before the request
+	At       time.Time // the time of its newest line
+	ID       string    // the id of what the request made, when State is Done
+}
+
+// Setting is one of the settings that all requests of a run share.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Run is a run that has begun and not ended.
+type Run struct {
+	ID       string
+	At       time.Time // when it began
+	Settings []Setting
 }
 
 // ErrInUse is the error of Open when another process has the journal open.
@@ -68,20 +85,24 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	entries map[string]*Entry
+	run     *Run
 	broken  error // the error of a failed write; what is on disk is unknown since then
 }
 
 // line is one line of the file.
 type line struct {
-	Journal int       `json:"journal,omitempty"`
-	At      time.Time `json:"at,omitzero"`
-	Key     string    `json:"key,omitempty"`
-	Run     string    `json:"run,omitempty"`
-	Item    string    `json:"item,omitempty"`
-	Intent  bool      `json:"intent,omitempty"`
-	Result  State     `json:"result,omitempty"`
-	ID      string    `json:"id,omitempty"`
-	End     []string  `json:"end,omitempty"`
+	Journal  int       `json:"journal,omitempty"`
+	At       time.Time `json:"at,omitzero"`
+	Begin    string    `json:"begin,omitempty"` // the id of a run
+	Settings []Setting `json:"settings,omitempty"`
+	Key      string    `json:"key,omitempty"`
+	Who      string    `json:"who,omitempty"`
+	Run      string    `json:"run,omitempty"`
+	Item     string    `json:"item,omitempty"`
+	Intent   bool      `json:"intent,omitempty"`
+	Result   State     `json:"result,omitempty"`
+	ID       string    `json:"id,omitempty"`
+	End      []string  `json:"end,omitempty"`
 }
 
 const version = 1
@@ -99,7 +120,7 @@ func Key(parts ...string) string {
 }
 
 // Open opens the journal at path, or makes it and its folder. It returns ErrInUse when another process has the journal open.
-// It empties a journal in which all entries are forgotten. The caller closes the journal.
+// It empties a journal without entries and without a run. The caller closes the journal.
 func Open(path string) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -132,7 +153,7 @@ func (j *Journal) begin() error {
 	if err != nil {
 		return err
 	}
-	if len(j.entries) == 0 {
+	if len(j.entries) == 0 && j.run == nil {
 		whole = 0
 	}
 	if err := j.file.Truncate(whole); err != nil {
@@ -179,15 +200,20 @@ func (j *Journal) apply(l line) bool {
 	switch {
 	case l.Journal != 0:
 		return l.Journal == version
+	case l.Begin != "":
+		maps.DeleteFunc(j.entries, func(_ string, e *Entry) bool { return !e.State.Open() })
+		j.run = &Run{l.Begin, l.At, l.Settings}
+		return true
 	case len(l.End) > 0:
 		for _, key := range l.End {
 			delete(j.entries, key)
 		}
+		j.run = nil
 		return true
 	case l.Key == "":
 		return false
 	case l.Intent:
-		j.entries[l.Key] = &Entry{Key: l.Key, Run: l.Run, Item: l.Item, State: Begun, At: l.At}
+		j.entries[l.Key] = &Entry{Key: l.Key, Who: l.Who, Run: l.Run, Item: l.Item, State: Begun, Intended: l.At, At: l.At}
 		return true
 	}
 	e := j.entries[l.Key]
@@ -225,10 +251,23 @@ func (j *Journal) Entries() []Entry {
 	return all
 }
 
-// Intend notes that a request of a run is about to be sent. When it returns nil, the note is on disk. When it returns an error,
-// the request must not be sent.
-func (j *Journal) Intend(key, run, item string) error {
-	return j.add(line{At: now(), Key: key, Run: run, Item: item, Intent: true})
+// Run returns the run that has begun and not ended, or nil.
+func (j *Journal) Run() *Run {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run
+}
+
+// Begin notes that a run with settings begins. It abandons a run that has not ended: of its entries only those whose outcome is
+// unknown stay.
+func (j *Journal) Begin(id string, settings []Setting) error {
+	return j.add(line{At: now(), Begin: id, Settings: settings})
+}
+
+// Intend notes that the request of an entry is about to be sent; its State and times are not used. When Intend returns nil, the note
+// is on disk. When it returns an error, the request must not be sent.
+func (j *Journal) Intend(e Entry) error {
+	return j.add(line{At: now(), Key: e.Key, Who: e.Who, Run: e.Run, Item: e.Item, Intent: true})
 }
 
 // Settle notes the outcome of a request. id is the id of what the request made, or empty. For a key without an entry it does
@@ -240,8 +279,8 @@ func (j *Journal) Settle(key string, result State, id string) error {
 	return j.add(line{At: now(), Key: key, Result: result, ID: id})
 }
 
-// Forget removes the entries of these keys, so that a later run makes their requests again. When the machine stops meanwhile,
-// either all of them are forgotten or none.
+// Forget removes the entries of these keys, so that a later run makes their requests again, and with them the run. When the machine
+// stops meanwhile, either all of them are forgotten or none.
 func (j *Journal) Forget(keys []string) error {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { _, ok := j.Entry(key); return !ok })
 	if len(keys) == 0 {

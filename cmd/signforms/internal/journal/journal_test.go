@@ -33,10 +33,10 @@ func written(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "folder", "journal")
 	j := open(t, path)
 	for key, result := range map[string]journal.State{"a": journal.Done, "b": journal.Failed, "c": journal.Unknown} {
-		require.NoError(t, j.Intend(key, "run", "line "+key))
+		require.NoError(t, j.Intend(journal.Entry{Key: key, Who: "who " + key, Run: "run", Item: "line " + key}))
 		require.NoError(t, j.Settle(key, result, "id of "+key))
 	}
-	require.NoError(t, j.Intend("d", "run", "line d"))
+	require.NoError(t, j.Intend(journal.Entry{Key: "d", Run: "run", Item: "line d"}))
 	require.NoError(t, j.Close())
 	return path
 }
@@ -48,6 +48,8 @@ func TestReopened(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "line a", a.Item)
 	require.Equal(t, "id of a", a.ID)
+	require.Equal(t, "who a", a.Who)
+	require.False(t, a.Intended.IsZero())
 	_, ok = j.Entry("e")
 	require.False(t, ok)
 }
@@ -62,7 +64,7 @@ func TestTornLastLine(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, whole[:end], 0o600))
 		j := open(t, path)
 		require.NotContains(t, states(j), "d", "%d bytes", end)
-		require.NoError(t, j.Intend("e", "run", "line e"))
+		require.NoError(t, j.Intend(journal.Entry{Key: "e", Run: "run", Item: "line e"}))
 		require.NoError(t, j.Close())
 		j = open(t, path)
 		require.Equal(t, journal.Begun, states(j)["e"], "%d bytes", end)
@@ -144,4 +146,23 @@ func TestKeysTellPartsApart(t *testing.T) {
 	require.NotEqual(t, journal.Key("ab", "c"), journal.Key("a", "bc"))
 	require.NotEqual(t, journal.Key("a", ""), journal.Key("a"))
 	require.Equal(t, journal.Key("a", "b"), journal.Key("a", "b"))
+}
+
+func TestRun(t *testing.T) {
+	path := written(t)
+	j := open(t, path)
+	require.Nil(t, j.Run())
+	settings := []journal.Setting{{Name: "subject", Value: "Offer"}}
+	require.NoError(t, j.Begin("first", settings))
+	require.Equal(t, map[string]journal.State{"c": journal.Unknown, "d": journal.Begun}, states(j), "what is unknown stays")
+	require.NoError(t, j.Close())
+
+	j = open(t, path)
+	require.Equal(t, "first", j.Run().ID)
+	require.Equal(t, settings, j.Run().Settings)
+	require.NoError(t, j.Forget([]string{"c", "d"}))
+	require.Nil(t, j.Run(), "it has ended")
+	require.NoError(t, j.Begin("second", nil))
+	require.NoError(t, j.Close())
+	require.Equal(t, "second", open(t, path).Run().ID, "a run without entries is kept")
 }
