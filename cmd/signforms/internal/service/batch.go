@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -42,10 +41,14 @@ type batch struct {
 	// lookFor tells people how to find out whether an item was done at that time.
 	lookFor func(it *item, at time.Time) string
 	lacks   []string // why items may be missing from the batch
+	// begin is called before the first request, and ended after a run that has ended. Both may be nil.
+	begin, ended func() error
 
 	resolved      func(*item) string // what --resolve says of an item: done, again or nothing
 	todo          []*item
 	done, held    int
+	again         int // items to do that were done
+	changed       int // items of which other contents were sent
 	tried, failed int
 	unknown       int
 	inARow        int   // how many calls in a row had no answer
@@ -56,6 +59,7 @@ type batch struct {
 // batchFlags are the flags of every command that sends something.
 type batchFlags struct {
 	dryRun, yes, newRun bool
+	unknown             bool // only look up what is unknown
 	resolve             []string
 	journal             string
 }
@@ -95,11 +99,19 @@ func (b *batch) run(cmd *cobra.Command, o cli.Output) error {
 			return err
 		}
 	}
+	if b.begin != nil {
+		if err := b.begin(); err != nil {
+			return err
+		}
+	}
 	if err := b.settleResolved(); err != nil {
 		return err
 	}
 	if len(b.todo) > 0 {
 		b.work(cmd.Context(), p, stderr)
+	}
+	if b.whole {
+		b.report(stderr)
 	}
 	if err := b.forgetEnded(); err != nil {
 		return err
@@ -113,89 +125,31 @@ func (b *batch) run(cmd *cobra.Command, o cli.Output) error {
 // single reports whether the batch is one call without a journal. Such a batch prints only what the call itself returns.
 func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
 
-// sort decides from the journal which items are to do, done or held back.
-func (b *batch) sort() error {
-	var err error
-	if b.resolved, err = b.resolutions(); err != nil {
-		return err
-	}
-	for _, it := range b.items {
-		it.record.Item = it.label
-		switch e, known := b.entry(it); {
-		case !known, e.State == journal.Failed, e.State == journal.Done && b.flags.newRun, e.State.Open() && b.resolved(it) == "again":
-			b.todo = append(b.todo, it)
-		case e.State == journal.Done, b.resolved(it) == "done":
-			b.done++
-		default:
-			b.held++
-		}
-	}
-	return nil
-}
-
-func (b *batch) entry(it *item) (journal.Entry, bool) {
-	if b.journal == nil {
-		return journal.Entry{}, false
-	}
-	return b.journal.Entry(it.key)
-}
-
-// resolutions reads --resolve and refuses items that it cannot resolve.
-func (b *batch) resolutions() (func(*item) string, error) {
-	said := map[string]string{}
-	for _, flag := range b.flags.resolve {
-		label, what, _ := strings.Cut(flag, "=")
-		if what != "done" && what != "again" {
-			return nil, cli.UsageError("--resolve %q: say ITEM=done or ITEM=again", flag)
-		}
-		said[strings.TrimPrefix(label, "line ")] = what
-	}
-	of := func(it *item) string {
-		if what := said[strings.TrimPrefix(it.label, "line ")]; what != "" {
-			return what
-		}
-		return said["all"]
-	}
-	open := map[string]bool{"all": true}
-	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() {
-			open[strings.TrimPrefix(it.label, "line ")] = true
-		}
-	}
-	for label := range said {
-		if !open[label] {
-			return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", label)
-		}
-	}
-	return of, nil
-}
-
-// settleResolved notes in the journal the items that --resolve says were done.
-func (b *batch) settleResolved() error {
-	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() && b.resolved(it) == "done" {
-			if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // explain prints what the batch is about to send.
 func (b *batch) explain(w io.Writer) {
 	if b.done > 0 {
 		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
 	}
+	if b.again > 0 {
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended, and will be %s again\n", b.again, len(b.items), b.many, b.verb, b.verb)
+	}
 	for _, it := range b.items {
-		if e, ok := b.entry(it); ok && e.State.Open() && b.resolved(it) == "" {
-			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.label, b.verb, b.lookFor(it, e.At))
+		switch {
+		case b.resolved(it) != "":
+		case it.open():
+			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.title(), b.verb, b.lookFor(it, it.prior.At))
+		case it.changed() && !b.flags.newRun:
+			fmt.Fprintf(w, "%s: was %s with other contents at %s\n", it.title(), b.verb, cli.Time(it.prior.At))
 		}
 	}
+	b.explainGone(w)
 	if b.held > 0 {
 		fmt.Fprintf(w, "an item whose outcome is unknown is not %s again: say --resolve ITEM=done, or --resolve ITEM=again\n", b.verb)
 	}
-	if len(b.todo) == 0 && b.held == 0 && b.done > 0 {
+	if b.changed > 0 {
+		fmt.Fprintf(w, "what was %s with other contents is not %s again: say --resolve ITEM=done, or --resolve ITEM=again; changed=… for all of them\n", b.verb, b.verb)
+	}
+	if len(b.todo) == 0 && b.held+b.changed == 0 && b.done > 0 {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
 		return
 	}
@@ -209,6 +163,32 @@ func (b *batch) explain(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w, text)
+}
+
+// explainGone says which entries of the journal belong to no item of the batch any more.
+func (b *batch) explainGone(w io.Writer) {
+	if b.journal == nil || b.journal.Run() == nil {
+		return
+	}
+	here := map[string]bool{}
+	for _, it := range b.items {
+		here[it.who] = true
+	}
+	done := 0
+	for _, e := range b.journal.Entries() {
+		switch {
+		case here[e.Who], e.Run != b.journal.Run().ID:
+		case e.State == journal.Done:
+			done++
+		case e.State.Open():
+			fmt.Fprintf(w, "%s as it was at %s is no longer there, and whether it was %s is unknown\n", e.Item, cli.Time(e.At), b.verb)
+		}
+	}
+	if done == 1 {
+		fmt.Fprintf(w, "1 %s that was %s is no longer there\n", b.noun, b.verb)
+	} else if done > 1 {
+		fmt.Fprintf(w, "%d %s that were %s are no longer there\n", done, b.many, b.verb)
+	}
 }
 
 // maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
@@ -255,9 +235,11 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	var state journal.State
 	state, it.record.Outcome = b.judge(ctx, err)
 	// Without a request nothing is learned: an outcome that was unknown before stays unknown.
-	if e, _ := b.entry(it); b.journal != nil && e.State == journal.Begun {
-		if err := b.journal.Settle(it.key, state, it.record.CreatedDocumentID); err != nil {
-			b.stopped = err
+	if b.journal != nil {
+		if e, _ := b.journal.Entry(it.key); e.State == journal.Begun {
+			if err := b.journal.Settle(it.key, state, it.record.CreatedDocumentID); err != nil {
+				b.stopped = err
+			}
 		}
 	}
 	if it.record.Outcome == "" {
@@ -299,23 +281,32 @@ func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	return journal.Failed, outcomeFailed
 }
 
-// forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
-func (b *batch) forgetEnded() error {
-	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held > 0 {
-		return nil
+// report says at the end of a run, which may have gone on with another, what became of its items.
+func (b *batch) report(w io.Writer) {
+	text := fmt.Sprintf("%s: %d", b.verb, b.tried-b.failed-b.unknown)
+	if b.done > 0 {
+		text += fmt.Sprintf(", and %d before", b.done)
 	}
-	var ended []string
-	for _, e := range b.journal.Entries() {
-		if e.Run == b.intents.run && !e.State.Open() && !b.whole {
-			ended = append(ended, e.Key)
+	fmt.Fprintln(w, text)
+	var failed, unknown, changed []string
+	for _, it := range b.items {
+		switch {
+		case it.record.Outcome == outcomeFailed:
+			failed = append(failed, it.title())
+		case it.record.Outcome == outcomeUnknown, it.open() && b.resolved(it) == "":
+			unknown = append(unknown, it.title())
+		case it.changed() && it.record.Outcome == "" && b.resolved(it) == "":
+			changed = append(changed, it.title())
 		}
 	}
-	if b.whole {
-		for _, it := range b.items {
-			ended = append(ended, it.key)
+	for _, group := range []struct {
+		what  string
+		names []string
+	}{{"not " + b.verb, failed}, {"unknown", unknown}, {b.verb + " with other contents", changed}} {
+		if len(group.names) > 0 {
+			fmt.Fprintf(w, "%s: %d: %s\n", group.what, len(group.names), named(group.names))
 		}
 	}
-	return b.journal.Forget(ended)
 }
 
 // verdict returns how the batch ended, as an error with its exit code; nil when all went well.
@@ -332,16 +323,20 @@ func (b *batch) verdict() error {
 	}
 	count(b.failed, "%d failed")
 	count(b.unknown+b.held, "%d unknown")
+	count(b.changed, "%d sent with other contents")
 	count(left, "%d not tried")
 	texts = append(texts, b.lacks...)
-	if left > 0 && b.journal != nil {
+	switch {
+	case left > 0 && b.journal != nil && b.flags.newRun:
+		texts = append(texts, "the same command without --new-run goes on with the rest")
+	case left > 0 && b.journal != nil:
 		texts = append(texts, "the same command again goes on with the rest")
 	}
 	code := cli.ExitOK
 	switch {
 	case b.unknown+b.held > 0:
 		code = cli.ExitUnknown
-	case b.failed+left > 0 && b.tried > b.failed:
+	case b.failed+left > 0 && b.tried > b.failed, b.changed > 0:
 		code = cli.ExitPartial
 	case b.failed+left > 0 || b.stopped != nil:
 		code = cli.ExitFailure
@@ -367,19 +362,3 @@ type verdict struct {
 
 func (v *verdict) Error() string { return v.text }
 func (v *verdict) Unwrap() error { return v.cause }
-
-// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
-// A dry run does not create a journal.
-func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
-	if b.flags.dryRun && !exists(path) {
-		return func() error { return nil }, nil
-	}
-	j, err := journal.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	b.journal = j
-	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
-	o.HTTPClient = &http.Client{Transport: b.intents}
-	return j.Close, nil
-}

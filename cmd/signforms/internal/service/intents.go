@@ -22,7 +22,7 @@ type intents struct {
 
 func (t *intents) RoundTrip(req *http.Request) (*http.Response, error) {
 	if it, ok := req.Context().Value(itemKey{}).(*item); ok {
-		if err := t.journal.Intend(it.key, t.run, it.label); err != nil {
+		if err := t.journal.Intend(it.entry(t.run)); err != nil {
 			t.failed = err
 			return nil, errors.Join(errNoIntent, err)
 		}

@@ -2,24 +2,50 @@ package service
 
 import (
 	"context"
+	"strings"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
 // item is one recipient of a batch.
 type item struct {
 	key    string // in the journal
+	who    string // hash of whom it is for, whatever is sent; empty where the key says it all
 	label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
 	record batchRecord
 	// do makes the call and fills in the record from the answer. It returns the SDK's error.
 	do func(ctx context.Context, r *batchRecord) error
+
+	prior *journal.Entry // what the journal holds about it, from earlier runs; nil for nothing
+}
+
+// changed reports whether other contents were sent.
+func (it *item) changed() bool {
+	return it.prior != nil && it.prior.Key != it.key && it.prior.State == journal.Done
+}
+
+// open reports whether it is unknown if it was sent.
+func (it *item) open() bool { return it.prior != nil && it.prior.State.Open() }
+
+func (it *item) entry(run string) journal.Entry {
+	return journal.Entry{Key: it.key, Who: it.who, Run: run, Item: it.label}
+}
+
+// title returns the label with the addresses, for people.
+func (it *item) title() string {
+	if len(it.record.To) == 0 {
+		return it.label
+	}
+	return it.label + " (" + cli.Plain(named(it.record.To)) + ")"
 }
 
 // batchRecord is what a batch prints for one item.
 type batchRecord struct {
 	Item              string                   `json:"item"`
 	Outcome           string                   `json:"outcome"`
+	To                []string                 `json:"to,omitempty"`
 	DocumentID        string                   `json:"documentId,omitempty"`
 	TemplateID        string                   `json:"templateId,omitempty"`
 	CreatedDocumentID string                   `json:"createdDocumentId,omitempty"`
@@ -38,12 +64,14 @@ var batchColumns = []cli.Column[batchRecord]{
 	{Name: "message", Value: func(r batchRecord) string { return r.Message }, Long: true},
 }
 
+var toColumn = cli.Column[batchRecord]{Name: "to", Value: func(r batchRecord) string { return strings.Join(r.To, ", ") }, Long: true}
+
 // sentColumns are the columns of a batch that makes documents.
-var sentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1],
+var sentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1], toColumn,
 	{Name: "createdDocumentId", Value: batchColumns[4].Value}, batchColumns[6]}
 
 // formSentColumns are the columns of a batch that sends forms, which make no documents.
-var formSentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1], batchColumns[6]}
+var formSentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1], toColumn, batchColumns[6]}
 
 // refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
 func refs(templateID string, ids []string) []signforms.DocumentRef {

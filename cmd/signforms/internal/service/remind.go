@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -125,7 +126,10 @@ func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJourna
 			return nil, err
 		}
 	}
-	return b.openJournal(path, run, o)
+	if closeJournal, err = b.openJournal(path, run, o); err == nil && b.journal != nil && b.journal.Run() != nil {
+		return nil, errors.Join(fmt.Errorf("journal %s: is of a run of send --csv: name another one", path), closeJournal())
+	}
+	return closeJournal, err
 }
 
 func lookForReminder(_ *item, at time.Time) string {

@@ -2,9 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -13,7 +10,6 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
 // sendCommand is templates send and forms send.
@@ -30,6 +26,7 @@ type sendCommand struct {
 	pdf       []byte
 	csvFile   string
 	role      string
+	repeat    bool // lines with equal addresses are meant
 }
 
 // sendManyHelp explains --csv. roles is a line about roles, or empty.
@@ -41,8 +38,9 @@ With --csv it sends ` + what + ` to each line of a CSV file. The header names th
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command
-sends only the rest. A line whose outcome is unknown is not sent again unless --resolve says so. The run has
-ended when every line was sent; the next one starts over.`
+sends only the rest. Until then another subject or another template is refused, and so is a copy of the file,
+unless --new-run abandons that run. A line whose outcome is unknown, or that was changed after it was sent, is
+not sent again unless --resolve says so. The run has ended when every line was sent; the next one starts over.`
 }
 
 func newTemplatesSend() *cobra.Command {
@@ -60,6 +58,7 @@ When the answer is lost it ends with exit code 4: the document may have been sen
 		RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
+	cmd.Flags().BoolVar(&c.flags.unknown, "unknown", false, "send nothing: look in the template's documents for the lines of --csv whose outcome is unknown, by their addresses")
 	cmd.Flags().StringVar(&c.role, "role", "", "title of the role of every line of --csv")
 	c.addFlags(cmd)
 	return cmd
@@ -87,7 +86,8 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 		keys = "name=…,email=…[,subject=…][,message=…]"
 	}
 	f.Var(receiversFlag(&c.receivers, c.form), "to", keys+"; once for each `receiver`")
-	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`")
+	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`, or of standard input where it is -")
+	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to lines whose addresses are the same, too")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
 	f.Var(variablesFlag(&c.variables), "variable", "value of a custom variable, as `name=value`; may be repeated")
@@ -109,11 +109,14 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 			return cli.UsageError("--pdf: %w", err)
 		}
 	}
+	if c.flags.unknown && (c.flags.newRun || c.flags.dryRun || len(c.flags.resolve) > 0) {
+		return cli.UsageError("--unknown only looks: leave out --new-run, --resolve and --dry-run")
+	}
 	if c.csvFile != "" {
 		return c.runCSV(cmd)
 	}
-	if c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 {
-		return cli.UsageError("--journal, --new-run and --resolve go with --csv")
+	if c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 || c.repeat || c.flags.unknown {
+		return cli.UsageError("--journal, --new-run, --resolve, --repeat-addresses and --unknown go with --csv")
 	}
 	return c.runOnce(cmd)
 }
@@ -125,7 +128,7 @@ func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 		return err
 	}
 	if c.flags.dryRun {
-		fmt.Fprintf(cmd.ErrOrStderr(), "1 document would be sent to %s\n", cli.Count(len(m.Receivers), "receiver", "receivers"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "1 %s would be sent to %s\n", c.makes(), cli.Plain(strings.Join(people(m), ", ")))
 		return nil
 	}
 	if len(m.Receivers) > 1 && !c.flags.yes {
@@ -163,99 +166,25 @@ func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {
 	return signforms.FormSendParams{FormID: c.id, Receivers: m.Receivers, Mail: m.Mail, Variables: m.Variables}
 }
 
-// check returns what the SDK finds wrong with a send, without sending it.
+// makes is the word for what one send makes.
+func (c *sendCommand) makes() string {
+	if c.form {
+		return "form"
+	}
+	return "document"
+}
+
+// check returns what is wrong with a send, as far as that is known without sending it.
 func (c *sendCommand) check(m mailing) error {
+	for _, r := range m.Receivers {
+		if severalAddresses(r.Email) {
+			return cli.UsageError("%q is more than one address: each receiver has one", r.Email)
+		}
+	}
 	if c.form {
 		return c.formParams(m).Validate()
 	}
 	return c.templateParams(m).Validate()
-}
-
-// runCSV sends to each line of a file.
-func (c *sendCommand) runCSV(cmd *cobra.Command) error {
-	text, err := cli.ReadFile(c.csvFile, maxPeople)
-	if err != nil {
-		return cli.UsageError("--csv: %w", err)
-	}
-	lines, err := readPeople(text, c.form, mailing{Mail: c.mail, Variables: c.variables}, c.role)
-	if err != nil {
-		return cli.UsageError("%s: %w", c.csvFile, err)
-	}
-	if err := c.checkLines(lines); err != nil {
-		return err
-	}
-	b := &batch{verb: "sent", noun: "line", many: "lines", flags: c.flags, columns: sentColumns, whole: true, lookFor: c.lookFor}
-	if c.form {
-		b.columns = formSentColumns
-	}
-	path := c.flags.journal
-	if path == "" {
-		path = c.csvFile + ".journal"
-	}
-	var options signforms.Options
-	closeJournal, err := b.openJournal(path, journal.Key(c.target()...), &options)
-	if err != nil {
-		return err
-	}
-	defer closeJournal()
-	client, err := c.conn.client(options)
-	if err != nil {
-		return err
-	}
-	if b.items, err = c.items(client, lines); err != nil {
-		return err
-	}
-	return b.run(cmd, cli.Output{JSON: c.json})
-}
-
-// target identifies what a run sends: the service, the workspace, the template or form, and the PDF.
-func (c *sendCommand) target() []string {
-	kind := "template"
-	if c.form {
-		kind = "form"
-	}
-	pdf := sha256.Sum256(c.pdf)
-	return append(c.conn.service(), kind, strings.ToLower(c.id), hex.EncodeToString(pdf[:]))
-}
-
-// maxWrongLines bounds how many wrong lines are named.
-const maxWrongLines = 10
-
-func (c *sendCommand) checkLines(lines []person) error {
-	var wrong []string
-	for _, l := range lines {
-		if err := c.check(l.mailing); err != nil {
-			if len(wrong) == maxWrongLines {
-				wrong = append(wrong, "and more")
-				break
-			}
-			wrong = append(wrong, fmt.Sprintf("line %d: %s", l.line, wrongInputs(err)))
-		}
-	}
-	if len(wrong) > 0 {
-		return cli.UsageError("%s: nothing was sent:\n  %s", c.csvFile, strings.Join(wrong, "\n  "))
-	}
-	return nil
-}
-
-// items makes an item from each line. It refuses two equal lines: the journal could not tell them apart, and they are most likely
-// a mistake.
-func (c *sendCommand) items(client *signforms.Client, lines []person) ([]*item, error) {
-	first := map[string]int{}
-	var items []*item
-	for _, l := range lines {
-		content, err := json.Marshal(l.mailing)
-		if err != nil {
-			return nil, err
-		}
-		key := journal.Key(append(c.target(), string(content))...)
-		if earlier := first[key]; earlier > 0 {
-			return nil, cli.UsageError("%s: lines %d and %d are the same: remove one", c.csvFile, earlier, l.line)
-		}
-		first[key] = l.line
-		items = append(items, &item{key: key, label: fmt.Sprintf("line %d", l.line), do: c.send(client, l.mailing)})
-	}
-	return items, nil
 }
 
 func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Context, *batchRecord) error {
@@ -277,7 +206,7 @@ func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Con
 
 func (c *sendCommand) lookFor(_ *item, at time.Time) string {
 	if c.form {
-		return fmt.Sprintf("ask the receiver of that line whether a form came about %s", cli.Time(at))
+		return fmt.Sprintf("ask the receiver whether a form came about %s", cli.Time(at))
 	}
-	return fmt.Sprintf("look with \"signforms templates respondents %s\" for a document for the receiver of that line, made about %s", c.id, cli.Time(at))
+	return fmt.Sprintf("the same command with --unknown looks for a document made about %s", cli.Time(at))
 }

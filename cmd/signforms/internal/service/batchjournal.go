@@ -1,0 +1,157 @@
+package service
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+)
+
+// sort decides from the journal which items are to do, done or held back.
+func (b *batch) sort() error {
+	b.matchEntries()
+	var err error
+	if b.resolved, err = b.resolutions(); err != nil {
+		return err
+	}
+	for _, it := range b.items {
+		it.record.Item = it.label
+		done := it.prior != nil && it.prior.State == journal.Done
+		switch said := b.resolved(it); {
+		case it.prior == nil, it.prior.State == journal.Failed, done && b.flags.newRun, said == "again":
+			b.todo = append(b.todo, it)
+			if done {
+				b.again++
+			}
+		case done && !it.changed(), said == "done":
+			b.done++
+		case done:
+			b.changed++
+		default:
+			b.held++
+		}
+	}
+	return nil
+}
+
+// matchEntries finds what the journal holds about each item. An item that was changed since then has another key than its entry.
+func (b *batch) matchEntries() {
+	if b.journal == nil {
+		return
+	}
+	keys := map[string]bool{}
+	for _, it := range b.items {
+		keys[it.key] = true
+	}
+	others := map[string][]journal.Entry{}
+	for _, e := range b.journal.Entries() {
+		if e.Who != "" && !keys[e.Key] && e.State != journal.Failed {
+			others[e.Who] = append(others[e.Who], e)
+		}
+	}
+	for _, it := range b.items {
+		if e, ok := b.journal.Entry(it.key); ok {
+			it.prior = &e
+		} else if left := others[it.who]; len(left) > 0 {
+			first := max(0, slices.IndexFunc(left, func(e journal.Entry) bool { return e.State.Open() }))
+			it.prior = &left[first]
+			others[it.who] = slices.Delete(slices.Clone(left), first, first+1)
+		}
+	}
+}
+
+// The words of --resolve for several items: those whose outcome is unknown, and those that were changed.
+const resolveAll, resolveChanged = "all", "changed"
+
+// resolutions reads --resolve and refuses items that it cannot resolve.
+func (b *batch) resolutions() (func(*item) string, error) {
+	said := map[string]string{}
+	for _, flag := range b.flags.resolve {
+		label, what, _ := strings.Cut(flag, "=")
+		if what != "done" && what != "again" {
+			return nil, cli.UsageError("--resolve %q: say ITEM=done or ITEM=again", flag)
+		}
+		said[strings.TrimPrefix(label, "line ")] = what
+	}
+	open := map[string]bool{resolveAll: true}
+	for _, it := range b.items {
+		if it.open() || it.changed() {
+			open[strings.TrimPrefix(it.label, "line ")] = true
+			open[resolveChanged] = open[resolveChanged] || it.changed()
+		}
+	}
+	for label := range said {
+		if !open[label] {
+			return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", label)
+		}
+	}
+	return func(it *item) string {
+		own := said[strings.TrimPrefix(it.label, "line ")]
+		switch {
+		case it.open():
+			return cmp.Or(own, said[resolveAll])
+		case it.changed():
+			return cmp.Or(own, said[resolveChanged])
+		}
+		return ""
+	}, nil
+}
+
+// settleResolved notes in the journal the items that --resolve says were done.
+func (b *batch) settleResolved() error {
+	for _, it := range b.items {
+		if b.resolved(it) != "done" {
+			continue
+		}
+		if it.prior.Key != it.key {
+			if err := b.journal.Intend(it.entry(b.intents.run)); err != nil {
+				return err
+			}
+		}
+		if err := b.journal.Settle(it.key, journal.Done, it.prior.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
+func (b *batch) forgetEnded() error {
+	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held+b.changed > 0 {
+		return nil
+	}
+	here := map[string]bool{}
+	for _, it := range b.items {
+		here[it.who] = true
+	}
+	var ended []string
+	for _, e := range b.journal.Entries() {
+		if e.Run == b.intents.run && (b.whole || !e.State.Open()) || b.whole && here[e.Who] {
+			ended = append(ended, e.Key)
+		}
+	}
+	if err := b.journal.Forget(ended); err != nil || b.ended == nil {
+		return err
+	}
+	return b.ended()
+}
+
+// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
+// What only looks does not create a journal.
+func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
+	if (b.flags.dryRun || b.flags.unknown) && !exists(path) {
+		return func() error { return nil }, nil
+	}
+	j, err := journal.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b.journal = j
+	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
+	o.HTTPClient = &http.Client{Transport: b.intents}
+	return j.Close, nil
+}

@@ -1,0 +1,271 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
+)
+
+// csvRun is a run of send --csv: its journal, and this user's notes of runs that have not ended.
+type csvRun struct {
+	b        *batch
+	name     string // of what --csv reads
+	path     string // of the journal
+	settings []journal.Setting
+	who      map[string]bool // the people of all lines
+	notes    journal.Notes
+	replaces bool // the run of the journal that has not ended is abandoned
+	noted    bool // there is a note of this run
+	stderr   io.Writer
+}
+
+func newCSVRun(c *sendCommand, b *batch, path string, stderr io.Writer) *csvRun {
+	r := &csvRun{b: b, name: c.csvName(), path: path, settings: c.settings(), who: map[string]bool{}, stderr: stderr}
+	for _, it := range b.items {
+		r.who[it.who] = true
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		r.path = abs
+	}
+	if dir, err := stateFile("sends"); err == nil {
+		r.notes = journal.Notes(dir)
+	}
+	return r
+}
+
+// target identifies what is sent: the service, the workspace, and the template or form.
+func (c *sendCommand) target() []string {
+	return append(c.conn.service(), c.kind(), strings.ToLower(c.id))
+}
+
+func (c *sendCommand) kind() string {
+	if c.form {
+		return "form"
+	}
+	return "template"
+}
+
+func (c *sendCommand) pdfSum() string {
+	sum := sha256.Sum256(c.pdf)
+	return hex.EncodeToString(sum[:])
+}
+
+// settings are what all lines of a run share.
+func (c *sendCommand) settings() []journal.Setting {
+	all := []journal.Setting{{Name: "address", Value: cli.ShownURL(c.conn.baseURL)}, {Name: "workspace", Value: c.conn.workspace},
+		{Name: c.kind(), Value: strings.ToLower(c.id)}, {Name: "--subject", Value: c.mail.Subject}, {Name: "--message", Value: c.mail.Message},
+		{Name: "--role", Value: c.role}}
+	if len(c.pdf) > 0 {
+		all = append(all, journal.Setting{Name: "--pdf", Value: "the file with the SHA-256 " + c.pdfSum()[:16]})
+	}
+	for _, v := range c.variables {
+		all = append(all, journal.Setting{Name: "--variable " + v.Name, Value: v.Value})
+	}
+	for i := range all {
+		all[i].Value = abridged(all[i].Value)
+	}
+	return slices.DeleteFunc(all, func(s journal.Setting) bool { return s.Value == "" })
+}
+
+// maxSetting is the length of the settings that a journal holds whole.
+const maxSetting = 60
+
+// abridged returns the beginning of a long text, with a hash by which other texts differ.
+func abridged(text string) string {
+	if runes := []rune(text); len(runes) > maxSetting {
+		sum := sha256.Sum256([]byte(text))
+		return string(runes[:maxSetting]) + "… (SHA-256 " + hex.EncodeToString(sum[:8]) + ")"
+	}
+	return text
+}
+
+// run returns the run of the journal that has not ended, or nil.
+func (r *csvRun) run() *journal.Run {
+	if r.b.journal == nil {
+		return nil
+	}
+	return r.b.journal.Run()
+}
+
+// check refuses what would mail people twice: other settings than those of the run that has not ended, and a run with another journal
+// for some of the same people.
+func (r *csvRun) check() error {
+	sent, unknown, err := r.count()
+	if err != nil {
+		return err
+	}
+	run := r.run()
+	if run == nil {
+		return r.checkOthers()
+	}
+	differ := differences(run.Settings, r.settings)
+	r.replaces = r.b.flags.newRun || len(differ) > 0 && sent+unknown == 0
+	switch {
+	case r.b.flags.newRun:
+		fmt.Fprintf(r.stderr, "the run of %s has not ended and is abandoned: it has sent %s\n", cli.Time(run.At), cli.Count(sent, "line", "lines"))
+	case len(differ) > 0 && !r.replaces:
+		return cli.UsageError("%s: nothing was sent: the run of %s has not ended, and this one has other settings:\n  %s\n"+
+			"That run has sent %s. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.",
+			r.name, cli.Time(run.At), strings.Join(differ, "\n  "), cli.Count(sent, "line", "lines"))
+	}
+	if r.replaces {
+		return r.checkOthers()
+	}
+	return nil
+}
+
+// count returns how many lines the journal has as sent, and how many as unknown.
+func (r *csvRun) count() (sent, unknown int, err error) {
+	if r.b.journal == nil {
+		return 0, 0, nil
+	}
+	for _, e := range r.b.journal.Entries() {
+		switch {
+		case e.Who == "":
+			return 0, 0, fmt.Errorf("journal %s: is of an earlier version of the program or of another command, and does not say to whom it sent: look there, then name another one with --journal", r.path)
+		case e.State == journal.Done:
+			sent++
+		case e.State.Open():
+			unknown++
+		}
+	}
+	return sent, unknown, nil
+}
+
+// differences names the settings that differ.
+func differences(old, new []journal.Setting) (texts []string) {
+	value := func(in []journal.Setting, name string) string {
+		i := slices.IndexFunc(in, func(s journal.Setting) bool { return s.Name == name })
+		if i < 0 {
+			return ""
+		}
+		return in[i].Value
+	}
+	seen := map[string]bool{}
+	for _, s := range slices.Concat(old, new) {
+		if before, now := value(old, s.Name), value(new, s.Name); before != now && !seen[s.Name] {
+			texts = append(texts, cli.Plain(fmt.Sprintf("%s: %s -> %s", s.Name, cmp.Or(before, "none"), cmp.Or(now, "none"))))
+		}
+		seen[s.Name] = true
+	}
+	return texts
+}
+
+// others returns the notes of runs with other journals for some of the same people.
+func (r *csvRun) others() ([]journal.Note, error) {
+	own := ""
+	if run := r.run(); run != nil {
+		own = run.ID
+	}
+	return r.notes.Sharing(own, r.who)
+}
+
+// checkOthers refuses a run for some of the people of a run that has not ended and has another journal. With --new-run it says what
+// that run has sent.
+func (r *csvRun) checkOthers() error {
+	others, err := r.others()
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		shared := len(slices.DeleteFunc(slices.Clone(o.Who), func(w string) bool { return !r.who[w] }))
+		text := fmt.Sprintf("%s of %d also belong to the run of %s, which has not ended, with the journal %s%s",
+			cli.Count(shared, "line", "lines"), len(r.b.items), cli.Time(o.At), o.Journal, r.sentBy(o))
+		if !r.b.flags.newRun {
+			return cli.UsageError("%s: nothing was sent: %s.\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
+		}
+		fmt.Fprintln(r.stderr, text)
+	}
+	return nil
+}
+
+// sentBy says how many of these people the run of a note has sent to.
+func (r *csvRun) sentBy(o journal.Note) string {
+	entries, err := o.Entries()
+	if err != nil {
+		return ", but to whom it has sent is unknown: " + cli.PathCause(err).Error()
+	}
+	n := 0
+	for _, e := range entries {
+		if r.who[e.Who] && e.State == journal.Done {
+			n++
+		}
+	}
+	return fmt.Sprintf(", and it has sent %d of them", n)
+}
+
+// begin begins a run, or goes on with the one that has not ended.
+func (r *csvRun) begin(ctx context.Context) error {
+	unlock, err := r.notes.Lock(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		fmt.Fprintf(r.stderr, "a copy of this file will not be known as one: its run cannot be noted: %s\n", err)
+		return r.beginJournal()
+	}
+	defer unlock()
+	switch {
+	case r.b.flags.newRun:
+		err = r.abandon()
+	case r.run() == nil || r.replaces: // another process may have begun since check
+		err = r.checkOthers()
+	}
+	if err == nil {
+		err = r.beginJournal()
+	}
+	if err != nil {
+		return err
+	}
+	who := whoOf(r.b.items)
+	for _, e := range r.b.journal.Entries() {
+		who = append(who, e.Who)
+	}
+	slices.Sort(who)
+	r.noted = true
+	return r.notes.Keep(journal.Note{Run: r.run().ID, At: r.run().At, Journal: r.path, Who: slices.Compact(who)})
+}
+
+func (r *csvRun) beginJournal() error {
+	run := r.run()
+	if run == nil || r.replaces {
+		if run != nil {
+			if err := r.notes.Remove(run.ID); err != nil {
+				return err
+			}
+		}
+		if err := r.b.journal.Begin(rand.Text(), r.settings); err != nil {
+			return err
+		}
+	}
+	r.b.intents.run = r.run().ID
+	return nil
+}
+
+// abandon removes the notes of the runs with other journals that --new-run abandons.
+func (r *csvRun) abandon() error {
+	others, err := r.others()
+	for _, o := range others {
+		err = errors.Join(err, r.notes.Remove(o.Run))
+	}
+	return err
+}
+
+// ended removes the note of the run.
+func (r *csvRun) ended() error {
+	if !r.noted {
+		return nil
+	}
+	return r.notes.Remove(r.b.intents.run)
+}

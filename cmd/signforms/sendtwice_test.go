@@ -1,0 +1,376 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// mailing is a CSV file for the offer, and the command that sends it.
+type mailing struct {
+	*testService
+	path string
+	text string
+}
+
+const sixPeople = "name,email,[price]\nP0,p0@example.com,10\nP1,p1@example.com,11\nP2,p2@example.com,12\nP3,p3@example.com,13\nP4,p4@example.com,14\nP5,p5@example.com,15\n"
+
+// halfSent has sent the first three of six lines.
+func halfSent(t *testing.T) *mailing {
+	t.Helper()
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 3, Status: 409})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "sent: 3\nnot sent: 3: line 5 (P3 <p3@example.com>), line 6 (P4 <p4@example.com>), line 7 (P5 <p5@example.com>)\n")
+	heal()
+	return m
+}
+
+// send writes the file and sends it.
+func (m *mailing) send(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(m.path, []byte(m.text), 0o600))
+	return execute(t, append([]string{"templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--subject", "Offer", "--yes"}, args...)...)
+}
+
+// mails counts the invitations by address.
+func (m *mailing) mails() map[string]int {
+	n := map[string]int{}
+	for what, count := range m.mailed("invitation") {
+		n[strings.Fields(what)[1]] += count
+	}
+	return n
+}
+
+// once requires that each of the six people got one mail.
+func (m *mailing) once(t *testing.T) {
+	t.Helper()
+	require.Len(t, m.mails(), 6)
+	for who, n := range m.mails() {
+		require.Equal(t, 1, n, who)
+	}
+}
+
+// Whatever became of the file, each person gets one mail.
+func TestEditedFilesGoOn(t *testing.T) {
+	for name, edit := range map[string]func(text string) string{
+		"unchanged":          func(text string) string { return text },
+		"columns swapped":    func(string) string { return "[price],email,name\n" + rows("%d,p%d@example.com,P%d\n", 10, 0, 0) },
+		"lines sorted":       func(text string) string { return reversed(text) },
+		"CRLF":               func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") },
+		"byte order mark":    func(text string) string { return "\ufeff" + text },
+		"trailing blanks":    func(text string) string { return text + "\n\n" },
+		"semicolons":         func(text string) string { return strings.ReplaceAll(text, ",", ";") },
+		"case of addresses":  func(text string) string { return strings.ReplaceAll(text, "p1@example", "P1@Example") },
+		"header in capitals": func(text string) string { return strings.Replace(text, "name,email", "Name,EMAIL", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := halfSent(t)
+			m.text = edit(m.text)
+			_, stderr, code := m.send(t)
+			require.Equal(t, cli.ExitOK, code, stderr)
+			require.Contains(t, stderr, "3 of 6 lines were sent by a run that has not ended; going on with the rest\n3 lines to be sent\n")
+			require.Contains(t, stderr, "sent: 3, and 3 before\n")
+			m.once(t)
+			_, stderr, _ = m.send(t)
+			require.Contains(t, stderr, "sent: 6\n", "the run has ended, so the next one starts over")
+		})
+	}
+}
+
+func rows(format string, price, name, email int) (text string) {
+	for i := range 6 {
+		text += fmt.Sprintf(format, price+i, name+i, email+i)
+	}
+	return text
+}
+
+// reversed returns the lines below the header in the opposite order.
+func reversed(text string) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	out := lines[0]
+	for i := len(lines) - 1; i > 0; i-- {
+		out += strings.TrimSuffix(lines[i], "\n") + "\n"
+	}
+	return out
+}
+
+func TestLinesAddedAndRemoved(t *testing.T) {
+	m := halfSent(t)
+	m.text = strings.Replace(m.text, "P0,p0@example.com,10\n", "P6,p6@example.com,16\n", 1)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "2 of 6 lines were sent by a run that has not ended; going on with the rest\n")
+	require.Contains(t, stderr, "1 line that was sent is no longer there\n")
+	require.Len(t, m.mails(), 7)
+	m.text = sixPeople
+	_, stderr, _ = m.send(t, "--dry-run")
+	require.Contains(t, stderr, "6 lines to be sent\n", "the run has ended")
+}
+
+// A run that has not ended keeps its settings.
+func TestOtherSettingsAreRefused(t *testing.T) {
+	long := strings.Repeat("long ", 20)
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"subject":         {[]string{"--subject", "Another"}, "--subject: Offer -> Another"},
+		"message":         {[]string{"--message", "Hello"}, "--message: none -> Hello"},
+		"long message":    {[]string{"--message", long}, "--message: none -> " + long[:60] + "… (SHA-256 "},
+		"variable":        {[]string{"--variable", "x=1"}, "--variable [x]: none -> 1"},
+		"role":            {[]string{"--role", "Seller"}, "--role: Buyer -> Seller"},
+		"another subject": {[]string{"--subject", "\x1b[31mred"}, "--subject: Offer ->  [31mred"},
+		"pdf":             {[]string{"--pdf", "testdata/offer.pdf"}, "--pdf: none -> the file with the SHA-256 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := halfSent(t)
+			require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(m.path), "offer.pdf"), []byte("%PDF-1.7\n"), 0o600))
+			for i, arg := range c.args {
+				c.args[i] = strings.ReplaceAll(arg, "testdata", filepath.Dir(m.path))
+			}
+			for _, dry := range [][]string{nil, {"--dry-run"}} {
+				_, stderr, code := m.send(t, append(dry, c.args...)...)
+				require.Equal(t, cli.ExitUsage, code, stderr)
+				require.Contains(t, stderr, "people.csv: nothing was sent: the run of 2")
+				require.Contains(t, stderr, "has not ended, and this one has other settings:\n  "+c.says)
+				require.Contains(t, stderr, "That run has sent 3 lines. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.\n")
+				require.Len(t, m.mails(), 3)
+			}
+			_, stderr, code := m.send(t)
+			require.Equal(t, cli.ExitOK, code, stderr)
+			m.once(t)
+		})
+	}
+}
+
+// A run that has sent nothing holds nobody to its settings, and its journal is none of remind's.
+func TestRunThatSentNothing(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 6, Status: 409})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitFailure, code, stderr)
+	heal()
+	_, stderr, code = execute(t, "documents", "remind", "--all-pending", "--yes", "--journal", m.path+".journal")
+	require.Equal(t, cli.ExitFailure, code)
+	require.Contains(t, stderr, "is of a run of send --csv: name another one")
+	_, stderr, code = m.send(t, "--subject", "Another")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+	notes, err := filepath.Glob(filepath.Join(m.state, "signforms", "sends", "*.json"))
+	require.NoError(t, err)
+	require.Empty(t, notes, "no run has not ended")
+}
+
+func TestNewRunSaysHowManyWereMailed(t *testing.T) {
+	m := halfSent(t)
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})
+	_, stderr, code := m.send(t, "--subject", "Another", "--new-run")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "has not ended and is abandoned: it has sent 3 lines\n")
+	heal()
+	_, stderr, code = m.send(t, "--subject", "Another")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "sent: 1, and 5 before\n")
+	require.Equal(t, map[string]int{"p0@example.com": 2, "p1@example.com": 2, "p2@example.com": 2, "p3@example.com": 1, "p4@example.com": 1, "p5@example.com": 1}, m.mails())
+}
+
+// The same contents to other people begin with another journal. A run of the same template for the same people does not.
+func TestAnotherTemplateIsRefused(t *testing.T) {
+	m := halfSent(t)
+	m.offer = m.AddTemplate(signformstest.Template{Name: "Second", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "  template: ")
+	_, stderr, code = m.send(t, "--journal", filepath.Join(t.TempDir(), "journal"))
+	require.Equal(t, cli.ExitOK, code, stderr)
+}
+
+// A line that was changed after it was sent is not sent again unless somebody says so.
+func TestChangedLinesAreHeldBack(t *testing.T) {
+	m := halfSent(t)
+	m.text = strings.NewReplacer("P1,", "Pia,", "P2,", "Paul,", "P3,", "Petra,").Replace(m.text)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "line 3 (Pia <p1@example.com>): was sent with other contents at 2")
+	require.Contains(t, stderr, "sent: 3, and 1 before\nsent with other contents: 2: line 3 (Pia <p1@example.com>), line 4 (Paul <p2@example.com>)\n")
+	require.Contains(t, stderr, "signforms: 2 sent with other contents\n")
+	m.once(t)
+	_, stderr, code = m.send(t, "--resolve", "all=again")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	m.once(t)
+	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "changed=done")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, m.mails()["p1@example.com"])
+	require.Equal(t, 1, m.mails()["p2@example.com"])
+}
+
+// A copy of the file has another journal.
+func TestCopiesOfTheFileAreRefused(t *testing.T) {
+	m := halfSent(t)
+	journal := m.path + ".journal"
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	m.text = strings.Replace(m.text, "P5,p5@example.com,15\n", "P6,p6@example.com,16\n", 1)
+	for _, dry := range [][]string{nil, {"--dry-run"}} {
+		_, stderr, code := m.send(t, dry...)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, "5 lines of 6 also belong to the run of 2")
+		require.Contains(t, stderr, "which has not ended, with the journal "+journal+", and it has sent 3 of them.\n")
+		require.Len(t, m.mails(), 3)
+	}
+	_, stderr, code := m.send(t, "--journal", journal)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "3 of 6 lines were sent by a run that has not ended")
+	require.Len(t, m.mails(), 6)
+	_, stderr, code = m.send(t, "--dry-run")
+	require.Equal(t, cli.ExitOK, code, "the run has ended: %s", stderr)
+}
+
+// A copy is known from the moment that the first run begins, whatever it has sent by then.
+func TestTwoCopiesAtOnce(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 1 {
+			other := &mailing{m.testService, filepath.Join(t.TempDir(), "copy.csv"), sixPeople}
+			_, stderr, code := other.send(t)
+			assert.Equal(t, cli.ExitUsage, code)
+			assert.Contains(t, stderr, "6 lines of 6 also belong to the run of ")
+		}
+	}}
+	g.stand(t, m.testService)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+}
+
+func TestAbandonedCopies(t *testing.T) {
+	m := halfSent(t)
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	_, stderr, code := m.send(t, "--new-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, ", and it has sent 3 of them\n")
+	require.Equal(t, 2, m.mails()["p0@example.com"])
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitOK, code, "the other run stays abandoned: %s", stderr)
+}
+
+func TestJournalThatIsGone(t *testing.T) {
+	m := halfSent(t)
+	require.NoError(t, os.Remove(m.path+".journal"))
+	for range 2 {
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, ", but to whom it has sent is unknown: the run is not in it.\n")
+	}
+	require.NoError(t, os.Remove(m.path+".journal"))
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, ", but to whom it has sent is unknown: no such file or directory.\n")
+	require.Len(t, m.mails(), 3)
+}
+
+// Where nothing can be noted, a run still goes on by its own journal.
+func TestRunsWithoutAHome(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	t.Setenv("XDG_STATE_HOME", file)
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 409})()
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "a copy of this file will not be known as one: its run cannot be noted: ")
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+}
+
+// The run of another home is known by the journal beside the file.
+func TestAnotherHome(t *testing.T) {
+	m := halfSent(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+}
+
+func TestJournalOfAnEarlierVersion(t *testing.T) {
+	m := halfSent(t)
+	text := "{\"journal\":1}\n{\"at\":\"2026-11-21T19:40:00Z\",\"key\":\"abc\",\"run\":\"def\",\"item\":\"line 4\",\"intent\":true}\n"
+	require.NoError(t, os.WriteFile(m.path+".journal", []byte(text), 0o600))
+	for _, args := range [][]string{nil, {"--new-run"}} {
+		_, stderr, code := m.send(t, args...)
+		require.Equal(t, cli.ExitFailure, code, stderr)
+		require.Contains(t, stderr, "is of an earlier version of the program or of another command, and does not say to whom it sent")
+		require.Len(t, m.mails(), 3)
+	}
+}
+
+func TestRepeatedAddresses(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"),
+		"name,email,[price]\nAnn,ann@example.com,1\nBen,ben@example.com,2\nAnn,Ann@Example.com,3\n"}
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "people.csv: nothing was sent:\n  lines 2 and 4: ann@example.com\nThese have the same addresses: ")
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 409})()
+	_, stderr, code = m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	_, stderr, code = m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, map[string]int{"ann@example.com": 1, "Ann@Example.com": 1, "ben@example.com": 1}, m.mails())
+}
+
+func TestSeveralAddressesInACell(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), ""}
+	for _, cell := range []string{"a@example.com; b@example.com", "\"a@example.com, b@example.com\"", "a@example.com b@example.com", "a@example.com/b@example.com"} {
+		m.text = "name,email\nAnn,ann@example.com\nBen," + cell + "\n"
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUsage, code, "%s: %s", cell, stderr)
+		require.Contains(t, stderr, "line 3: "+fmt.Sprintf("%q", strings.Trim(cell, `"`))+" is more than one address: each receiver has one\n")
+	}
+	m.text = "name,email\nAnn,\"\"\"a@b\"\"@example.com\"\n"
+	_, stderr, code := m.send(t, "--dry-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Empty(t, m.mails())
+}
+
+func TestStandardInput(t *testing.T) {
+	m := halfSent(t)
+	path := m.path
+	send := func(text string, args ...string) (string, int) {
+		var out, errs strings.Builder
+		code := run(t.Context(), hasty, append([]string{"templates", "send", m.offer, "--csv", "-", "--role", "Buyer", "--subject", "Offer", "--yes"}, args...),
+			strings.NewReader(text), &out, &errs)
+		return errs.String(), code
+	}
+	stderr, code := send(m.text)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "standard input: nothing was sent: 6 lines of 6 also belong to the run of ")
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.NoError(t, os.Remove(path))
+
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 409})()
+	stderr, code = send(m.text)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	stderr, code = send(m.text, "--subject", "Another")
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "standard input: nothing was sent: the run of 2")
+	stderr, code = send(reversed(m.text))
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "sent: 1, and 5 before\n")
+	for who, n := range m.mails() {
+		require.Equal(t, 2, n, who)
+	}
+}

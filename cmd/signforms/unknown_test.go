@@ -1,0 +1,153 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// twoUnknown has sent to four of six people; of line 3 the request was lost, and of line 5 the answer.
+func twoUnknown(t *testing.T, prepare func(m *mailing)) *mailing {
+	t.Helper()
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	if prepare != nil {
+		prepare(m)
+	}
+	m.mail = len(m.Messages())
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
+	// What went wrong already does not count.
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Contains(t, stderr, "sent: 4\nunknown: 2: line 3 (P1 <p1@example.com>), line 5 (P3 <p3@example.com>)\n")
+	return m
+}
+
+// The list of documents says which of the unknown sends were carried out. Following it, each person gets one mail.
+func TestUnknownSendsAreLookedUp(t *testing.T) {
+	m := twoUnknown(t, func(m *mailing) { // an earlier run sent the same offer to all
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		m.Advance(30 * 24 * time.Hour)
+	})
+	before := len(m.mailed("invitation"))
+	stdout, stderr, code := m.send(t, "--unknown", "--json")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
+	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\["P1 <p1@example.com>"\],"message":"the list has no such document, and all 4 that`, stdout)
+	require.Regexp(t, `"item":"line 5","outcome":"found","to":\["P3 <p3@example.com>"\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-12-02T11:00:00Z"`, stdout)
+	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 3=again --resolve 5=done\n", stderr)
+	require.Len(t, m.mailed("invitation"), before)
+	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "5=done")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+	_, stderr, code = m.send(t, "--unknown")
+	require.Equal(t, cli.ExitOK, code)
+	require.Equal(t, "no line has an unknown outcome\n", stderr)
+}
+
+// A list that does not show what the run is known to have made proves nothing.
+func TestLookupsNeedAWitness(t *testing.T) {
+	ofRespondents := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/get-template-respondent") }
+	for name, c := range map[string]struct {
+		change func(body string) string
+		says   []string
+		code   int
+	}{
+		"all is shown": {func(body string) string { return body }, []string{"line 3\tnot found\t", "line 5\tfound\t"}, cli.ExitOK},
+		"a document is not shown": {func(body string) string { return strings.ReplaceAll(body, "p5@example.com", "p6@example.com") },
+			[]string{"line 3\tcannot tell\t", "but shows only 3 of the 4 documents that this run is known to have made", "line 5\tfound\t"}, cli.ExitUnknown},
+		"no addresses": {func(body string) string { return strings.ReplaceAll(body, `"email"`, `"mail"`) },
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "but shows only 0 of the 4 documents"}, cli.ExitUnknown},
+		"no times": {func(body string) string { return strings.ReplaceAll(body, `"createdAt"`, `"made"`) },
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "nothing shows when it was made"}, cli.ExitUnknown},
+		"an incomplete list": {func(body string) string { return strings.ReplaceAll(body, `"totalPages":1`, `"totalPages":3`) }, nil, cli.ExitPartial},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := func(body string) string { return body }
+			m := twoUnknown(t, func(m *mailing) {
+				altered(t, m.testService, ofRespondents, func(body string) string { return change(body) })
+			})
+			change = c.change
+			stdout, stderr, code := m.send(t, "--unknown")
+			require.Equal(t, c.code, code, stderr)
+			for _, says := range c.says {
+				require.Contains(t, stdout, says)
+			}
+			if c.says == nil {
+				require.Empty(t, stdout)
+				require.Contains(t, stderr, "signforms: cannot tell: ")
+			}
+		})
+	}
+}
+
+// One document cannot decide two sends to the same people.
+func TestOneDocumentForTwoUnknownSends(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople + "P1,p1@example.com,20\n"}
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true, AfterWork: true})
+	_, stderr, code := m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Contains(t, stderr, "unknown: 2: line 3 (P1 <p1@example.com>), line 8 (P1 <p1@example.com>)\n")
+	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "cannot tell"), stdout)
+	require.Contains(t, stdout, "1 document for 2 unknown sends to the same people")
+	require.Equal(t, "signforms: 2 unknown\n", stderr)
+}
+
+// Before a run of this machine is known to have made a document, nothing shows how far the service's clock is from its own.
+func TestLookupOfTheFirstSend(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true})()
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Contains(t, stderr, "the service did not answer 3 times in a row")
+	stdout, _, code := m.send(t, "--unknown")
+	require.Equal(t, cli.ExitUnknown, code)
+	require.Equal(t, 3, strings.Count(stdout, "cannot tell"), stdout)
+	require.Equal(t, 3, strings.Count(stdout, "this document may be it"), stdout)
+}
+
+func TestUnknownOnlyLooks(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	for _, flag := range []string{"--new-run", "--dry-run", "--resolve=all=done"} {
+		_, stderr, code := m.send(t, "--unknown", flag)
+		require.Equal(t, cli.ExitUsage, code)
+		require.Contains(t, stderr, "--unknown only looks: leave out --new-run, --resolve and --dry-run")
+	}
+	_, stderr, code := m.send(t, "--unknown")
+	require.Equal(t, cli.ExitOK, code)
+	require.Equal(t, "no line has an unknown outcome\n", stderr)
+	require.NoFileExists(t, m.path+".journal")
+	require.Empty(t, m.mails())
+}
+
+// A misspelt role refuses the file before anything is sent. A service that does not show the roles judges each line itself.
+func TestRolesAreReadFirst(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), "name,email,role\nP0,p0@example.com,Byer\nP1,p1@example.com,Seller\nP2,p2@example.com,Byer\n"}
+	for _, dry := range [][]string{nil, {"--dry-run"}} {
+		_, stderr, code := m.send(t, dry...)
+		require.Equal(t, cli.ExitUsage, code)
+		require.Contains(t, stderr, "people.csv: nothing was sent:\n  \"Byer\" is not a role of the template: lines 2, 4\nIts roles are \"Buyer\", \"Seller\".\n")
+	}
+	require.Empty(t, m.mails())
+	require.NoFileExists(t, m.path+".journal")
+
+	ofTemplates := func(r *http.Request) bool { return r.URL.Query().Get("documentType") == "PDF_TEMPLATE" }
+	altered(t, m.testService, ofTemplates, func(body string) string { return strings.ReplaceAll(body, `"roleTitle"`, `"title"`) })
+	stdout, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code)
+	require.Contains(t, stderr, "cannot tell whether the roles are right: the service names no roles of the template\n")
+	require.Contains(t, stdout, "line 3\tsent\tP1 <p1@example.com>\t")
+	require.Len(t, m.mails(), 1)
+}
