@@ -43,11 +43,17 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 		ended <- run(ctx, hasty, []string{"clock", "advance", "72h", "--url", s.BaseURL}, strings.NewReader(""), io.Discard, &stderr)
 	}()
 	<-hangs // at the second attempt, 5 seconds after the first
+	var now control.Clock
+	require.NoError(t, c.Get(t.Context(), "/clock", nil, &now))
+	require.True(t, now.Advancing)
 	interrupt()
 	require.Equal(t, cli.ExitPartial, <-ended)
-	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and stays there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
+	now = control.Clock{}
+	require.NoError(t, c.Get(t.Context(), "/clock", nil, &now))
+	require.False(t, now.Advancing)
+	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and goes on from there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
 	require.NoError(t, c.Delete(t.Context(), "/webhooks/"+made.ID))
-	var now control.Clock
+	now = control.Clock{}
 	require.NoError(t, c.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, &now))
 	require.Less(t, time.Duration(now.Ahead), 2*time.Hour)
 	require.Empty(t, now.Unanswering)

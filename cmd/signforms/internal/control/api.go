@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
@@ -27,6 +28,8 @@ type API struct {
 	mux    *http.ServeMux
 	relays *relays
 	feeds  feeds
+
+	advancing atomic.Int32 // requests that advance the clock, or wait to
 }
 
 // New returns the interface of a sandbox.

@@ -13,15 +13,18 @@ type Clock struct {
 	Now   time.Time `json:"now"`
 	Ahead Duration  `json:"ahead"` // of the wall clock
 
+	Advancing   bool     `json:"advancing,omitempty"`   // an advance is under way, or waits for another
 	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks that an advance does not wait for: they gave their last attempt no answer
 	Unheard     []string `json:"unheard,omitempty"`     // ids of webhooks of listeners that are not connected: their attempts fail
 }
 
 func (a *API) clock() *Clock {
+	advancing := a.advancing.Load() > 0 // before the time is read: one that has ended since moves it no more
 	now := a.server.Now()
 	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
 	return &Clock{
-		Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Unanswering: unanswering, Unheard: a.relays.unheard(a.server.Webhooks()),
+		Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Advancing: advancing,
+		Unanswering: unanswering, Unheard: a.relays.unheard(a.server.Webhooks()),
 	}
 }
 
@@ -37,7 +40,10 @@ func (a *API) advance(r *http.Request, in Advance) (any, error) {
 	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
 		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)
 	}
-	if err := a.server.TryAdvance(r.Context(), time.Duration(in.By)); err != nil {
+	a.advancing.Add(1)
+	err := a.server.TryAdvance(r.Context(), time.Duration(in.By))
+	a.advancing.Add(-1)
+	if err != nil {
 		return nil, stopped(r, err)
 	}
 	return a.clock(), nil

@@ -72,13 +72,28 @@ func cutShort(ctx context.Context, c *control.Client, began control.Clock, by co
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	var now control.Clock
-	if unseen := c.Get(ctx, "/clock", nil, &now); unseen != nil {
+	now, unseen := standing(ctx, c)
+	if unseen != nil {
 		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted, and it is unknown how far the clock has moved: %w", unseen))
 	}
 	moved := max(now.Ahead-began.Ahead, 0)
-	return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: the clock is at %s and stays there; it has moved by %v, and %v is left",
+	return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: the clock is at %s and goes on from there; it has moved by %v, and %v is left",
 		now.Now.Format(time.RFC3339), moved, max(by-moved, 0)))
+}
+
+// standing returns the clock once no advance is under way: an interrupted one ends when the sandbox notices.
+func standing(ctx context.Context, c *control.Client) (*control.Clock, error) {
+	for {
+		var now control.Clock
+		if err := c.Get(ctx, "/clock", nil, &now); err != nil || !now.Advancing {
+			return &now, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.New("an advance is still under way")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // showAdvance shows how far an advance has come while it lasts. The caller calls stop.
