@@ -59,6 +59,7 @@ type record struct {
 type answer struct {
 	page
 	Asked
+	in   map[string]string // the inputs by the SDK's names
 	path string
 	id   string // the x-request-id, which an answer may echo
 	err  error  // the SDK's
@@ -109,15 +110,10 @@ func (r *run) documents(ctx context.Context, p signforms.DocumentListParams, set
 
 // documentsBy does the same with other endpoints than those known so far.
 func (r *run) documentsBy(ctx context.Context, e map[signforms.Operation]signforms.Endpoint, p signforms.DocumentListParams, set ...string) answer {
-	a := r.ask(ctx, question{set: set, endpoints: e, do: func(ctx context.Context, c *signforms.Client) (page, error) {
+	return r.ask(ctx, question{set: set, endpoints: e, do: func(ctx context.Context, c *signforms.Client) (page, error) {
 		list, err := c.Documents.List(ctx, p)
 		return pageOf(list, err, "documents", ofDocument)
 	}})
-	whole := p.Status == "" && p.DocumentID == "" && p.DateFrom.IsZero() && p.DateTo.IsZero() && p.Archived == nil
-	if whole && a.ok() && len(a.records) > 0 && (len(set) == 0 || set[0] == "limit" || set[0] == "page") {
-		r.seen = append(r.seen, a)
-	}
-	return a
 }
 
 // twice asks again where the answer says that there are no records: a list may be empty for a moment.
@@ -183,7 +179,7 @@ func (r *run) client(q question, w *wire) (*signforms.Client, error) {
 	if endpoints == nil {
 		endpoints = r.report.Endpoints
 	}
-	w.run, w.set = r, map[string]string{}
+	w.run, w.set, w.endpoints = r, map[string]string{}, endpoints
 	for i := 0; i+1 < len(q.set); i += 2 {
 		name := q.set[i]
 		w.set[cmp.Or(endpoints[signforms.OpListDocuments].Names[name], name)] = q.set[i+1]
@@ -223,7 +219,7 @@ func (r *run) once(ctx context.Context, q question) answer {
 		return answer{err: err}
 	}
 	p, err := q.do(ctx, c)
-	a := answer{page: p, Asked: w.asked, path: w.path, id: w.id, err: err}
+	a := answer{page: p, Asked: w.asked, in: w.inputs(), path: w.path, id: w.id, err: err}
 	if r.stop == nil && ctx.Err() != nil {
 		r.stop = ctx.Err()
 	}
@@ -240,8 +236,28 @@ func (r *run) once(ctx context.Context, q question) answer {
 		if r.silent > 1 && r.stop == nil {
 			r.stop = fmt.Errorf("the service does not answer: %w", cause(err))
 		}
+		if own := q.key == "" && q.workspace == ""; own && slices.Contains(lists, a.Operation) && (!a.ok() || a.raw != nil) {
+			r.seen = append(r.seen, a)
+		}
 	}
 	return a
+}
+
+var lists = []signforms.Operation{signforms.OpListDocuments, signforms.OpListRespondents, signforms.OpListResponses}
+
+// inputs returns what was sent in the query by the SDK's names.
+func (w *wire) inputs() map[string]string {
+	in := map[string]string{}
+	for name := range w.asked.Query {
+		in[name] = w.asked.Query.Get(name)
+	}
+	for name, own := range w.endpoints[w.asked.Operation].Names {
+		if value, sent := in[own]; sent {
+			delete(in, own)
+			in[name] = value
+		}
+	}
+	return in
 }
 
 // cause returns why there was no answer.
@@ -262,17 +278,18 @@ func (r *run) wait(ctx context.Context, d time.Duration) error {
 
 // wire is the transport of one call. It keeps the pace and the bounds, changes the inputs as the question says, and keeps what was sent.
 type wire struct {
-	run   *run
-	set   map[string]string
-	asked Asked
-	path  string
-	id    string
-	sent  bool
+	run       *run
+	set       map[string]string
+	endpoints map[signforms.Operation]signforms.Endpoint
+	asked     Asked
+	path      string
+	id        string
+	sent      bool
 }
 
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := w.run
-	if r.gets() >= r.mostGets() && req.Method == http.MethodGet {
+	if r.gets() >= r.mostGets()-r.kept && req.Method == http.MethodGet {
 		r.stop = errEnough
 	} else if len(r.report.Asked) > 0 && r.stop == nil {
 		r.stop = r.wait(req.Context(), Pause)

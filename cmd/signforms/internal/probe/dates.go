@@ -14,6 +14,8 @@ const (
 	wireTime = "2006-01-02T15:04:05.000Z"
 )
 
+var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo included"}
+
 // dates asks which formats of dates are taken, and what dateFrom and dateTo include.
 func (r *run) dates(ctx context.Context) {
 	var oldest, newest time.Time

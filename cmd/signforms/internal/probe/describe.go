@@ -33,7 +33,7 @@ var harmless = slices.Concat(documentFields, templateFields, listFields, knownSt
 	"responseId", "formResponseId", "formId", "submittedAt", "respondentEmail", "answers", "id", "question", "answer", "documentType",
 	"dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query", "filter", "sortBy", "remindersSent", "data", "success", "error",
 	"statusCode", "code", "title", "detail", "type", "timestamp", "path", "results", "items", "total", "VIEWED", "PDF", "PDF_TEMPLATE", "FORM_TEMPLATE",
-	"asc", "desc", "ascending", "descending", "ASC", "DESC", "true", "false", "nothing", "not-an-id", oddID, noSuchStatus,
+	"asc", "desc", "ascending", "descending", "ASC", "DESC", "true", "false", "nothing", "not-an-id", oddID, noSuchStatus, frozen,
 	"sort", "order", "sortDirection", "pageSize", "perPage", "per_page", "page_size", "size", "take", "pageNumber", "pageNo", "page_number",
 	"pageIndex", "p", "document_id", "docId", "from", "to", "startDate", "endDate", "fromDate", "toDate", "createdFrom", "createdTo",
 	time.RFC3339, time.DateOnly, "unix", "unixmilli", "GET", "POST", "PUT", "PATCH", "DELETE"})

@@ -1,9 +1,7 @@
 package probe
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -39,121 +37,130 @@ func isOf(name string, value []byte) bool {
 	return text[0] == '"' || name == "documentId" || strings.HasSuffix(name, "At") // of times there is another fact
 }
 
-// lacking returns the fields that some of the records lack, in any spelling, or have in another kind.
-func lacking(records []record, names []string) (lacked []string) {
+// fields looks for fields that a record lacks, in any spelling, or has in another kind.
+func (t *tally) fields(rec record, names []string) {
+	var lacked []string
 	for _, name := range names {
-		if slices.ContainsFunc(records, func(rec record) bool {
-			signed := name != "finishedPdfUrl" || statusOf(rec) == "SIGNED"
-			return signed && !isOf(name, rec.raw[name]) && !isOf(name, rec.raw[aliases[name]])
-		}) {
+		signed := name != "finishedPdfUrl" || statusOf(rec) == "SIGNED"
+		if signed && !isOf(name, rec.raw[name]) && !isOf(name, rec.raw[aliases[name]]) {
 			lacked = append(lacked, name)
 		}
 	}
-	return lacked
+	t.see(rec.id, lacked == nil, "missing or of another kind: "+strings.Join(lacked, ", "))
 }
 
-// sayFields notes whether the records have all fields.
-func (r *run) sayFields(fact string, records []record, names []string) {
-	lacked := lacking(records, names)
-	lack := 0
-	for _, rec := range records {
-		if len(lacking([]record{rec}, names)) > 0 {
-			lack++
+// lookSpellings looks for the other spellings. A document that has neither leaves the fact open.
+func lookSpellings(t *tally, rec record) {
+	var other []string
+	usual := 0
+	for name, alias := range aliases {
+		if value := string(rec.raw[name]); value != "null" && value != "" {
+			usual++
+		}
+		if _, there := rec.raw[alias]; there {
+			other = append(other, alias)
 		}
 	}
-	r.check(fact, lack == 0, "%s", ifThen(lack == 0, "all are there", fmt.Sprintf("missing or of another kind in %d of %d: %s", lack, len(records), strings.Join(lacked, ", "))))
+	slices.Sort(other)
+	switch {
+	case other != nil:
+		t.see(rec.id, false, "it has "+strings.Join(other, ", "))
+		if usual > 0 || len(other) < len(aliases) {
+			t.doubt = "a document has some of the spellings"
+		}
+	case usual == len(aliases):
+		t.see(rec.id, true, "")
+	default:
+		t.doubt = "some documents have neither spelling"
+	}
 }
 
-// everything returns each document that a list without a filter held in this run, once.
-func (r *run) everything() (all []record) {
-	known := map[string]bool{}
-	for _, a := range r.seen {
-		for _, rec := range a.records {
-			if rec.raw != nil && rec.id != "" && !known[rec.id] {
-				known[rec.id] = true
-				all = append(all, rec)
-			}
+// objects returns the objects of an array.
+func objects(text []byte) (all []map[string]json.RawMessage) {
+	var raws []json.RawMessage
+	unmarshal(text, &raws)
+	for _, raw := range raws {
+		if o := object(raw); o != nil {
+			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// fields checks the fields of the documents that were seen and of their lists, without further requests.
-func (r *run) fields(context.Context) {
-	r.pagination()
-	r.others()
-	all := r.everything()
-	if len(all) == 0 {
+// sent returns the documents made from a template that its record holds.
+func sent(rec record) []map[string]json.RawMessage {
+	return slices.Concat(objects(rec.raw["templateRespondents"]), objects(rec.raw["respondentsOfDoc"]))
+}
+
+// signersOf returns the signers of a record, and of those that it holds.
+func signersOf(rec record) (all []map[string]json.RawMessage) {
+	all = objects(rec.raw["signers"])
+	for _, one := range sent(rec) {
+		all = append(all, objects(one["signers"])...)
+	}
+	return all
+}
+
+func lookSigners(t *tally, a answer) {
+	for _, rec := range a.records {
+		for i, signer := range signersOf(rec) {
+			var s string
+			unmarshal(signer["status"], &s)
+			known := slices.Contains([]string{string(signforms.SignerPending), string(signforms.SignerViewed), string(signforms.SignerSigned)}, s)
+			t.see(rec.id+" "+string(rune('0'+i)), known, "another one")
+		}
+	}
+}
+
+// named are the names of fields that the wire format has, by where they are.
+var named = map[string][]string{
+	"the list":     listFields,
+	"pagination":   {"currentPage", "totalPages", "totalDocuments"},
+	"a document":   slices.Concat(documentFields, templateFields, slices.Collect(maps.Values(aliases)), []string{"templateRespondents", "respondentsOfDoc"}),
+	"a role":       {"roleTitle", "roleColour"},
+	"a respondent": {"respondentDocumentId", "templateId", "status", "createdAt", "signers"},
+	"a signer": {"signerId", "name", "email", "status", "roleTitle", "roleColour", "signerIp", "hasDeclined", "signingOrderNo", "sentUrl",
+		"viewedAt", "signedAt"},
+}
+
+// lookNames looks for fields of lists of documents, and of what is in them, that the wire format does not name.
+func lookNames(t *tally, a answer) {
+	if !documentLists(a) {
 		return
 	}
-	r.spellings(all)
-	r.sayFields("document fields", all, documentFields)
-	odd, created, signers := 0, 0, 0
-	for _, rec := range all {
-		if at := ""; !unmarshal(rec.raw["createdAt"], &at) || !createdForm.MatchString(at) {
-			created++
-		}
-		for _, s := range rec.doc.Signers {
-			signers++
-			if !slices.Contains([]signforms.SignerStatus{signforms.SignerPending, signforms.SignerViewed, signforms.SignerSigned}, s.Status) {
-				odd++
+	note := func(id, where string, things ...map[string]json.RawMessage) {
+		for _, fields := range things {
+			var other []string
+			for name := range fields {
+				if !slices.Contains(named[where], name) {
+					other = append(other, Describe(name))
+				}
 			}
+			slices.Sort(other)
+			t.see(id, other == nil, where+" has "+strings.Join(other, ", "))
 		}
 	}
-	r.check("created format", created == 0, "%d of %d documents have another form", created, len(all))
-	if signers > 0 {
-		r.check("signer statuses", odd == 0, "%d of %d signers have another one", odd, signers)
+	list := object(a.raw)
+	note(a.id, "the list", list)
+	note(a.id, "pagination", object(list["pagination"]))
+	for _, rec := range a.records {
+		note(rec.id, "a document", rec.raw)
+		note(rec.id, "a role", objects(rec.raw["roles"])...)
+		note(rec.id, "a respondent", sent(rec)...)
+		note(rec.id, "a signer", signersOf(rec)...)
 	}
 }
 
-// spellings holds when each document has all usual spellings, and differs when one has another.
-func (r *run) spellings(all []record) {
-	var alien []string
-	usual, other := 0, 0
-	for name, alias := range aliases {
-		for _, rec := range all {
-			if string(rec.raw[name]) != "null" && rec.raw[name] != nil {
-				usual++
-			}
-			if _, there := rec.raw[alias]; there {
-				other++
-				alien = append(alien, alias)
-			}
-		}
-	}
-	slices.Sort(alien)
-	switch whole := len(aliases) * len(all); {
-	case other > 0:
-		r.say("spellings", Differs, "documents have %s", strings.Join(slices.Compact(alien), ", "))
-		r.report.Profile.Aliases = other == whole && usual == 0
-	case usual == whole:
-		r.say("spellings", Holds, "as named, in %d documents", len(all))
-	default:
-		r.say("spellings", CannotTell, "some documents have neither spelling")
-	}
-}
-
-func ifThen[T any](is bool, yes, no T) T {
-	if is {
-		return yes
-	}
-	return no
-}
-
-// others finds fields that the wire format does not name. For the profile it keeps of those of the first list what kind of value
-// they have.
-func (r *run) others() {
+// extra keeps for the profile what kind of value the other fields of lists have, if each list has them.
+func (r *run) extra(*tally) {
 	extra := map[string]any{}
-	names, inside := []string{}, r.unnamed()
 	for name, value := range object(r.first.raw) {
 		if slices.Contains(listFields, name) {
 			continue
 		}
-		key := knownName(name)
-		if key == "" {
-			key = "field" + string(rune('A'+min(len(names), 25)))
+		if slices.ContainsFunc(r.seen, func(a answer) bool { return documentLists(a) && object(a.raw)[name] == nil }) {
+			return
 		}
-		names = append(names, key)
 		switch text := string(value); {
 		case text == "true" || text == "false":
 			extra[name] = text == "true"
@@ -163,37 +170,14 @@ func (r *run) others() {
 			extra[name] = ""
 		}
 	}
-	slices.Sort(names)
-	switch {
-	case len(names) > 0:
-		r.say("other fields", Differs, "%s", strings.Join(names, ", "))
-	case inside > 0:
-		r.say("other fields", Differs, "%d in other lists, in pagination or in documents", inside)
-	case len(r.first.raw) > 0:
-		r.say("other fields", Holds, "none")
-	}
-	if len(names) > 0 {
+	if len(extra) > 0 {
 		r.report.Profile.Extra = extra
 	}
 }
 
-// unnamed returns how many names of fields of lists, their pagination and documents the wire format does not have.
-func (r *run) unnamed() int {
-	odd := map[string]bool{}
-	note := func(where string, fields map[string]json.RawMessage, known []string) {
-		for name := range fields {
-			if !slices.Contains(known, name) {
-				odd[where+name] = true
-			}
-		}
+func ifThen[T any](is bool, yes, no T) T {
+	if is {
+		return yes
 	}
-	for _, a := range r.seen {
-		list := object(a.raw)
-		note("list ", list, listFields)
-		note("pagination ", object(list["pagination"]), []string{"currentPage", "totalPages", "totalDocuments"})
-	}
-	for _, rec := range r.everything() {
-		note("document ", rec.raw, slices.Concat(documentFields, templateFields, slices.Collect(maps.Values(aliases)), []string{"templateRespondents", "respondentsOfDoc"}))
-	}
-	return len(odd)
+	return no
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signforms/signforms-go"
@@ -73,18 +74,23 @@ func (r *run) ids(ctx context.Context) {
 	if ignored {
 		unknown = r.otherIDName(ctx, unknown)
 	}
-	r.empties(unknown)
 	if unknown.none() && len(r.sample) > 0 {
 		r.knownID(by, unknown)
 	} else if len(r.sample) > 0 && !ignored {
 		r.say("id filter", CannotTell, "an unknown id: %s", unknown.short())
 	}
-	r.badID = by("not-an-id")
+	r.badID = twice(func() answer { return by("not-an-id") })
 	switch bad := r.badID; {
 	case !unknown.none():
 		r.say("malformed id", CannotTell, "an unknown id is not told apart from others")
+	case bad.invalid() && len(r.unknownID()) == len(randomID()):
+		if second := by("0123456789abcdef01234567"); second.invalid() {
+			r.say("malformed id", Holds, "%s", bad.short())
+		} else {
+			r.say("malformed id", CannotTell, "not-an-id: %s; an ObjectId: %s", bad.short(), second.short())
+		}
 	case bad.invalid():
-		r.say("malformed id", Holds, "%s", bad.short())
+		r.say("malformed id", CannotTell, "%s; ids here are no UUIDs", bad.short())
 	case len(r.sample) == 0:
 	case bad.none() && bad.Status == unknown.Status:
 		r.say("malformed id", Differs, "it is unknown instead: %s", bad.short())
@@ -120,32 +126,85 @@ func (r *run) knownID(by func(string) answer, unknown answer) {
 		r.say("id filter", CannotTell, "a known id: %s", one.short())
 		return
 	}
-	alone := len(one.records) == 1 && strings.EqualFold(one.records[0].id, known)
-	if r.outcomes["id filter"].Outcome == "" && alone {
+	r.filtered = one.is(known)
+	if r.outcomes["id filter"].Outcome == "" && r.filtered {
 		r.say("id filter", Holds, "a known id gives its document, an unknown one none (%s)", unknown.short())
 	} else if r.outcomes["id filter"].Outcome == "" && len(one.records) != 0 {
 		r.say("id filter", Differs, "a known id gives %d documents", len(one.records))
 	}
-	upper := strings.ToUpper(known)
-	if r.filtered = alone; !alone || upper == known {
-		return
-	}
-	switch again := twice(func() answer { return by(upper) }); {
-	case again.ok() && len(again.records) == 1 && strings.EqualFold(again.records[0].id, known):
-		r.say("ids in any case", Holds, "found in upper case")
-	case again.none(), again.invalid():
-		r.say("ids in any case", Differs, "in upper case: %s", again.short())
+	if r.filtered {
+		r.anyCase(by, known)
 	}
 }
 
-// noSuchStatus is a status that no service has.
-const noSuchStatus = "NO_SUCH_STATUS"
+// is reports whether an answer is the document of an id.
+func (a answer) is(id string) bool {
+	return a.ok() && len(a.records) == 1 && strings.EqualFold(a.records[0].id, id)
+}
+
+// anyCase asks for two documents by their ids in the other case: one of another kind, and the known one.
+func (r *run) anyCase(by func(string) answer, known string) {
+	found, missed, unsure, seen := 0, 0, false, ""
+	for _, id := range []string{r.otherKind(known), known} {
+		other := strings.ToUpper(id)
+		if other == id {
+			other = strings.ToLower(id)
+		}
+		if other == id {
+			continue
+		}
+		first := by(other)
+		again := first
+		if !first.is(id) { // the list may be empty for a moment, or another replica may answer
+			again = by(other)
+		}
+		switch a := again; {
+		case a.is(id):
+			found++
+			unsure = unsure || !first.is(id)
+		case (a.none() || a.invalid()) && (id == known || by(id).is(id)):
+			missed++
+			seen = a.short()
+		}
+	}
+	switch {
+	case found > 0 && (missed > 0 || unsure):
+		r.say("ids in any case", CannotTell, "ids in the other case are found in one answer and not in another")
+	case found > 0:
+		r.say("ids in any case", Holds, "%d ids were found in the other case", found)
+	case missed > 0:
+		r.say("ids in any case", Differs, "in the other case: %s", seen)
+	}
+}
+
+// otherKind returns the id of a document of another kind: an archived one, or one of another status; or "".
+func (r *run) otherKind(known string) (id string) {
+	all := r.everything()
+	at := slices.IndexFunc(all, func(rec record) bool { return rec.id == known })
+	for _, rec := range all {
+		switch {
+		case at < 0 || rec.id == known:
+		case rec.doc.IsArchived && !all[at].doc.IsArchived:
+			return rec.id
+		case id == "" && statusOf(rec) != statusOf(all[at]):
+			id = rec.id
+		}
+	}
+	return id
+}
+
+// These are statuses that no service has. A rule for the shape of a status may refuse one and take the other.
+const noSuchStatus, frozen = "NO_SUCH_STATUS", "FROZEN"
 
 // statuses asks for documents in PENDING, in a status that they have, and in one that does not exist.
 func (r *run) statuses(ctx context.Context) {
 	by := func(s string) answer { return r.documents(ctx, params{Status: signforms.DocumentStatus(s), Limit: 1}) }
-	unknown, pending := by(noSuchStatus), by("PENDING")
-	r.empties(unknown)
+	unknown := twice(func() answer { return by(noSuchStatus) })
+	second := unknown
+	if unknown.invalid() {
+		second = by(frozen)
+	}
+	pending := by("PENDING")
 	known := pending
 	own := r.ownStatuses()
 	if !pending.ok() || len(pending.records) == 0 {
@@ -156,12 +215,25 @@ func (r *run) statuses(ctx context.Context) {
 	works := known.ok() && len(known.records) > 0
 	switch {
 	case unknown.invalid() && works:
-		r.say("unknown status", Holds, "%s, and documents in a known one", unknown.short())
+		if second.invalid() {
+			r.say("unknown status", Holds, "%s, and documents in a known one", unknown.short())
+		} else {
+			r.say("unknown status", CannotTell, "%s: %s; %s: %s", noSuchStatus, unknown.short(), frozen, second.short())
+		}
 	case unknown.refused() && !unknown.missing() && works:
 		r.say("unknown status", Differs, "%s", unknown.short())
 	case unknown.ok() && len(unknown.records) > 0:
 		r.say("unknown status", Differs, "it is ignored")
-		r.report.Profile.UnknownStatus = signformstest.UnknownStatusIgnored
+		first := statusOf(unknown.records[0])
+		for _, s := range own {
+			if s == first {
+				continue
+			}
+			if other := by(s); other.ok() && len(other.records) > 0 && statusOf(other.records[0]) == s { // not all statuses are ignored
+				r.report.Profile.UnknownStatus = signformstest.UnknownStatusIgnored
+			}
+			break
+		}
 	case unknown.ok() && works:
 		r.say("unknown status", Differs, "the list is empty")
 		r.report.Profile.UnknownStatus = signformstest.UnknownStatusEmpty
@@ -178,7 +250,7 @@ var knownStatuses = []string{"DRAFT", "PENDING", "SIGNED", "PAID", "DECLINED", "
 // ownStatuses are the statuses of documents that are still to be signed, or else those of all.
 func (r *run) ownStatuses() (own []string) {
 	for _, open := range []bool{true, false} {
-		for _, rec := range r.sample {
+		for _, rec := range r.everything() {
 			waits := slices.ContainsFunc(rec.doc.Signers, func(s signforms.Signer) bool {
 				return s.Status == signforms.SignerPending || s.Status == signforms.SignerViewed
 			})
@@ -195,12 +267,17 @@ func statusOf(rec record) (s string) {
 	return s
 }
 
+// oddStatus reports whether a status is not known.
+func oddStatus(s string) bool {
+	return s != "" && !slices.Contains(knownStatuses, s) && !strings.EqualFold(s, "voided")
+}
+
 // inProgress finds the literal of the status in progress. It is not PENDING if PENDING is refused like a status that does not exist,
 // while documents that wait for their signers are listed by another.
 func (r *run) inProgress(pending, unknown answer, works bool, own []string) {
 	var odd []string
 	for _, s := range own {
-		if !slices.Contains(knownStatuses, s) && !strings.EqualFold(s, "voided") {
+		if oddStatus(s) {
 			odd = append(odd, s)
 		}
 	}
@@ -222,57 +299,23 @@ func (r *run) inProgress(pending, unknown answer, works bool, own []string) {
 	}
 }
 
-// archived finds out whether a list without the archive filter holds archived documents: all of those that archive=true lists, in
-// the part of the list that was seen.
-func (r *run) archived(ctx context.Context) {
-	yes := r.documents(ctx, params{Archived: new(true), Limit: r.size})
-	list := ids(slices.Concat(r.sample, r.up.records))
-	// Both lists have an end of the whole list. A listed document is in one of them if its time is before the other end of that.
-	reached := func(rec record) bool {
-		up := r.up.records
-		early := r.sorted && rec.created.Before(up[len(up)-1].created)
-		return early || r.complete || r.sorted && direction(r.sample) == -1 && rec.created.After(r.sample[len(r.sample)-1].created)
-	}
-	in, out := 0, 0
-	for _, rec := range yes.records {
-		switch {
-		case !rec.doc.IsArchived:
-		case slices.Contains(list, rec.id):
-			in++
-		case reached(rec):
-			out++
-		}
-	}
-	switch {
-	case in > 0 && out > 0:
-		r.say("archive", CannotTell, "%d of %d archived documents are listed", in, in+out)
-	case in > 0:
-		r.say("archive", Holds, "%d archived documents are listed", in)
-	case slices.ContainsFunc(r.sample, func(rec record) bool { return rec.doc.IsArchived }):
-		r.say("archive", CannotTell, "the list has archived documents, and archive=true does not")
-	case out > 0:
-		r.say("archive", Differs, "%d archived documents are listed with archive=true only", out)
-		r.report.Profile.HideArchived = true
-	default:
-		r.say("archive", CannotTell, "no archived document was seen in the part of the list that was read")
-	}
-}
-
 // unknownParameter asks with parameters that older clients send and one that nobody has.
 func (r *run) unknownParameter(ctx context.Context) {
-	p := params{Limit: min(5, r.size)}
+	p := params{Limit: smallPage(len(r.sample))}
 	if r.sorted {
 		p.SortOrder = signforms.OldestFirst
 	}
 	nobody := "probe" + letters(6)
+	with := r.documents(ctx, p, "filter", "nothing", "sortBy", "nothing", nobody, "1")
+	for _, a := range r.seen {
+		if limit := a.in["limit"]; a.only("limit", "sortOrder") && limit == strconv.Itoa(p.Limit) && a.in["sortOrder"] == string(p.SortOrder) && r.sameList(a, with) {
+			return
+		}
+	}
 	for range 2 { // what differs is asked once more
 		without := r.documents(ctx, p)
-		with := r.documents(ctx, p, "filter", "nothing", "sortBy", "nothing", nobody, "1")
 		switch {
-		case len(without.records) == 0 || !without.ok():
-			return
-		case slices.Equal(ids(with.records), ids(without.records)):
-			r.say("unknown parameters", Holds, "the same list as without them")
+		case !without.ok() || len(without.records) == 0 || r.sameList(without, with):
 			return
 		case with.refused():
 			if alone := r.documents(ctx, p, nobody, "1"); alone.refused() {
@@ -282,6 +325,16 @@ func (r *run) unknownParameter(ctx context.Context) {
 			}
 			return
 		}
+		with = r.documents(ctx, p, "filter", "nothing", "sortBy", "nothing", nobody, "1")
 	}
 	r.say("unknown parameters", CannotTell, "the list with them is another, or it moves")
+}
+
+// sameList notes that unknown parameters are ignored, if a list with them is the same as without.
+func (r *run) sameList(without, with answer) bool {
+	same := with.ok() && len(with.records) > 0 && slices.Equal(ids(with.records), ids(without.records))
+	if same {
+		r.say("unknown parameters", Holds, "the same list as without them")
+	}
+	return same
 }

@@ -171,7 +171,7 @@ func falseClaims(rep *probe.Report, differ, unclear []string) (wrong []string, t
 // Probe makes no false claim about any imitation, and tells most of what can be told.
 func TestImitations(t *testing.T) {
 	told, can := 0, 0
-	for _, o := range slices.Concat(others, partly) {
+	for _, o := range slices.Concat(others, partly, notAlways) {
 		t.Run(o.name, func(t *testing.T) {
 			f := &imitation{n: 64}
 			o.is(f)

@@ -128,13 +128,13 @@ func (a *action) apart(ctx context.Context, got answer) (apart, stop bool) {
 	path := strings.TrimPrefix(got.path, basePath(a.r.BaseURL))
 	folder := path[:strings.LastIndexByte(path, '/')+1]
 	verb, _, _ := strings.Cut(path[len(folder):], "-")
-	var controls []answer
+	var others []answer
 	for _, other := range []string{letters(12), letters(7) + "/" + letters(9), verb + "-" + letters(12)} {
-		c := a.r.control(ctx, got, escaped(folder+other))
+		c := a.r.otherPath(ctx, got, escaped(folder+other))
 		if a.judge(ctx, c, "a path that does not exist") {
 			return false, true
 		}
-		if controls = append(controls, c); !unlike(got, controls) {
+		if others = append(others, c); !unlike(got, others) {
 			return false, false
 		}
 	}

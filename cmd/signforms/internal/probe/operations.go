@@ -2,7 +2,10 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,16 +28,19 @@ func (r *run) askResponses(ctx context.Context, form string, set ...string) answ
 	}})
 }
 
-// respondents asks for the respondents of an unknown template, and for a single respondent.
+// respondents asks for the respondents of an unknown template, and for single respondents.
 func (r *run) respondents(ctx context.Context) {
-	template, respondent, known := r.template(ctx)
+	template, respondents, known := r.template(ctx)
 	id := randomID()
 	unknown := r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id})
 	if known.ok() && len(known.records) > 0 && known.records[0].id != "" {
 		r.say("list respondents", Holds, "those of a template, read by the SDK")
-	} else if template != "" && known.missing() && unknown.missing() {
+	} else if template != nil && known.ok() && len(template.doc.Respondents)+template.doc.TotalRespondents > 0 {
+		r.say("list respondents", CannotTell, "a template that has respondents gives none")
+		return
+	} else if template != nil && known.missing() && unknown.missing() {
 		r.say("list respondents", CannotTell, "those of a template that the service lists: %s", known.short())
-		if !unlike(known, r.controls(ctx, known)) {
+		if !unlike(known, r.otherPaths(ctx, known)) {
 			r.say("list respondents", Differs, "those of a template that the service lists: %s, as for paths that do not exist", known.short())
 		}
 		return
@@ -47,25 +53,35 @@ func (r *run) respondents(ctx context.Context) {
 		}
 	}
 	r.noneOf("unknown template", unknown)
-	if respondent == "" {
-		r.say("one respondent", CannotTell, "no template was sent")
-		return
+	arrays, objects, seen := 0, 0, "no template was sent"
+	for _, id := range respondents {
+		one := r.askRespondents(ctx, signforms.RespondentListParams{RespondentDocumentID: id})
+		value := strings.TrimSpace(string(object(one.raw)["respondents"]))
+		switch {
+		case one.is(id) && strings.HasPrefix(value, "["):
+			arrays++
+		case one.is(id) && strings.HasPrefix(value, "{"):
+			objects++
+		default:
+			seen = fmt.Sprintf("%s, %d respondents", one.short(), len(one.records))
+		}
 	}
-	one := r.askRespondents(ctx, signforms.RespondentListParams{RespondentDocumentID: respondent})
-	value := strings.TrimSpace(string(object(one.raw)["respondents"]))
-	switch single := len(one.records) == 1 && strings.EqualFold(one.records[0].id, respondent); {
-	case single && strings.HasPrefix(value, "["):
-		r.say("one respondent", Holds, "an array of one")
-	case single && strings.HasPrefix(value, "{"):
+	switch n := len(respondents); {
+	case n > 0 && arrays == n:
+		r.say("one respondent", Holds, "an array of one, for each of %d", n)
+	case n > 0 && objects == n:
 		r.say("one respondent", Differs, "an object")
 		r.report.Profile.RespondentObject = true
+	case objects > 0 && arrays > 0:
+		r.say("one respondent", CannotTell, "an array for one, an object for another")
 	default:
-		r.say("one respondent", CannotTell, "%s, %d respondents", one.short(), len(one.records))
+		r.say("one respondent", CannotTell, "%s", seen)
 	}
 }
 
-// template returns a template of the account, with a document that was made from it, and the answer to a request for those.
-func (r *run) template(ctx context.Context) (template, respondent string, known answer) {
+// template returns a template of the account, with up to two documents of different statuses that were made from it, and the answer to
+// a request for those.
+func (r *run) template(ctx context.Context) (template *record, respondents []string, known answer) {
 	known.err = errEnough
 	templates := r.ask(ctx, question{do: func(ctx context.Context, c *signforms.Client) (page, error) {
 		list, err := c.Templates.List(ctx, signforms.TemplateListParams{})
@@ -78,25 +94,20 @@ func (r *run) template(ctx context.Context) (template, respondent string, known 
 		}
 	}
 	if len(found) == 0 {
-		return "", "", known
+		return nil, nil, known
 	}
-	if found[0].raw != nil {
-		r.sayFields("template fields", found, templateFields)
+	sent := slices.IndexFunc(found, func(rec record) bool { return len(rec.doc.Respondents)+rec.doc.TotalRespondents > 0 })
+	template = &found[max(sent, 0)]
+	known = r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: template.id})
+	state := map[string]string{} // a respondent's id by its status
+	for _, one := range template.doc.Respondents {
+		state[string(one.Status)] = one.RespondentDocumentID
 	}
-	for _, rec := range found {
-		if len(rec.doc.Respondents) > 0 {
-			template, respondent = rec.id, rec.doc.Respondents[0].RespondentDocumentID
-			break
-		}
+	for _, rec := range known.records {
+		state[statusOf(rec)] = rec.id
 	}
-	if template == "" {
-		template = found[0].id
-	}
-	known = r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: template})
-	if respondent == "" && len(known.records) > 0 {
-		respondent = known.records[0].id
-	}
-	return template, respondent, known
+	respondents = slices.Sorted(maps.Values(state))
+	return template, respondents[:min(2, len(respondents))], known
 }
 
 // noneOf checks the answer to an id that no record has. The operation is known to be there.
@@ -136,27 +147,26 @@ func (r *run) responses(ctx context.Context) {
 // oddID has a space, upper case and a full stop, which few rules for ids allow.
 const oddID = "Not an id.1"
 
-// redirects notes that no list was redirected, if one answered.
-func (r *run) redirects() {
-	if _, told := r.outcomes["redirects"]; !told && len(r.seen) > 0 {
-		r.say("redirects", Holds, "%d lists of documents came without one", len(r.seen))
-	}
-}
-
 // wrongKey asks with an unknown key of the same form. A service may lock out a client that does so: it comes last, right after a
 // request with the right key.
 func (r *run) wrongKey(ctx context.Context) {
-	right := r.documents(ctx, params{Limit: 1})
-	if right.Status == 0 || !r.first.ok() || !right.ok() {
-		r.say("key status", CannotTell, "the right key was not taken just before")
+	if !r.first.ok() {
 		return
 	}
-	// Between the service and probe there may be a cache that disregards the key: this list was not asked for before.
-	a := r.ask(ctx, question{key: stranger(r.APIKey), do: func(ctx context.Context, c *signforms.Client) (page, error) {
-		list, err := c.Documents.List(ctx, params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst})
-		return pageOf(list, err, "documents", ofDocument)
-	}})
+	key := stranger(r.APIKey)
+	ask := func(p params) answer {
+		return r.ask(ctx, question{key: key, do: func(ctx context.Context, c *signforms.Client) (page, error) {
+			list, err := c.Documents.List(ctx, p)
+			return pageOf(list, err, "documents", ofDocument)
+		}})
+	}
+	// Between the service and probe there may be a cache that disregards the key: the first list was not asked for before, the second was.
+	a, again := ask(params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst}), ask(params{Limit: 1})
 	switch r.keyError = a; {
+	case !r.documents(ctx, params{Limit: 1}).ok():
+		r.say("key status", CannotTell, "the right key is not taken either")
+	case a.Status != again.Status:
+		r.say("key status", CannotTell, "%s, and for a list that was asked for before: %s", a.short(), again.short())
 	case a.ok() && len(a.records) > 0:
 		r.say("key status", Differs, "a wrong key is taken (%d)", a.Status)
 	case a.ok():
@@ -183,6 +193,8 @@ type layout struct {
 	profile signformstest.ErrorLayout
 	code    string
 }
+
+const otherLayout = "another layout"
 
 // layoutOf returns the layout of an error's body; its name is empty when there is nothing to see.
 func layoutOf(a answer) layout {
@@ -221,13 +233,14 @@ func layoutOf(a answer) layout {
 }
 
 // errors compares the layouts of all refusals that the lists answered with, and the codes of two of them.
-func (r *run) errors(context.Context) {
-	r.redirects()
+func (r *run) errors() {
 	var seen []layout
 	for _, asked := range r.report.Asked {
 		list := asked.Operation == signforms.OpListDocuments || r.holds(string(asked.Operation))
 		if list && asked.Status/100 == 4 && asked.Status != http.StatusTooManyRequests {
-			if l := layoutOf(answer{Asked: asked}); l.name != "" && !slices.ContainsFunc(seen, func(o layout) bool { return o.name == l.name }) {
+			l := layoutOf(answer{Asked: asked})
+			l.name = cmp.Or(l.name, otherLayout)
+			if !slices.ContainsFunc(seen, func(o layout) bool { return o.name == l.name }) {
 				seen = append(seen, l)
 			}
 		}
@@ -242,8 +255,8 @@ func (r *run) errors(context.Context) {
 		r.report.Profile.ErrorLayout = seen[0].profile
 	}
 	key, bad := layoutOf(r.keyError).code, layoutOf(r.badID).code
-	keyRefused, badRefused := r.keyError.Status/100 == 4, r.badID.invalid()
-	own := r.outcomes["error layout"].Outcome != CannotTell && len(seen) == 1
+	keyRefused, badRefused := r.keyError.Status/100 == 4 && !errIsLimit(r.keyError), r.badID.invalid()
+	own := r.outcomes["error layout"].Outcome != CannotTell && len(seen) == 1 && seen[0].name != otherLayout
 	switch {
 	case own && (keyRefused && key == "" || badRefused && bad == ""):
 		r.say("error codes", Differs, "there is no code")

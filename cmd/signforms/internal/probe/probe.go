@@ -9,6 +9,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,9 @@ const (
 	Pause = 1100 * time.Millisecond
 )
 
+// lastGets are those of MostGets with the wrong key, and the one after them.
+const lastGets = 3
+
 // run is one run of probe.
 type run struct {
 	Options
@@ -70,9 +74,10 @@ type run struct {
 	stop     error         // why nothing more is asked
 	spent    time.Duration // on waits and answers
 	silent   int           // requests in a row without an answer
+	kept     int           // GETs for the last steps
 
 	first    answer   // to a list without inputs
-	seen     []answer // the lists without a filter that hold documents, in the order of the run
+	seen     []answer // the answers for the user's own account, in the order of the run
 	sample   []record // the most documents that one answer gave, in the service's own order
 	up, down answer   // to sortOrder=asc and desc
 	small    answer   // to a small limit and asc
@@ -126,17 +131,27 @@ func newRun(o Options) *run {
 func (r *run) all(ctx context.Context) {
 	var steps []func(context.Context)
 	if r.listed(ctx) {
-		steps = []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter, r.fields}
+		steps = []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter}
 	}
 	steps = append(steps, r.respondents, r.responses)
 	if r.Mutating {
 		steps = append(steps, r.mutate)
 	}
-	for _, step := range append(steps, r.wrongKey, r.errors) {
+	r.kept = lastGets
+	for _, step := range steps {
 		if r.stop == nil {
 			step(ctx)
 		}
 	}
+	ended := r.stop
+	if r.kept = 0; errors.Is(ended, errEnough) && r.spent < r.mostTime()-lastGets*Pause {
+		r.stop = nil
+	}
+	if r.stop == nil {
+		r.wrongKey(ctx)
+		r.errors()
+	}
+	r.stop = cmp.Or(r.stop, ended)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -152,9 +167,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // say notes an outcome. Nothing is noted of answers that did not come because the run had to stop.
 func (r *run) say(id string, o Outcome, format string, args ...any) {
-	if r.stop != nil {
-		return
+	if r.stop == nil {
+		r.note(id, o, format, args...)
 	}
+}
+
+// note does the same of answers that came.
+func (r *run) note(id string, o Outcome, format string, args ...any) {
 	described := make([]any, len(args))
 	for i, arg := range args {
 		described[i] = arg
@@ -178,6 +197,7 @@ func (r *run) holds(id string) bool { return r.outcomes[id].Outcome == Holds }
 
 // finish puts the outcomes in the order of the facts.
 func (r *run) finish() *Report {
+	r.judge()
 	for _, f := range Facts {
 		res, ok := r.outcomes[f.ID]
 		switch {

@@ -21,7 +21,7 @@ func (f *imitation) listing(r *http.Request) (map[string]any, error) {
 		}
 	}
 	if q.Get("documentType") == "PDF_TEMPLATE" {
-		return map[string]any{"documents": []any{}, "documentsCount": 0}, nil
+		return f.page(nil, q.Get)
 	}
 	all := make([]int, f.n)
 	for i := range all {

@@ -46,16 +46,19 @@ type imitation struct {
 	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear, taken409, taken422, taken404, near, remind409
 	guard    string // answers one request for another workspace: html403, html404, 400, 409; always answers all of them
 
-	// These change a request before it is answered, the list of documents in it, and an answer with another status than 200 or none.
-	ask  func(*http.Request)
-	list func(q url.Values, body map[string]any)
-	gate func(*http.Request) error
+	// These change a request before it is answered, the list of documents in it, an answer with another status than 200 or none, and the
+	// answer about respondents, unless they return nil.
+	ask         func(*http.Request)
+	list        func(q url.Values, body map[string]any)
+	gate        func(*http.Request) error
+	respondents func(q url.Values) map[string]any
 
-	mu    sync.Mutex
-	count int
-	asked []string
-	acted []string // each voids a document
-	ended bool     // the guard is gone
+	mu      sync.Mutex
+	count   int
+	asked   []string
+	acted   []string // each voids a document
+	ended   bool     // the guard is gone
+	blocked int      // the request from which on a firewall refuses all
 }
 
 type fakeDocument map[string]any
@@ -167,7 +170,7 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.ask(r)
 	}
 	body, err := f.answer(r)
-	if f.list != nil && err == nil && r.URL.Path == "/get-documents" && r.URL.Query().Get("documentType") != "PDF_TEMPLATE" {
+	if f.list != nil && err == nil && r.URL.Path == "/get-documents" {
 		f.list(r.URL.Query(), body)
 	}
 	if err == nil {
@@ -268,6 +271,11 @@ func (f *imitation) answer(r *http.Request) (map[string]any, error) {
 	case path == "/get-documents" && r.Method == "GET":
 		return f.listing(r)
 	case path == "/get-template-respondent" && r.Method == "GET" && f.absent != "respondents" && f.absent != "both":
+		if f.respondents != nil {
+			if body := f.respondents(r.URL.Query()); body != nil {
+				return body, nil
+			}
+		}
 		return f.ofUnknown(r, "templateId", "respondents")
 	case path == "/get-form-responses" && r.Method == "GET" && f.absent != "responses" && f.absent != "both":
 		return f.ofUnknown(r, "formId", "responses")

@@ -24,29 +24,6 @@ func countsOf(a answer) (c counts) {
 	return c
 }
 
-// pagination checks whether all lists of documents come with pagination.
-func (r *run) pagination() {
-	there, read := 0, 0
-	for _, a := range r.seen {
-		if _, ok := object(a.raw)["pagination"]; ok {
-			there++
-		}
-		if p := countsOf(a).Pagination; p != nil && (p.TotalPages != nil || p.TotalDocuments != nil || p.CurrentPage != nil) {
-			read++
-		}
-	}
-	switch n := len(r.seen); {
-	case n == 0:
-	case read == n:
-		r.say("pagination", Holds, "it is there in %d lists", n)
-	case there == n:
-		r.say("pagination", CannotTell, "it has none of the fields that the SDK reads")
-	default:
-		r.say("pagination", Differs, "it is missing in %d of %d lists", n-there, n)
-		r.report.Profile.NoPagination = there == 0
-	}
-}
-
 // totals compares what the service counts with a page from which the number of all documents follows: the last, behind another.
 func (r *run) totals(ctx context.Context) {
 	if !r.paged || !r.limited {
@@ -85,6 +62,11 @@ func (r *run) totals(ctx context.Context) {
 	if r.sorted {
 		p.SortOrder, first = signforms.OldestFirst, r.up
 	}
+	if number > 2 { // what the ends of the list do not show, the middle may
+		middle := p
+		middle.Page = 2
+		r.documents(ctx, middle)
+	}
 	last := r.documents(ctx, p)
 	m := len(last.records)
 	all := (number-1)*limit + m
@@ -106,7 +88,7 @@ func (r *run) compare(ctx context.Context, last answer, all, number int) {
 	if c.DocumentsCount != nil && all > m {
 		r.sayCount("documents count", *c.DocumentsCount == all, func(c counts) *int { return c.DocumentsCount },
 			fmt.Sprintf("%d, of a page of %d out of %d", *c.DocumentsCount, m, all))
-		r.report.Profile.CountPage = !slices.ContainsFunc(r.seen, func(a answer) bool {
+		r.report.Profile.CountPage = !slices.ContainsFunc(r.whole(), func(a answer) bool {
 			n := countsOf(a).DocumentsCount
 			return n == nil || *n != len(a.records)
 		})
@@ -131,7 +113,8 @@ func (r *run) compare(ctx context.Context, last answer, all, number int) {
 // count far below the documents that were seen, or by one that jumps.
 func (r *run) sayCount(fact string, right bool, of func(counts) *int, seen string) {
 	low, rises, falls, last := 0, 0, 0, -1
-	for _, a := range r.seen {
+	lists := r.whole()
+	for _, a := range lists {
 		n := of(countsOf(a))
 		if n == nil {
 			continue
@@ -147,7 +130,7 @@ func (r *run) sayCount(fact string, right bool, of func(counts) *int, seen strin
 	switch moves := rises + falls; {
 	case low > 1:
 		r.say(fact, Differs, "%d lists count fewer than half of the %d documents that one list holds", low, len(r.sample))
-	case rises > 0 && falls > 0 || moves > 3*len(r.seen):
+	case rises > 0 && falls > 0 || moves > 3*len(lists):
 		r.say(fact, CannotTell, "the count changes from list to list")
 	default:
 		r.check(fact, right, "%s", seen)

@@ -16,8 +16,8 @@ import (
 // This file finds out whether an operation is at its path. An answer shows that only if it is not what the service gives for paths
 // that do not exist, which probe asks for with the same method and inputs.
 
-// control asks for a path that does not exist in the way in which a was asked.
-func (r *run) control(ctx context.Context, a answer, path string) answer {
+// otherPath asks for a path that does not exist in the way in which a was asked.
+func (r *run) otherPath(ctx context.Context, a answer, path string) answer {
 	request := signforms.Request{Method: a.Method, Path: path, Query: a.Query}
 	if len(a.Sent) > 0 {
 		request.Body = bytesJSON(a.Sent)
@@ -32,12 +32,12 @@ type bytesJSON []byte
 
 func (b bytesJSON) MarshalJSON() ([]byte, error) { return b, nil }
 
-// controls asks for paths that do not exist: two of random words, and one that begins like the path of a.
-func (r *run) controls(ctx context.Context, a answer) []answer {
+// otherPaths asks for paths that do not exist: two of random words, and one that begins like the path of a.
+func (r *run) otherPaths(ctx context.Context, a answer) []answer {
 	path := strings.TrimPrefix(a.path, basePath(r.BaseURL))
 	folder := path[:strings.LastIndexByte(path, '/')+1]
-	all := []answer{r.control(ctx, a, escaped(folder+letters(12))), r.control(ctx, a, escaped(folder+letters(7)+"/"+letters(9)))}
-	return append(all, r.control(ctx, a, near(path)))
+	all := []answer{r.otherPath(ctx, a, escaped(folder+letters(12))), r.otherPath(ctx, a, escaped(folder+letters(7)+"/"+letters(9)))}
+	return append(all, r.otherPath(ctx, a, near(path)))
 }
 
 // near returns a path that does not exist and begins like another.
@@ -85,13 +85,13 @@ func (a answer) print() string {
 
 // unlike reports whether an answer is another than those to paths that do not exist. The first two must be alike: else answers differ
 // by themselves.
-func unlike(a answer, controls []answer) bool {
-	for i, c := range controls {
-		if c.Status == 0 || c.print() == a.print() || i == 1 && c.print() != controls[0].print() {
+func unlike(a answer, others []answer) bool {
+	for i, c := range others {
+		if c.Status == 0 || c.print() == a.print() || i == 1 && c.print() != others[0].print() {
 			return false
 		}
 	}
-	return len(controls) > 0
+	return len(others) > 0
 }
 
 // noRoute is the message of AWS API Gateway for a path that it does not have.
@@ -120,8 +120,8 @@ func (r *run) notListed(ctx context.Context) {
 	if r.absent("list documents", a) {
 		return
 	}
-	controls := r.controls(ctx, a)
-	alike := r.stop == nil && !unlike(a, controls)
+	others := r.otherPaths(ctx, a)
+	alike := r.stop == nil && !unlike(a, others)
 	html := strings.Contains(a.Header.Get("Content-Type"), "html") || bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<"))
 	forbidden := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 	switch {
@@ -161,8 +161,8 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 		r.say(id, Holds, "%s, read by the SDK", unknown.short())
 		return true
 	}
-	controls := r.controls(ctx, unknown)
-	apart := unlike(unknown, controls)
+	others := r.otherPaths(ctx, unknown)
+	apart := unlike(unknown, others)
 	switch {
 	case unknown.ok() && apart && object(unknown.raw)[list] != nil:
 		r.say(id, Holds, "%s, read by the SDK", unknown.short())
@@ -174,18 +174,18 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 	case !unknown.missing() || r.stop != nil:
 		r.say(id, CannotTell, "%s", unknown.short())
 	default:
-		return r.presentBut404(ctx, id, unknown, bare(), controls)
+		return r.presentBut404(ctx, id, unknown, bare(), others)
 	}
 	return false
 }
 
 // presentBut404 judges a list that answers an unknown id with 404. It is there if the answer depends on the id.
-func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer, controls []answer) bool {
-	dependent := bare.refused() && bare.print() != unknown.print() && unlike(bare, controls)
+func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer, others []answer) bool {
+	dependent := bare.refused() && bare.print() != unknown.print() && unlike(bare, others)
 	switch {
-	case dependent && unlike(unknown, controls):
+	case dependent && unlike(unknown, others):
 		r.say(id, Holds, "an unknown id: %s; none: %s; other paths answer otherwise", unknown.short(), bare.short())
-	case dependent && bare.invalid() && unlike(bare, []answer{r.control(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):
+	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):
 		r.say(id, Holds, "an unknown id is answered like other paths, no id is not: %s", bare.short())
 	default:
 		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())

@@ -1,0 +1,73 @@
+package probe
+
+import (
+	"context"
+	"slices"
+)
+
+// archived asks for archived documents, and for others where it seems that only this filter lists them.
+func (r *run) archived(ctx context.Context) {
+	yes := r.documents(ctx, params{Archived: new(true), Limit: r.size})
+	if len(yes.records) > 0 && shared(yes.records, r.sample) == 0 {
+		r.documents(ctx, params{Archived: new(false), Limit: r.size})
+	}
+}
+
+// archive judges whether lists without the archive filter hold the archived documents that they reach.
+func (r *run) archive() {
+	known, filtered, in, out := map[string]record{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	strict := true // the filter lists the documents of its kind alone
+	for _, a := range r.seen {
+		for _, rec := range a.records {
+			if !a.only(slices.Concat(shaping, filtering)...) {
+				break
+			}
+			yes := a.in["archive"] == "true"
+			if filtered[rec.id] = filtered[rec.id] || yes; rec.doc.IsArchived {
+				known[rec.id] = rec
+			}
+			strict = strict && (a.in["archive"] == "" || yes == rec.doc.IsArchived)
+		}
+	}
+	listed := 0
+	for _, a := range r.seen {
+		for id, rec := range known {
+			switch {
+			case !a.only(append(shaping, "dateFrom", "dateTo")...):
+			case slices.Contains(ids(a.records), id):
+				if in[id] = true; filtered[id] {
+					listed++
+				}
+			case r.reaches(a, rec):
+				out[id] = true
+			}
+		}
+	}
+	switch {
+	case len(in) > 0 && len(out) > 0:
+		r.note("archive", CannotTell, "%d archived documents are listed, and %d are missing in lists that reach them", len(in), len(out))
+	case listed > 0:
+		r.note("archive", Holds, "%d archived documents are listed, wherever a list reaches them", len(in))
+	case len(in) > 0:
+		r.note("archive", CannotTell, "the list has archived documents, and archive=true does not")
+	case len(out) > 0:
+		r.note("archive", Differs, "%d archived documents are listed with archive=true only", len(out))
+		r.report.Profile.HideArchived = strict
+	case len(r.whole()) > 0:
+		r.note("archive", CannotTell, "no archived document was seen in the part of the list that was read")
+	}
+}
+
+// reaches reports whether a list without the archive filter would hold a document: it is between the first and the last of a sorted
+// list, or before the first of the first page, or the list is that of all.
+func (r *run) reaches(a answer, rec record) bool {
+	sign, n := direction(a.records), len(a.records)
+	if a.only("limit", "sortOrder") && r.complete && n >= len(r.sample) {
+		return true
+	}
+	if sign*sign != 1 {
+		return false
+	}
+	first, last := rec.created.Compare(a.records[0].created)*sign, rec.created.Compare(a.records[n-1].created)*sign
+	return last < 0 && (first > 0 || a.only("limit", "sortOrder"))
+}

@@ -1,0 +1,277 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// This file holds what is said of every answer against each answer of the run, whatever it was asked for.
+
+// rule is what a fact says of each answer.
+type rule struct {
+	facts []string
+	// of names the observations. Where it is set, the answers alone tell the fact; else they only put in doubt what a step has told.
+	of   string
+	look func(*tally, answer)
+	then func(*run, *tally) // may be nil; notes what the Profile needs
+}
+
+// tally is what the answers of a run show about a rule. Each observation counts once, by its name.
+type tally struct {
+	*run
+	agree, against map[string]bool
+	at             answer // the one that is looked at
+	witness, doubt string // the first observation that is against the fact, or leaves it open
+}
+
+// see notes an observation. What is against the fact is described by what.
+func (t *tally) see(name string, agrees bool, what string) {
+	if agrees {
+		t.agree[name] = true
+		return
+	}
+	if t.against[name] = true; t.witness == "" {
+		t.witness = what + ", in the answer to " + t.at.request()
+	}
+}
+
+// request describes what was asked, without ids and times.
+func (a answer) request() string {
+	text := []string{string(a.Operation)}
+	for _, name := range slices.Sorted(maps.Keys(a.in)) {
+		if name != "documentType" || a.in[name] != "PDF" {
+			text = append(text, Describe(name)+"="+DescribeInput(a.in[name]))
+		}
+	}
+	return strings.Join(text, " ")
+}
+
+// only reports whether an answer is to a list of documents, of type PDF, with no inputs but these.
+func (a answer) only(names ...string) bool {
+	for name := range a.in {
+		if name != "documentType" && !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return a.Operation == signforms.OpListDocuments && a.ok() && a.in["documentType"] == "PDF"
+}
+
+var (
+	shaping   = []string{"limit", "page", "sortOrder"}
+	filtering = []string{"status", "dateFrom", "dateTo", "archive", "documentId"}
+)
+
+// documentLists reports whether an answer lists documents or templates.
+func documentLists(a answer) bool { return a.Operation == signforms.OpListDocuments && a.ok() }
+
+// whole returns the lists of documents without a filter, in the order of the run.
+func (r *run) whole() (lists []answer) {
+	for _, a := range r.seen {
+		if a.only(shaping...) && len(a.records) > 0 {
+			lists = append(lists, a)
+		}
+	}
+	return lists
+}
+
+// everything returns each document that a list held in this run, once, as it was first seen.
+func (r *run) everything() (all []record) {
+	known := map[string]bool{}
+	for _, a := range r.seen {
+		if !a.only(slices.Concat(shaping, filtering)...) {
+			continue
+		}
+		for _, rec := range a.records {
+			if rec.raw != nil && rec.id != "" && !known[rec.id] {
+				known[rec.id] = true
+				all = append(all, rec)
+			}
+		}
+	}
+	return all
+}
+
+// ofEach looks at the records of one type of document.
+func ofEach(kind string, look func(t *tally, rec record)) func(*tally, answer) {
+	return func(t *tally, a answer) {
+		for _, rec := range a.records {
+			typed := kind == "PDF" || rec.doc != nil && rec.doc.SigningType == signforms.TypePDFTemplate // else documentType is ignored
+			if documentLists(a) && a.in["documentType"] == kind && typed && rec.raw != nil && rec.id != "" {
+				look(t, rec)
+			}
+		}
+	}
+}
+
+// judge holds each rule against all answers.
+func (r *run) judge() {
+	for _, u := range rules {
+		t := &tally{run: r, agree: map[string]bool{}, against: map[string]bool{}}
+		for _, t.at = range r.seen {
+			u.look(t, t.at)
+		}
+		for _, fact := range u.facts {
+			r.apply(fact, u, t)
+		}
+		if u.then != nil {
+			u.then(r, t)
+		}
+	}
+	r.archive()
+}
+
+func (r *run) apply(fact string, u rule, t *tally) {
+	maps.DeleteFunc(t.agree, func(name string, _ bool) bool { return t.against[name] })
+	n := len(t.agree) + len(t.against)
+	_, told := r.outcomes[fact]
+	switch {
+	case told && (!r.holds(fact) || t.witness == ""), !told && u.of == "":
+	case t.witness != "" && u.of != "":
+		r.note(fact, Differs, "not in %d of %d %s: %s", len(t.against), n, u.of, t.witness)
+	case t.witness != "":
+		r.note(fact, CannotTell, "one answer contradicts it: %s", t.witness)
+	case t.doubt != "":
+		r.note(fact, CannotTell, "%s", t.doubt)
+	case n > 0:
+		r.note(fact, Holds, "in %d of %d %s", n, n, u.of)
+	}
+}
+
+// rules are the facts that say something of every answer.
+var rules = []rule{
+	{facts: []string{"redirects"}, of: "lists", look: func(t *tally, a answer) {
+		if a.ok() || a.Status/100 == 3 {
+			t.see(a.id, a.ok(), a.short())
+		}
+	}},
+	{facts: []string{"pagination"}, of: "lists", look: lookPagination, then: func(r *run, t *tally) {
+		r.report.Profile.NoPagination = len(t.against) > 0 && len(t.agree) == 0 && t.doubt == ""
+	}},
+	{facts: []string{"empty list"}, of: "lists", look: lookEmpty, then: func(r *run, t *tally) {
+		forms := map[signformstest.NoneForm]bool{}
+		for name := range t.against {
+			forms[ifThen(strings.HasPrefix(name, "null "), signformstest.NoneIsNull, signformstest.NoneIsMissing)] = true
+		}
+		for form := range forms {
+			if len(forms) == 1 && len(t.agree) == 0 && t.doubt == "" {
+				r.report.Profile.None = form
+			}
+		}
+	}},
+	{facts: []string{"limit one"}, look: func(t *tally, a answer) {
+		if documentLists(a) && a.in["limit"] == "1" && len(a.records) > 0 {
+			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
+		}
+	}},
+	{facts: []string{"page size"}, look: func(t *tally, a answer) {
+		n, size := len(a.records), len(t.first.records)
+		first := a.in["page"] == "" || a.in["page"] == "1" && t.holds("pages")
+		if a.only("page", "sortOrder") && n > 0 {
+			t.see(a.id, n == size || !first && n < size, fmt.Sprintf("%d documents", n))
+		}
+	}, then: func(r *run, t *tally) {
+		if n := len(r.first.records); len(t.against) == 0 && 0 < n && n < len(r.sample) && n != assumedSize {
+			r.report.Profile.PageSize = n
+		}
+	}},
+	{facts: []string{"default order"}, look: sorted("", 1)},
+	{facts: []string{"sort orders"}, look: func(t *tally, a answer) {
+		sorted("asc", -1)(t, a)
+		sorted("desc", 1)(t, a)
+	}},
+	{facts: theDates, look: lookDates},
+	{facts: []string{"status in progress"}, look: ofEach("PDF", func(t *tally, rec record) {
+		t.see(rec.id, !oddStatus(statusOf(rec)), "a document has another status that is not known")
+	})},
+	{facts: []string{"id filter"}, look: func(t *tally, a answer) {
+		id := a.in["documentId"]
+		if id != "" && (a.ok() || a.missing()) && slices.Contains(ids(t.everything()), id) {
+			t.see(id, len(a.records) == 1 && strings.EqualFold(a.records[0].id, id), fmt.Sprintf("%d documents by the id of one that is listed", len(a.records)))
+		}
+	}},
+	{facts: []string{"document fields"}, of: "documents", look: ofEach("PDF", func(t *tally, rec record) { t.fields(rec, documentFields) })},
+	{facts: []string{"template fields"}, of: "templates", look: ofEach("PDF_TEMPLATE", func(t *tally, rec record) { t.fields(rec, templateFields) })},
+	{facts: []string{"spellings"}, of: "documents", look: ofEach("PDF", lookSpellings), then: func(r *run, t *tally) {
+		r.report.Profile.Aliases = len(t.against) > 0 && len(t.agree) == 0 && t.doubt == ""
+	}},
+	{facts: []string{"signer statuses"}, of: "signers", look: lookSigners},
+	{facts: []string{"other fields"}, of: "lists and records", look: lookNames, then: (*run).extra},
+	{facts: []string{"created format"}, of: "documents and templates", look: func(t *tally, a answer) {
+		look := func(t *tally, rec record) {
+			var at string
+			t.see(rec.id, unmarshal(rec.raw["createdAt"], &at) && createdForm.MatchString(at), "another form")
+		}
+		ofEach("PDF", look)(t, a)
+		ofEach("PDF_TEMPLATE", look)(t, a)
+	}},
+}
+
+func lookPagination(t *tally, a answer) {
+	if !documentLists(a) {
+		return
+	}
+	p := countsOf(a).Pagination
+	_, there := object(a.raw)["pagination"]
+	if read := p != nil && (p.TotalPages != nil || p.TotalDocuments != nil || p.CurrentPage != nil); !read && there {
+		t.doubt = "it has none of the fields that the SDK reads"
+	} else {
+		t.see(a.id, read, "it is missing")
+	}
+}
+
+func lookEmpty(t *tally, a answer) {
+	if !documentLists(a) || len(a.records) > 0 || a.Status != http.StatusOK {
+		return
+	}
+	raw, there := object(a.raw)["documents"]
+	switch text := strings.Join(strings.Fields(string(raw)), ""); {
+	case !there:
+		t.see("missing "+a.id, false, "its key is missing")
+	case text == "null":
+		t.see("null "+a.id, false, "null")
+	case text == "[]":
+		t.see(a.id, true, "")
+	default:
+		t.doubt = "what is there is no array"
+	}
+}
+
+// sorted looks at neighbours of a list: none may stand to the next as bad says, which is 1 for a later time after an earlier one.
+func sorted(order string, bad int) func(*tally, answer) {
+	return func(t *tally, a answer) {
+		if !a.only(slices.Concat(shaping, filtering)...) || a.in["sortOrder"] != order {
+			return
+		}
+		for i := 1; i < len(a.records); i++ {
+			one, two := a.records[i-1], a.records[i]
+			if !one.created.IsZero() && !two.created.IsZero() {
+				t.see(a.id+two.id, two.created.Compare(one.created) != bad, fmt.Sprintf("documents %d and %d are the other way round", i, i+1))
+			}
+		}
+	}
+}
+
+// lookDates looks for documents that are days outside of a range. An end may be widened to the day of another zone.
+func lookDates(t *tally, a answer) {
+	if !a.only(slices.Concat(shaping, filtering)...) {
+		return
+	}
+	for name, sign := range map[string]time.Duration{"dateFrom": -1, "dateTo": 1} {
+		end, err := time.Parse(time.RFC3339, a.in[name])
+		if err != nil {
+			end, err = time.Parse(time.DateOnly, a.in[name])
+		}
+		for _, rec := range a.records {
+			if err == nil && !rec.created.IsZero() {
+				t.see(a.id+rec.id+name, rec.created.Sub(end)*sign < 3*day, "a document is outside of the range")
+			}
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package probe_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// notAlways are services in which one answer among the others contradicts a fact: a list with another filter, page or type.
+var notAlways = []another{
+	{"no pagination beside a filter", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Has("status") || q.Has("dateFrom") {
+			delete(body, "pagination")
+		}
+	}), []string{"pagination"}, nil},
+	{"no pagination for templates", ofType("PDF_TEMPLATE", func(body map[string]any) { delete(body, "pagination") }), []string{"pagination"}, nil},
+	{"null for an unknown id alone", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Has("documentId") && len(body["documents"].([]any)) == 0 {
+			body["documents"] = nil
+		}
+	}), []string{"empty list"}, nil},
+	{"archived are hidden without a limit", hiding(func(q url.Values) bool { return !q.Has("limit") }), []string{"archive"}, []string{"page size"}},
+	{"archived are hidden in their order", hiding(func(q url.Values) bool { return q.Has("sortOrder") }), []string{"archive"}, []string{"sort orders", "pages", "documents count", "totals", "unknown parameters"}},
+	{"archived are hidden from a date on", func(f *imitation) {
+		asking(func(q url.Values) { f.archived = map[bool]string{true: "hidden"}[q.Has("dateFrom") || q.Has("dateTo")] })(f)
+	}, []string{"archive"}, theDates[2:]},
+	{"archived are not found by their ids", hiding(func(q url.Values) bool { return q.Has("documentId") }), []string{"id filter"}, nil},
+	{"limit ignored beside a status", asking(func(q url.Values) {
+		if q.Has("status") {
+			q.Del("limit")
+		}
+	}), []string{"limit one"}, nil},
+	{"another field of signers", documents(func(_ int, d fakeDocument) {
+		d["signers"].([]any)[0].(map[string]any)["verified"] = true
+	}), []string{"other fields"}, nil},
+	{"another field beside a filter", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Has("documentId") {
+			body["filters"] = 1
+		}
+	}), []string{"other fields"}, nil},
+	{"another field of templates", templates(func(d fakeDocument) { d["folder"] = "x" }), []string{"other fields"}, nil},
+	{"templates created in seconds", templates(func(d fakeDocument) { d["createdAt"] = 1789000000 }), []string{"created format"}, nil},
+	{"signers of templates have another status", templates(func(d fakeDocument) {
+		d["templateRespondents"].([]any)[0].(map[string]any)["signers"] = []any{map[string]any{"status": "BOUNCED"}}
+	}), []string{"signer statuses"}, nil},
+	{"templates spell otherwise", templates(func(d fakeDocument) { delete(d, "totalRespondants") }), []string{"template fields"}, nil},
+	{"templates without their respondents", func(f *imitation) {
+		templates(func(fakeDocument) {})(f)
+		f.respondents = func(q url.Values) map[string]any { return map[string]any{"respondents": []any{}} }
+	}, []string{"list respondents"}, []string{"unknown template"}},
+	{"a signed respondent as an object", func(f *imitation) {
+		templates(func(fakeDocument) {})(f)
+		f.respondents = func(q url.Values) map[string]any {
+			one := map[string]any{"respondentDocumentId": q.Get("respondentDocumentId"), "status": "PENDING"}
+			switch q.Get("respondentDocumentId") {
+			case signedID:
+				return map[string]any{"respondents": one}
+			case "":
+				return nil
+			}
+			return map[string]any{"respondents": []any{one}}
+		}
+	}, []string{"one respondent"}, []string{"list respondents"}},
+	{"another version for page 2", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		for _, d := range body["documents"].([]any) {
+			if d := d.(fakeDocument); number(q, "page", 1) == 2 {
+				d["name"] = d["documentName"]
+				delete(d, "documentName")
+			}
+		}
+	}), []string{"spellings"}, nil},
+	{"odd documents in the middle of 300", middle(func(d fakeDocument) {
+		d["createdAt"] = d["createdAt"].(string)[:19] + "Z"
+		d["tenant"] = "Smith Ltd"
+		d["status"] = "AWAITING"
+		delete(d, "authorEmail")
+		d["signers"].([]any)[0].(map[string]any)["status"] = "BOUNCED"
+	}), []string{"created format", "other fields", "status in progress", "document fields", "signer statuses"}, []string{"dateFrom included", "dateTo included"}},
+	{"large pages newest first, others not", asking(func(q url.Values) {
+		if !q.Has("sortOrder") && number(q, "limit", 10) < 50 {
+			q.Set("sortOrder", "asc")
+		}
+	}), []string{"default order"}, nil},
+	{"replicas of other page sizes", func(f *imitation) {
+		asking(func(q url.Values) {
+			if !q.Has("limit") && f.count%2 == 0 {
+				q.Set("limit", "25")
+			}
+		})(f)
+	}, []string{"page size"}, nil},
+	{"replicas, one with exact ids", func(f *imitation) {
+		f.ask = func(*http.Request) { f.ids = []string{"", "case"}[f.count%2] }
+	}, []string{"ids in any case"}, nil},
+	{"a range that ignores dateTo in order", asking(func(q url.Values) {
+		if q.Has("sortOrder") {
+			q.Del("dateTo")
+			q.Del("dateFrom")
+		}
+	}), theDates, nil},
+	{"templates are redirected", redirecting(func(r *http.Request) bool { return r.URL.Query().Get("documentType") == "PDF_TEMPLATE" }), []string{"redirects"}, nil},
+	{"responses are redirected", redirecting(func(r *http.Request) bool { return r.URL.Path == "/get-form-responses" }), []string{"redirects", "list responses"}, aboutResponses[1:3]},
+	{"errors of limits have another layout", func(f *imitation) {
+		f.ask = func(r *http.Request) {
+			if f.errors = ""; r.URL.Query().Get("limit") == "101" {
+				f.errors = "boom"
+			}
+		}
+	}, []string{"error layout"}, []string{"error codes"}},
+	{"statuses refused by their shape", func(f *imitation) {
+		f.ask = func(r *http.Request) {
+			f.unknown = map[bool]string{true: "empty"}[len(r.URL.Query().Get("status")) < 12]
+		}
+	}, []string{"unknown status"}, nil},
+	{"ids refused by their characters", func(f *imitation) {
+		f.ask = func(r *http.Request) {
+			f.badID = map[bool]string{true: "unknown"}[len(r.URL.Query().Get("documentId")) == 24]
+		}
+	}, []string{"malformed id"}, nil},
+	{"a firewall before the wrong key", func(f *imitation) {
+		f.key = "401"
+		f.gate = func(*http.Request) error {
+			if f.blocked > 0 && f.count >= f.blocked {
+				return fakeError{403, "blocked", ""}
+			}
+			return nil
+		}
+		f.ask = func(r *http.Request) {
+			if r.Header.Get("X-Api-Key") != fakeKey {
+				f.blocked = f.count
+				r.Header.Set("X-Api-Key", fakeKey) // the firewall comes first
+			}
+		}
+	}, []string{"key status"}, []string{"error codes", "error layout"}},
+}
+
+const signedID, openID = "aaaabbbbccccddddeeeeffff", "bbbbaaaaccccddddeeeeffff"
+
+func ofType(kind string, edit func(body map[string]any)) func(*imitation) {
+	return edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Get("documentType") == kind {
+			edit(body)
+		}
+	})
+}
+
+// templates adds a template with two documents made from it.
+func templates(edit func(fakeDocument)) func(*imitation) {
+	return func(f *imitation) {
+		ofType("PDF_TEMPLATE", func(body map[string]any) {
+			d := f.document(0)
+			d["documentId"], d["signingType"] = "3f0f8a52-2b2c-4c8e-9a61-0d8c7c1f2e11", "PDF_TEMPLATE"
+			d["roles"], d["totalRespondants"], d["totalSignedRespondants"] = []any{map[string]any{"roleTitle": "Buyer", "roleColour": ""}}, 2, 1
+			d["templateRespondents"] = []any{map[string]any{"respondentDocumentId": signedID, "status": "SIGNED"}, map[string]any{"respondentDocumentId": openID, "status": "PENDING"}}
+			edit(d)
+			body["documents"] = []any{d}
+		})(f)
+	}
+}
+
+// hiding leaves archived documents out of some lists.
+func hiding(where func(url.Values) bool) func(*imitation) {
+	return edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if where(q) && !q.Has("archive") {
+			body["documents"] = slices.DeleteFunc(body["documents"].([]any), func(d any) bool { return d.(fakeDocument)["isArchived"] == true })
+		}
+	})
+}
+
+// middle changes documents that are on neither the first nor the last hundred of 300.
+func middle(edit func(fakeDocument)) func(*imitation) {
+	return func(f *imitation) {
+		f.n = 300
+		edited(func(_ *imitation, _ url.Values, body map[string]any) {
+			for _, d := range body["documents"].([]any) {
+				for i := 148; i < 152; i++ {
+					if d := d.(fakeDocument); d["documentId"] == f.id(i) {
+						edit(d)
+					}
+				}
+			}
+		})(f)
+	}
+}
+
+func redirecting(where func(*http.Request) bool) func(*imitation) {
+	return func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if where(r) {
+				return fakeError{307, "elsewhere", ""}
+			}
+			return nil
+		}
+	}
+}
+
+// No literal is printed that one of the answers contradicts.
+func TestLiteralsThatAnAnswerContradicts(t *testing.T) {
+	for name, is := range map[string]func(*imitation){
+		"archive=true lists all": func(f *imitation) {
+			asking(func(q url.Values) {
+				if f.archived = "hidden"; q.Get("archive") == "true" {
+					f.archived = ""
+					q.Del("archive")
+				}
+			})(f)
+		},
+		"all statuses are ignored": func(f *imitation) { f.unknown = "all" },
+		"null for an unknown id, no key else": edited(func(_ *imitation, q url.Values, body map[string]any) {
+			if len(body["documents"].([]any)) > 0 {
+				return
+			}
+			if body["documents"] = nil; !q.Has("documentId") {
+				delete(body, "documents")
+			}
+		}),
+		"replicas of other page sizes": func(f *imitation) {
+			asking(func(q url.Values) {
+				if !q.Has("limit") {
+					q.Set("limit", []string{"15", "25"}[f.count%2])
+				}
+			})(f)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &imitation{n: 64}
+			is(f)
+			rep, err := probed(t, f, false)
+			require.NoError(t, err)
+			require.NotEmpty(t, factsWith(rep, probe.Differs), show(rep))
+			require.Equal(t, signformstest.Profile{}, rep.Profile)
+		})
+	}
+}
