@@ -32,7 +32,7 @@ func TestProbe(t *testing.T) {
 		"OUTCOME\tGRADE\tFACT\tSEEN\n",
 		"differs\tL\ta wrong key is answered 403\tstatus 401 forbidden\n",
 		"differs\tA\tthe status in progress is PENDING\tdocuments are IN_PROGRESS, and PENDING is refused\n",
-		"holds\tA\tdocumentId=not-an-id is refused with 400\tstatus 400 invalid_input\n",
+		"holds\tA\tdocumentId=not-an-id and an ObjectId as documentId are refused with 400\tstatus 400 invalid_input\n",
 		"cannot tell\tA\twithout a limit a page of documents has 10\tno more than 3 documents were seen\n",
 		"cannot tell\tA\tthe SDK's request to void works: POST /void-document, inputs in query and body at once\tasked with --mutating only\n",
 	} {

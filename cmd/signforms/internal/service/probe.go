@@ -44,14 +44,16 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 		Short: "Find out which assumptions about the wire hold for an account",
 		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each
 fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. A fact holds or
-differs only if an answer shows that it is not the other way. It also prints the Go literals of
-Options.Endpoints and signformstest.Profile that fit the service. It has tried them: the endpoints on the
-service, the profile on a reference service that must then give the same outcomes. That does not prove each
-field: what probe reads wrongly it reads wrongly in both.
+differs only if an answer shows that it is not the other way, and it holds only if none of the run's answers
+contradicts it. What was not looked at, such as the records of further pages, may be otherwise.
+
+It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. It has
+tried them: the endpoints on the service, the profile on a reference service that must then give the same
+outcomes. That does not prove each field: what probe reads wrongly it reads wrongly in both.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
-less than one a second. They change nothing, but the last has an unknown key, and some have inputs that the
-service should refuse.
+less than one a second. They change nothing, but two at the end have an unknown key, and some have inputs that
+the service should refuse.
 
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
 requests with random ids, with up to three beside each to paths that do not exist. The reminders count in the
