@@ -128,7 +128,8 @@ func TestServePrintsItsAddress(t *testing.T) {
 	}
 	env, err := os.ReadFile(filepath.Join(folder, "out.env"))
 	require.NoError(t, err)
-	require.Equal(t, "SIGNFORMS_BASE_URL="+s.BaseURL+"\nSIGNFORMS_API_KEY=the-key\nSIGNFORMS_WORKSPACE_ID="+s.WorkspaceID+
+	require.Equal(t, "# Secrets of a sandbox. If this file is in a repository, add it to .gitignore.\n"+
+		"SIGNFORMS_SANDBOX_URL="+s.BaseURL+"\nSIGNFORMS_BASE_URL="+s.BaseURL+"\nSIGNFORMS_API_KEY=the-key\nSIGNFORMS_WORKSPACE_ID="+s.WorkspaceID+
 		"\nSIGNFORMS_WEBHOOK_SECRETS="+s.WebhookSecret+"\n", string(env))
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat(filepath.Join(folder, "out.env"))

@@ -120,7 +120,7 @@ func (l *life) cut(t *testing.T) (lost int) {
 	after := life{volume: l.afterPowerCut(t), sync: l.sync}
 	defer exec.Command("umount", after.dir).Run()
 	if env, err := os.ReadFile(after.env()); err == nil {
-		require.Equal(t, 4, strings.Count(string(env), "\n"), "a file of variables is whole: %q", env)
+		require.Equal(t, 6, strings.Count(string(env), "\n"), "a file of variables is whole: %q", env)
 	}
 	s := start(t, after.args()...)
 	there := map[string]bool{}

@@ -40,6 +40,7 @@ func CheckEnvFile(c control.Credentials) error {
 
 func envFileLines(c control.Credentials) string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "# Secrets of a sandbox. If this file is in a repository, add it to .gitignore.\n%sURL=%s\n", Env, c.BaseURL)
 	for _, v := range envVariables(c) {
 		fmt.Fprintf(&b, "%s=%s\n", v.name, v.value)
 	}

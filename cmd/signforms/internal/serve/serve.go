@@ -66,7 +66,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with, which are added if there are no records yet")
 	flags.StringArrayVar(&f.profile, "profile", nil, "`variant` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
 	flags.StringArrayVar(&f.keep, "keep", nil, "`log=number`: how many of the newest entries of a log to keep, as in audit=5000: requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000); may be repeated")
-	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients to this `file` when ready")
+	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients and commands to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
 	flags.StringVar(&f.token, "token", "", "token that console and control API ask for; without one they are closed unless only this machine can reach the sandbox")
 	flags.StringSliceVar(&f.allowHosts, "allow-host", nil, "`name` by which browsers may call the console, besides loopback and that of --public-url; may be repeated")
