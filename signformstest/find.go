@@ -98,12 +98,12 @@ type MessageFilter struct {
 // FindMessages returns the mail that matches, newest first, and how much matches in all. See [Server.Messages].
 func (s *Server) FindMessages(f MessageFilter) (page []Message, total int) {
 	var match func(*signing.Message) bool
-	if f != (MessageFilter{DocumentID: f.DocumentID, Offset: f.Offset, Limit: f.Limit}) {
+	if f.DocumentID != "" && f.To != "" || f.Kind != "" || !f.Since.IsZero() {
 		match = func(m *signing.Message) bool {
 			return (f.To == "" || m.To == f.To) && (f.Kind == "" || string(m.Kind) == f.Kind) && !m.At.Before(f.Since)
 		}
 	}
-	return newestOf(s.messages(f.DocumentID), f.Offset, f.Limit, match, s.publicMessage)
+	return newestOf(s.messages(f.DocumentID, f.To), f.Offset, f.Limit, match, s.publicMessage)
 }
 
 // RequestFilter selects API requests. Zero fields select everything.

@@ -23,3 +23,25 @@ func TestKeepEverything(t *testing.T) {
 	require.Len(t, srv.Audit(doc), 2)
 	require.Len(t, srv.Messages(), 1)
 }
+
+// TestDroppedMailIsInNoList: the lists of a document and of an address drop what the log of all mail drops.
+func TestDroppedMailIsInNoList(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Keep: signformstest.Keep{Messages: 8, Audit: 8}})
+	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: ann})
+	for range 4 {
+		status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, 200, status)
+	}
+	for range 7 {
+		srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ben@example.com"}}})
+	}
+	all := srv.Messages()
+	require.Len(t, all, 8)
+	_, toAnn := srv.FindMessages(signformstest.MessageFilter{To: "ann@example.com"})
+	_, about := srv.FindMessages(signformstest.MessageFilter{DocumentID: doc})
+	_, toBen := srv.FindMessages(signformstest.MessageFilter{To: "ben@example.com"})
+	require.Equal(t, toAnn, about)
+	require.Equal(t, len(all), toAnn+toBen)
+	require.Positive(t, toAnn)
+	require.Less(t, toAnn, 5)
+}

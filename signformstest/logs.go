@@ -67,7 +67,7 @@ func (m Message) String() string {
 
 // Messages returns the newest mail, as much as [Options].Keep says, oldest first.
 func (s *Server) Messages() []Message {
-	return convertRecords(s.messages(""), s.publicMessage)
+	return convertRecords(s.messages("", ""), s.publicMessage)
 }
 
 func (s *Server) publicMessage(m signing.Message) Message { return publicMessage(m, s.linkIn(m)) }
@@ -90,9 +90,12 @@ func (s *Server) isForm(id string) bool {
 	}) == nil
 }
 
-func (s *Server) messages(recordID string) (all store.Records[signing.Message]) {
+// messages returns the mail about a record, or else to an address, or else all.
+func (s *Server) messages(recordID, address string) (all store.Records[signing.Message]) {
 	s.store.View(func(tx *store.Tx) error {
-		all = tx.Messages(recordID)
+		if all = tx.Messages(recordID); recordID == "" && address != "" {
+			all = tx.MessagesTo(address)
+		}
 		return nil
 	})
 	return all

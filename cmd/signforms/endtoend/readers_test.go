@@ -34,7 +34,7 @@ func TestAddsBesideReaders(t *testing.T) {
 		rounds, length = 1, 50*time.Millisecond
 	}
 	for _, path := range []string{
-		"/get-documents?query=lease+77", control.Prefix + "/messages", control.Prefix + "/messages?to=nobody@example.com",
+		"/get-documents?query=lease+77", control.Prefix + "/messages", control.Prefix + "/messages?to=nobody@example.com", control.Prefix + "/messages?to=ann@example.com",
 		control.Prefix + "/requests?status=404", control.Prefix + "/deliveries", control.Prefix + "/documents?name=77", control.Prefix + "/status", "/_/",
 	} {
 		var alone, beside, took []time.Duration

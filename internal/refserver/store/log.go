@@ -6,20 +6,29 @@ import (
 	"slices"
 )
 
-// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all and grouped by record.
+// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and grouped as by record.
 // What one change adds is kept as one record, a batch.
 type log[T any] struct {
-	kind     Kind
-	recordOf func(*T) string
-	seqOf    func(*T) *int64
-	last     int64 // number of the newest entry that there ever was
-	batches  [][]*T
-	n        int // entries in all batches
-	byRecord map[string][]*T
+	kind    Kind
+	seqOf   func(*T) *int64
+	last    int64 // number of the newest entry that there ever was
+	batches [][]*T
+	n       int // entries in all batches
+	groups  []grouped[T]
 }
 
-func newLog[T any](kind Kind, recordOf func(*T) string, seqOf func(*T) *int64) log[T] {
-	return log[T]{kind: kind, recordOf: recordOf, seqOf: seqOf, byRecord: map[string][]*T{}}
+// grouped holds a log's entries by a text that each of them has.
+type grouped[T any] struct {
+	by      func(*T) string
+	entries map[string][]*T
+}
+
+func newLog[T any](kind Kind, seqOf func(*T) *int64, by ...func(*T) string) log[T] {
+	l := log[T]{kind: kind, seqOf: seqOf}
+	for _, fn := range by {
+		l.groups = append(l.groups, grouped[T]{fn, map[string][]*T{}})
+	}
+	return l
 }
 
 // add appends the entries and gives them the next numbers.
@@ -43,8 +52,10 @@ func (l *log[T]) push(batch []*T) {
 	l.n += len(batch)
 	l.last = *l.seqOf(batch[len(batch)-1])
 	for _, e := range batch {
-		id := l.recordOf(e)
-		l.byRecord[id] = append(l.byRecord[id], e)
+		for _, g := range l.groups {
+			text := g.by(e)
+			g.entries[text] = append(g.entries[text], e)
+		}
 	}
 }
 
@@ -55,16 +66,18 @@ func (l *log[T]) pop() {
 	l.n -= len(batch)
 	l.last = *l.seqOf(batch[0]) - 1
 	for _, e := range batch {
-		id := l.recordOf(e)
-		l.keep(id, l.byRecord[id][:len(l.byRecord[id])-1])
+		for _, g := range l.groups {
+			text := g.by(e)
+			g.keep(text, g.entries[text][:len(g.entries[text])-1])
+		}
 	}
 }
 
-func (l *log[T]) keep(id string, rest []*T) {
+func (g grouped[T]) keep(text string, rest []*T) {
 	if len(rest) > 0 {
-		l.byRecord[id] = rest
+		g.entries[text] = rest
 	} else {
-		delete(l.byRecord, id)
+		delete(g.entries, text)
 	}
 }
 
@@ -77,8 +90,10 @@ func (l *log[T]) drop(n int) (ids []string) {
 		l.n -= len(batch)
 		ids = append(ids, l.batchID(batch))
 		for _, e := range batch {
-			id := l.recordOf(e)
-			l.keep(id, l.byRecord[id][1:])
+			for _, g := range l.groups {
+				text := g.by(e)
+				g.keep(text, g.entries[text][1:])
+			}
 		}
 	}
 	l.batches = slices.Clone(batches) // lets go of what was dropped
@@ -90,7 +105,9 @@ func (l *log[T]) arrange() {
 	slices.SortFunc(l.batches, func(a, b []*T) int { return cmp.Compare(*l.seqOf(a[0]), *l.seqOf(b[0])) })
 	loaded := l.batches
 	l.batches, l.n = nil, 0
-	clear(l.byRecord)
+	for _, g := range l.groups {
+		clear(g.entries)
+	}
 	newest := l.last
 	for _, batch := range loaded {
 		l.push(batch)
@@ -101,8 +118,10 @@ func (l *log[T]) arrange() {
 // entries returns every entry. What is added or dropped later does not change the batches that are there.
 func (l *log[T]) entries() Records[T] { return Records[T]{l.batches, l.n} }
 
-// of returns the entries about a record.
-func (l *log[T]) of(id string) Records[T] { return RecordsOf(l.byRecord[id]) }
+// of returns the entries that have a text, by one of the groups.
+func (l *log[T]) of(group int, text string) Records[T] {
+	return RecordsOf(l.groups[group].entries[text])
+}
 
 func values[T any](entries []*T) []T {
 	out := make([]T, len(entries))

@@ -62,9 +62,10 @@ func newTables() tables {
 		templates:  newTemplates(),
 		forms:      newForms(),
 		outbox:     newOutbox(),
-		audit:      newLog(KindAudit, func(e *signing.AuditEntry) string { return e.RecordID }, func(e *signing.AuditEntry) *int64 { return &e.Seq }),
-		messages:   newLog(KindMessage, func(m *signing.Message) string { return m.DocumentID }, func(m *signing.Message) *int64 { return &m.Seq }),
-		blobs:      blobs{},
+		audit:      newLog(KindAudit, func(e *signing.AuditEntry) *int64 { return &e.Seq }, func(e *signing.AuditEntry) string { return e.RecordID }),
+		messages: newLog(KindMessage, func(m *signing.Message) *int64 { return &m.Seq },
+			func(m *signing.Message) string { return m.DocumentID }, func(m *signing.Message) string { return m.To }),
+		blobs: blobs{},
 	}
 }
 

@@ -72,6 +72,9 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 			responses, n := tx.Responses(id, store.Page{Limit: 9})
 			text += fmt.Sprintf("%+v %d\n", responses, n)
 		}
+		for _, to := range []string{"", "ann@example.com"} {
+			text += fmt.Sprintf("to %q %+v\n", to, values(tx.MessagesTo(to)))
+		}
 		for _, d := range values(tx.Deliveries()) {
 			text += fmt.Sprintf("%s %s %v\n", d.ID, d.Status, d.NextAttemptAt)
 		}
