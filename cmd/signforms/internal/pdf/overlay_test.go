@@ -43,6 +43,9 @@ func TestContentCannotReachTheMarks(t *testing.T) {
 					"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", "<</Type/OCG/Name(Layer)>>", hostile.Stream("", []byte(streams[1])))
 				finished := finishedWithSquare(t, original)
 				require.Contains(t, tool(t, "pdftotext", save(t, finished), "-"), "Hello")
+				if streams[0] == "q" { // viewers guess what qBT means
+					require.Contains(t, tool(t, "qpdf", "--qdf", "--stream-data=uncompress", save(t, finished), "-"), "q\nBT /F1")
+				}
 			}
 		})
 	}

@@ -2,14 +2,18 @@ package pdfprocess_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 )
 
@@ -30,4 +34,18 @@ func TestBoundedBeforeItReads(t *testing.T) {
 	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
 	require.NoError(t, in.Close())
 	require.Error(t, cmd.Wait(), "half a job is none")
+}
+
+// TestTheCallerNeedNotWait: the call ends with its context, and the process with it.
+func TestTheCallerNeedNotWait(t *testing.T) {
+	var before, after unix.Rusage
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &before))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	endless := hostile.PDF("<</Type/Catalog/Pages 2 0 R/Names<</Dests 4 0 R>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>", "<</Kids[4 0 R 4 0 R]>>")
+	_, err := pdfprocess.New().Inspect(ctx, endless)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &after))
+	require.Less(t, time.Duration(after.Utime.Nano()-before.Utime.Nano()), 8*time.Second, "it went on until its processor time was over")
 }

@@ -105,16 +105,6 @@ func TestWhyAProcessEnded(t *testing.T) {
 	require.ErrorContains(t, err, "panic: what is this")
 }
 
-// TestTheCallerNeedNotWait: the call ends with its context, and the process with it.
-func TestTheCallerNeedNotWait(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	endless := hostile.PDF("<</Type/Catalog/Pages 2 0 R/Names<</Dests 4 0 R>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
-		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>", "<</Kids[4 0 R 4 0 R]>>")
-	_, err := pdfprocess.New().Inspect(ctx, endless)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-}
-
 func TestNoMoreProcessesThanThereIsRoomFor(t *testing.T) {
 	p := pdfprocess.New()
 	release := p.Fill()

@@ -39,7 +39,8 @@ func Backup() *cobra.Command {
 		Short: "Copy a sandbox's data file, also while it is in use",
 		Long: `Backup copies a data file of serve to a new file, with all that was saved when the command began. The sandbox goes on
 meanwhile. COPY must not exist, nor a -wal, -shm or -journal beside it. Then the copy is examined as by check: the
-command exits with 1 when that finds a problem, and the copy stays.`,
+command exits with 1 when that finds a problem, and the copy stays. What a killed backup has left in the folder of the
+copy, as .signforms-copy-123, the next one there removes.`,
 		Example: "  signforms backup sandbox.db sandbox-monday.db",
 		Args:    fileAndCopy,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -41,7 +41,9 @@ func TestFullDiskUndoesTheSave(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
 	breakWAL(t, path, "/dev/full", syscall.O_RDWR)
 	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record("document", "2", "new")})
-	require.ErrorContains(t, err, "disk is full")
+	require.ErrorIs(t, err, sqlitestore.ErrFull)
+	require.ErrorContains(t, err, "the data file "+path+": the disk is full (")
+	require.ErrorContains(t, err, "; make room")
 	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "room again")}))
@@ -74,6 +76,16 @@ func TestFullFileSystem(t *testing.T) {
 	require.Equal(t, want, contents(t, s))
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=8m"))
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "more", big)}))
+}
+
+// A pipe as data file would hold up the start for ever.
+func TestAPipeIsNoDataFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	require.ErrorContains(t, err, "is not a regular file")
+	_, err = sqlitestore.Examine(t.Context(), path, none(t))
+	require.ErrorContains(t, err, "is not a regular file")
 }
 
 func TestDoubtfulCommitSaysSo(t *testing.T) {

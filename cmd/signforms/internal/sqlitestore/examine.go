@@ -22,7 +22,7 @@ import (
 type Examination struct {
 	*Store
 	problem func(string)
-	copied  string // a folder; empty: the file itself is read
+	copied  *scratch // nil: the file itself is read
 }
 
 // Examine opens a file that no program uses, and keeps it from being used until Close, without changing anything there. A file that was
@@ -63,7 +63,7 @@ func openToRead(ctx context.Context, path string) (_ *Examination, last *witness
 		}
 	}
 	if e.unclosed() {
-		err = e.copy()
+		err = e.copy(ctx)
 	} else {
 		e.db, err = sql.Open("sqlite", fileURL(e.path, "mode=ro&immutable=1"))
 	}
@@ -83,9 +83,9 @@ func (e *Examination) migrateCopy(ctx context.Context) error {
 	if err != nil || version == len(migrations) {
 		return err
 	}
-	if e.copied == "" {
+	if e.copied == nil {
 		e.db.Close()
-		if err := e.copy(); err != nil {
+		if err := e.copy(ctx); err != nil {
 			return err
 		}
 	}
@@ -103,16 +103,16 @@ func (e *Examination) unclosed() bool {
 }
 
 // copy copies the file with what is beside it to a new folder, and opens the copy.
-func (e *Examination) copy() (err error) {
-	if e.copied, err = os.MkdirTemp("", "signforms-check-*"); err != nil {
+func (e *Examination) copy(ctx context.Context) (err error) {
+	if e.copied, err = newScratch(ctx, os.TempDir()); err != nil {
 		return err
 	}
 	for _, suffix := range []string{"", "-wal", "-journal"} {
-		if err := copyFile(filepath.Join(e.copied, "copy"+suffix), e.path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := copyFile(e.copied.copy()+suffix, e.path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("copying a data file to examine the copy: %w", err)
 		}
 	}
-	e.db, err = sql.Open("sqlite", fileURL(filepath.Join(e.copied, "copy"), "mode=rw"))
+	e.db, err = sql.Open("sqlite", fileURL(e.copied.copy(), "mode=rw"))
 	return err
 }
 
@@ -167,8 +167,8 @@ func copyFile(to, from string) error {
 // Close frees the file.
 func (e *Examination) Close() error {
 	err := e.Store.Close()
-	if e.copied != "" {
-		err = errors.Join(err, os.RemoveAll(e.copied))
+	if e.copied != nil {
+		err = errors.Join(err, e.copied.remove())
 	}
 	return err
 }
@@ -221,8 +221,8 @@ func (e *Examination) each(ctx context.Context, query string, fn func(string)) e
 }
 
 // Backup copies the file at path, which may be in use, to a new file. The copy holds what was saved when Backup began. It is whole and
-// on the disk when it gets its name, and replaces no file. Writers go on meanwhile. The key of an older version's file, which is beside
-// it, is copied too.
+// on the disk when it gets its name, and replaces no file. Writers go on meanwhile. What a Backup leaves whose process is killed, the
+// next one to the folder removes. The key of an older version's file, which is beside it, is copied too.
 func Backup(ctx context.Context, path, to string) (err error) {
 	if to == "" {
 		return errors.New("the copy needs a name")
@@ -235,11 +235,15 @@ func Backup(ctx context.Context, path, to string) (err error) {
 		return err
 	}
 	defer release()
-	temporary, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*")
+	beside, err := newScratch(ctx, filepath.Dir(to))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // fails when it has its name
+	defer beside.remove()
+	temporary, err := os.OpenFile(beside.copy(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
 	if _, err := source.ExecContext(ctx, `vacuum into ?`, temporary.Name()); err != nil {
 		return errors.Join(fmt.Errorf("copying %s: %w", path, err), temporary.Close())
 	}

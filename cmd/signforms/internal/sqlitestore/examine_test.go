@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -163,4 +165,43 @@ func TestBackupOfAnOlderVersionsKey(t *testing.T) {
 	require.NoError(t, os.WriteFile(path+".seal.pem", []byte("key"), 0o600))
 	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
 	require.Equal(t, "key", filesOf(t, filepath.Dir(to))["copy.db.seal.pem"])
+}
+
+// What a killed process has left beside a copy goes with the next backup there. What is in use, or is not provably a backup's, stays.
+func TestLeftoversOfAKilledBackup(t *testing.T) {
+	path, folder := other(t, "x"), t.TempDir()
+	mark := map[string]string{"in-use": "A temporary folder of signforms check or backup.\n", "copy": "half", "copy-journal": "x"}
+	for name, files := range map[string]map[string]string{
+		".signforms-copy-killed": mark,
+		".signforms-copy-live":   mark,
+		".signforms-copy-theirs": {"in-use": "mine", "copy": "mine"},
+		".signforms-copy-bare":   {"copy": "mine"},
+		".signforms-copy-more":   {"in-use": mark["in-use"], "theirs": "mine"},
+		"signforms-copy-other":   mark,
+	} {
+		require.NoError(t, os.Mkdir(filepath.Join(folder, name), 0o700))
+		for file, content := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name, file), []byte(content), 0o600))
+		}
+	}
+	live, err := os.OpenFile(filepath.Join(folder, ".signforms-copy-live", "in-use"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer live.Close()
+	require.NoError(t, filelock.Try(live))
+	require.NoError(t, sqlitestore.Backup(t.Context(), path, filepath.Join(folder, "copy.db")))
+	left := func(names ...string) {
+		entries, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		var found []string
+		for _, entry := range entries {
+			found = append(found, entry.Name())
+		}
+		require.Equal(t, names, found)
+	}
+	left(".signforms-copy-bare", ".signforms-copy-live", ".signforms-copy-more", ".signforms-copy-theirs", "copy.db", "signforms-copy-other")
+	require.Equal(t, map[string]string{"theirs": "mine"}, filesOf(t, filepath.Join(folder, ".signforms-copy-more")))
+	require.Equal(t, mark, filesOf(t, filepath.Join(folder, ".signforms-copy-live")))
+	info, err := os.Stat(filepath.Join(folder, "copy.db"))
+	require.NoError(t, err)
+	require.True(t, runtime.GOOS == "windows" || info.Mode().Perm() == 0o600, "%v", info.Mode())
 }

@@ -288,7 +288,7 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	}
 	if err != nil {
 		s.rollBack(ctx)
-		return fmt.Errorf("saving: %w", err)
+		return fmt.Errorf("saving: %w", s.refusal(err))
 	}
 	if err = s.writer.commit(ctx); err == nil {
 		s.doubt = false
@@ -300,10 +300,10 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	}
 	s.rollBack(ctx)
 	if notCommitted(err) {
-		return fmt.Errorf("saving: %w", err)
+		return fmt.Errorf("saving: %w", s.refusal(err))
 	}
 	s.doubt = true
-	return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
+	return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, s.refusal(err))
 }
 
 // rollBack undoes what was not committed. If that fails, it closes the connection, which undoes it too.
