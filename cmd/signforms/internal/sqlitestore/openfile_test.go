@@ -61,6 +61,10 @@ func TestAFileThatWasTakenAway(t *testing.T) {
 			require.ErrorContains(t, s.Load(t.Context(), func(signformstest.Record) error { return nil }), "moved, removed or replaced")
 			_, err = s.Blob(t.Context(), "aa")
 			require.ErrorContains(t, err, "moved, removed or replaced")
+			if name == "moved" {
+				require.NoError(t, os.Rename(path+".moved", path))
+				require.ErrorContains(t, s.Check(), "moved, removed or replaced", "only a new start opens it again")
+			}
 			require.NoError(t, s.Close())
 			require.Equal(t, []string{"before"}, query(t, keep, `select data from document`))
 		})
