@@ -114,10 +114,14 @@ func TestAttemptsWaitOnceForAListener(t *testing.T) {
 		for _, leaves := range []bool{false, true} {
 			if leaves {
 				ask(t, a, "POST", "/relays/"+firstRelay)
-				a.relays.byID[firstRelay].listening++
+				require.Empty(t, a.clock().Unheard, "its listener is about to connect")
+				listens, leave := context.WithCancel(t.Context())
+				path := Prefix + "/relays/" + firstRelay + "/attempts"
+				go a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(listens, "GET", path, nil))
 				time.Sleep(time.Hour)
 				require.Empty(t, a.clock().Unheard)
-				a.relays.byID[firstRelay].listening, a.relays.byID[firstRelay].left = 0, time.Now()
+				leave()
+				synctest.Wait()
 			}
 			began := time.Now()
 			require.Empty(t, a.clock().Unheard, "it may come back")
