@@ -6,6 +6,7 @@ import { createHmac } from "node:crypto";
 
 const env = process.env;
 const base = env.SIGNFORMS_BASE_URL;
+const headers = env.SIGNFORMS_SANDBOX_TOKEN ? { authorization: `Bearer ${env.SIGNFORMS_SANDBOX_TOKEN}` } : {};
 
 async function api(method, path, body) {
   const answer = await fetch(base + path, {
@@ -17,14 +18,16 @@ async function api(method, path, body) {
 }
 
 async function control(method, path, body) {
-  const answer = await fetch(base + "/_/api/v1" + path, { method, body: body && JSON.stringify(body) });
+  const answer = await fetch(base + "/_/api/v1" + path, { method, headers, body: body && JSON.stringify(body) });
   const text = await answer.text();
   assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
   return text ? JSON.parse(text) : null;
 }
 
-// A receiver that checks signatures as the interface documents them, and refuses the first request.
+// A receiver that checks signatures as the interface documents them, and refuses the first request. RECEIVER_HOST is the name of this
+// machine in the container of a sandbox.
 function receiver() {
+  const host = env.RECEIVER_HOST ?? "127.0.0.1";
   const events = [];
   let requests = 0;
   const server = createServer(async (req, res) => {
@@ -38,7 +41,7 @@ function receiver() {
     events.push(...(Array.isArray(payload) ? payload : [payload]));
     res.writeHead(200).end();
   });
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve({ server, events, url: `http://127.0.0.1:${server.address().port}/hook` })));
+  return new Promise((resolve) => server.listen(0, env.RECEIVER_HOST ? "0.0.0.0" : host, () => resolve({ server, events, url: `http://${host}:${server.address().port}/hook` })));
 }
 
 test("the whole loop", async (t) => {
@@ -65,7 +68,7 @@ test("the whole loop", async (t) => {
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
   const document = sent.body.createdDocumentId;
 
-  const tooEarly = await fetch(`${base}/_/api/v1/documents/${document}/sign`, { method: "POST", body: JSON.stringify({ signer: "ben@example.com" }) });
+  const tooEarly = await fetch(`${base}/_/api/v1/documents/${document}/sign`, { method: "POST", headers, body: JSON.stringify({ signer: "ben@example.com" }) });
   assert.equal(tooEarly.status, 409);
   assert.equal((await tooEarly.json()).error.code, "refused");
 
