@@ -109,9 +109,8 @@ func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
 
 func TestWorkspacesAndKeys(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
+	other := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	otherWorkspace, otherKey, err := srv.AddWorkspace()
-	require.NoError(t, err)
 	secondKey, err := srv.AddAPIKey()
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -120,8 +119,9 @@ func TestWorkspacesAndKeys(t *testing.T) {
 	}{
 		{key: srv.APIKey, workspace: srv.WorkspaceID, want: nil},
 		{key: secondKey, workspace: srv.WorkspaceID, want: nil},
-		{key: otherKey, workspace: otherWorkspace, want: signforms.ErrNotFound},
-		{key: otherKey, workspace: srv.WorkspaceID, want: signforms.ErrForbidden},
+		{key: other.APIKey, workspace: other.WorkspaceID, want: signforms.ErrForbidden},
+		{key: other.APIKey, workspace: srv.WorkspaceID, want: signforms.ErrForbidden},
+		{key: srv.APIKey, workspace: other.WorkspaceID, want: signforms.ErrForbidden},
 		{key: "wrong", workspace: "", want: signforms.ErrForbidden},
 	} {
 		client, err := signforms.New(srv.URL, c.key, &signforms.Options{

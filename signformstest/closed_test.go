@@ -65,7 +65,6 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 				return second(srv.TryAddWebhook(signformstest.Webhook{URL: "http://app.test", Event: signformstest.FormResponse}))
 			},
 			"AddAPIKey":       func() error { return second(srv.AddAPIKey()) },
-			"AddWorkspace":    func() error { _, _, err := srv.AddWorkspace(); return err },
 			"TryFail":         func() error { return second(srv.TryFail(signformstest.Fault{Status: 500})) },
 			"TryFailWebhooks": func() error { return second(srv.TryFailWebhooks(signformstest.WebhookFault{Drop: true})) },
 			"RemoveFault":     func() error { return srv.RemoveFault(faults[0].ID) },

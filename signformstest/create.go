@@ -198,18 +198,3 @@ func (s *Server) AddAPIKey() (string, error) {
 	})
 	return s.created(key, err)
 }
-
-// AddWorkspace adds another, empty workspace and returns its id and an API key of it.
-func (s *Server) AddWorkspace() (workspaceID, apiKey string, err error) {
-	w := store.Workspace{ID: s.ids.UUID(), OwnerID: s.ids.UUID()}
-	key := s.ids.Token()
-	err = s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(w)
-		tx.PutKey(key, w.ID)
-		return nil
-	})
-	if err != nil {
-		return "", "", s.publicError(err)
-	}
-	return w.ID, key, nil
-}

@@ -34,7 +34,7 @@
 // strings. Links are of the type [signforms.SigningLink], which is not printed, because [Options].Finish gets them in programs.
 //
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
-// of your own with Options.Middleware.
+// of your own with Options.Middleware. A workspace is a server of its own: Options.Behind puts several at one address.
 //
 // # What you can tell a server
 //
@@ -42,8 +42,7 @@
 // [Server.TryAddTemplate], [Server.TryAddForm], [Server.TryAddDocument], [Server.TryAddWebhook], [Server.TryTestWebhook],
 // [Server.TryAdvance], [Server.TryFail], [Server.TryFailWebhooks].
 //
-//   - Set up: [Server.AddTemplate], [Server.AddForm], [Server.AddDocument], [Server.AddWebhook], [Server.AddWorkspace],
-//     [Server.AddAPIKey].
+//   - Set up: [Server.AddTemplate], [Server.AddForm], [Server.AddDocument], [Server.AddWebhook], [Server.AddAPIKey].
 //   - Act as a signer: [Server.Signer], which views, signs and declines.
 //   - Act as a respondent: [Server.SubmitForm].
 //   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive],
@@ -58,7 +57,7 @@
 //   - Ask what there is: [Server.Counts], [Server.FindDocuments], [Server.FindDocument], [Server.Templates], [Server.FindTemplate],
 //     [Server.Forms], [Server.FindForm], [Server.Responses], [Server.FindResponse], [Server.Webhooks], [Server.SigningLink],
 //     [Server.FormLink], [Server.TemplatePDF], [Server.DocumentPDF], [Server.FinishedPDF].
-//   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient].
+//   - Call it: [Server.Client], [Server.ClientOptions], [Server.HTTPClient], [Server.ServeHTTP].
 //   - Keep or end it: [Server.CheckStorage], [CheckRecords], [Server.Reset], [Server.Shutdown], [Server.Close].
 //   - Print it: [Server.Format] and [Server.LogValue] show its URL and no more.
 //

@@ -100,7 +100,6 @@ func TestCounts(t *testing.T) {
 	require.Zero(t, srv.Counts().Documents)
 	manyEvents(t, srv)
 	srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	srv.AddWorkspace()
 	got := srv.Counts()
 	_, documents := srv.FindDocuments(signformstest.DocumentFilter{})
 	want := map[signformstest.DeliveryStatus]int{}

@@ -10,9 +10,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// handler serves pages and the API. It is not a ServeMux because that redirects unclean paths, for which the API says what was
+// newHandler serves pages and the API. It is not a ServeMux because that redirects unclean paths, for which the API says what was
 // probably meant.
-func (s *Server) handler(limit api.Limit) http.Handler {
+func (s *Server) newHandler(limit api.Limit) http.Handler {
 	s.service = api.New(api.Options{
 		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
 		Reminders: limit, Intercept: s.intercept, Log: s.logRequest,

@@ -67,6 +67,7 @@ func (s *Server) resume(was store.Service) error {
 		return invalid("Options.WorkspaceID", "the storage holds the workspace %q, not %q", was.WorkspaceID, want)
 	}
 	s.ids = signing.NewIDs(0)
+	s.ids.Prefix = s.options.Prefix
 	now := was
 	now.APIKey = cmp.Or(s.options.APIKey, was.APIKey)
 	now.WebhookSecret = cmp.Or(s.options.WebhookSecret, was.WebhookSecret)

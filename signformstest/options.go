@@ -52,6 +52,15 @@ type Options struct {
 	// than [Server.URL], such as a proxy's or that of a container. Default: the URL.
 	PublicURL string
 
+	// Behind, unless nil, is the server at whose address this one is reached: another workspace of the same service. This one does not
+	// listen: the Middleware of Behind passes it requests by [Server.ServeHTTP]. Its URL, PublicURL and Network are those of Behind, and
+	// it has no Middleware. Close it before Behind.
+	Behind *Server
+
+	// Prefix begins the API keys, secrets and tokens of links that the server makes, and the names of its PDFs in URLs. A Middleware can
+	// tell by it whose request it has. It may hold letters, digits and underscores of ASCII, at most 100.
+	Prefix string
+
 	// APIKey, WorkspaceID and WebhookSecret are those of the server's own workspace. An empty one is read from the Storage; on
 	// the first start it is random. An APIKey or WebhookSecret that differs from the stored one replaces it, even for the webhooks
 	// that use the stored secret. A WorkspaceID that differs is refused.
@@ -150,6 +159,9 @@ func (o *Options) checkTexts() error {
 			return invalid("Options.PublicURL", "%q must be like https://sandbox.example.com", o.PublicURL)
 		}
 	}
+	if len(o.Prefix) > 100 || strings.Trim(o.Prefix, prefixLetters) != "" {
+		return invalid("Options.Prefix", "%.100q must hold letters, digits and underscores of ASCII, and 100 at most", o.Prefix)
+	}
 	for _, field := range [...]struct{ name, value string }{
 		{"APIKey", o.APIKey}, {"WorkspaceID", o.WorkspaceID}, {"WebhookSecret", o.WebhookSecret},
 	} {
@@ -162,6 +174,8 @@ func (o *Options) checkTexts() error {
 	}
 	return nil
 }
+
+const prefixLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 // withDefaults returns the bounds with the documented defaults in place of zeros. The logs exceed a bound for a while, so none may be
 // near the largest int.

@@ -144,7 +144,7 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 	of, content := "document "+d.ID, d.PDF
 	if !ok {
 		err := s.store.View(func(tx *store.Tx) error {
-			t, err := tx.Template(strings.TrimSuffix(name, ".pdf"))
+			t, err := tx.Template(s.links.IDOf(name))
 			of, content = "template "+t.ID, t.PDF
 			return err
 		})
@@ -161,7 +161,7 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 	d, ok := s.documentNamed(name)
 	if !ok || !d.HasFinishedURL() {
 		err := s.store.View(func(tx *store.Tx) error {
-			_, err := tx.Response(strings.TrimSuffix(name, ".pdf"))
+			_, err := tx.Response(s.links.IDOf(name))
 			return err
 		})
 		if err != nil {
@@ -178,7 +178,7 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 
 func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
 	err := s.store.View(func(tx *store.Tx) (err error) {
-		d, err = tx.Document(strings.TrimSuffix(name, ".pdf"))
+		d, err = tx.Document(s.links.IDOf(name))
 		return err
 	})
 	return d, err == nil

@@ -43,7 +43,8 @@ type Server struct {
 	requests  requestLog
 	refused   recent[string]
 	faults    *faults
-	http      *serving
+	http      *serving     // nil: it is reached through another server
+	handler   http.Handler // without Options.Middleware
 	service   *api.API
 	finisher  *finisher // nil: nobody makes finished files
 	keeper    *keeper   // nil: nothing is kept
@@ -105,17 +106,37 @@ func start(t reporter, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, ownInvalid(err)
 	}
+	if opts.Behind != nil {
+		own := *opts
+		own.Network, own.PublicURL = opts.Behind.options.Network, opts.Behind.PublicURL
+		return startWith(t, own, nil, opts.Behind.URL, limit)
+	}
 	listener, url, err := listen(opts.Network, opts.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	s := newServer(t, *opts, url)
+	return startWith(t, *opts, listener, url, limit)
+}
+
+// startWith starts a server that serves on a listener, unless that is nil.
+func startWith(t reporter, opts Options, listener net.Listener, url string, limit api.Limit) (*Server, error) {
+	s := newServer(t, opts, url)
 	if err := s.open(); err != nil {
-		listener.Close()
+		if listener != nil {
+			listener.Close()
+		}
 		s.stop()
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	s.run(listener, limit)
+	s.run(limit)
+	if listener == nil {
+		return s, nil
+	}
+	handler := http.Handler(s)
+	if s.options.Middleware != nil {
+		handler = s.options.Middleware(handler)
+	}
+	s.http = serve(listener, bodiesInTime(handler))
 	return s, nil
 }
 
@@ -138,7 +159,7 @@ func newServer(t reporter, opts Options, url string) *Server {
 		clock:     clock{start: opts.Start},
 		ids:       signing.NewIDs(opts.Seed),
 		faults:    newFaults(opts.Seed),
-		links:     signing.Links{Base: public},
+		links:     signing.Links{Base: public, Prefix: opts.Prefix},
 		requests:  requestLog{most: keep.Requests},
 		refused:   recent[string]{most: keep.Requests},
 		advancing: make(chan struct{}, 1),
@@ -150,6 +171,7 @@ func newServer(t reporter, opts Options, url string) *Server {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	s.ids.Prefix = opts.Prefix
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.store, s.budget = store.New(s.Now), newClockedBudget(s)
 	s.store.SetBounds(store.Bounds{Deliveries: keep.Deliveries, Audit: keep.Audit, Messages: keep.Messages})
@@ -168,19 +190,19 @@ func newServer(t reporter, opts Options, url string) *Server {
 	return s
 }
 
-// run starts what works beside requests, and serves.
-func (s *Server) run(l net.Listener, limit api.Limit) {
+// run starts what works beside requests.
+func (s *Server) run(limit api.Limit) {
 	s.running.Go(func() { s.sender.Run(s.ctx) })
 	if s.options.Finish != nil {
 		s.finisher = newFinisher(s)
 		s.running.Go(func() { s.finisher.run(s.ctx) })
 	}
-	handler := s.handler(limit)
-	if s.options.Middleware != nil {
-		handler = s.options.Middleware(handler)
-	}
-	s.http = serve(l, bodiesInTime(handler))
+	s.handler = s.newHandler(limit)
 }
+
+// ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware. It implements
+// [http.Handler], for Options.Behind.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // listen returns a listener on addr, or under a free name of the network, and its URL.
 func listen(n *Network, addr string) (net.Listener, string, error) {
@@ -216,8 +238,10 @@ func reachable(a net.Addr) string {
 // others. It returns ctx's error when that ends before they do, and then has broken them off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.Close()
-	if err := s.http.finish(ctx); err != nil {
-		return err
+	if s.http != nil {
+		if err := s.http.finish(ctx); err != nil {
+			return err
+		}
 	}
 	return s.sender.Quiesce(ctx)
 }
@@ -231,7 +255,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
-		s.http.close()
+		if s.http != nil {
+			s.http.close()
+		}
 		s.stop()
 		s.running.Wait()
 		s.outgoing.CloseIdleConnections()

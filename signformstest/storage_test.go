@@ -79,7 +79,6 @@ func changes(t *testing.T, srv *signformstest.Server) map[string]func() (int, er
 			return err
 		}),
 		"key":         method(func() error { _, err := srv.AddAPIKey(); return err }),
-		"workspace":   method(func() error { _, _, err := srv.AddWorkspace(); return err }),
 		"view":        method(func() error { return srv.Signer(doc, "ann@example.com").View() }),
 		"expire":      method(func() error { return srv.Expire(doc) }),
 		"submit":      method(func() error { _, err := srv.SubmitForm(form, signformstest.Submission{}); return err }),

@@ -23,7 +23,7 @@ const (
 	RequestHappening   HappeningKind = "request"
 	FaultHappening     HappeningKind = "fault"
 	ClockHappening     HappeningKind = "clock"
-	WorkspaceHappening HappeningKind = "workspace" // another workspace or API key, or all was reset
+	WorkspaceHappening HappeningKind = "workspace" // another API key, or all was reset
 )
 
 // Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the record:

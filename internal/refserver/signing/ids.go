@@ -14,6 +14,8 @@ import (
 // IDs makes identifiers and secrets. With the same seed and the same calls it makes the same ones. It is safe for
 // concurrent use.
 type IDs struct {
+	Prefix string // of tokens; set it before the first use
+
 	mu  sync.Mutex
 	rnd *rand.ChaCha8
 }
@@ -46,11 +48,11 @@ func (g *IDs) ObjectID(at time.Time) string {
 	return hex.EncodeToString(b[:])
 }
 
-// Token returns 32 random hexadecimal digits, for links, keys and secrets.
+// Token returns 32 random hexadecimal digits after the prefix, for links, keys and secrets.
 func (g *IDs) Token() string {
 	var b [16]byte
 	g.read(b[:])
-	return hex.EncodeToString(b[:])
+	return g.Prefix + hex.EncodeToString(b[:])
 }
 
 // IsUUID reports whether an id has the form of a UUID, in lower or upper case.
