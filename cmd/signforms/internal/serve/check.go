@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -95,6 +96,9 @@ func examine(ctx context.Context, e *sqlitestore.Examination, problem func(strin
 	if err != nil {
 		return found, err
 	}
+	if err := examineOthers(ctx, e, problem, &found); err != nil {
+		return found, err
+	}
 	key, err := e.Key(ctx)
 	if err == nil && len(key) > 0 {
 		_, err = readKey(e.Path(), key)
@@ -107,4 +111,27 @@ func examine(ctx context.Context, e *sqlitestore.Examination, problem func(strin
 			problem("file " + hash + " belongs to no record")
 		}
 	})
+}
+
+// examineOthers adds what the workspaces after the first hold.
+func examineOthers(ctx context.Context, e *sqlitestore.Examination, problem func(string), found *signformstest.Contents) error {
+	all, err := e.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	for id, data := range all {
+		told := func(text string) { problem("workspace " + id + ": " + text) }
+		if err := json.Unmarshal(data, new(saved)); err != nil {
+			told(err.Error())
+		}
+		own, err := signformstest.CheckRecords(ctx, e.Workspace(id), told)
+		if err != nil {
+			return err
+		}
+		found.Records += own.Records
+		for hash, whole := range own.Files {
+			found.Files[id+"/"+hash] = whole
+		}
+	}
+	return nil
 }

@@ -173,9 +173,9 @@ func (e *Examination) Close() error {
 	return err
 }
 
-// Load is that of a [Store], but goes on with a record that is not as it was saved.
+// Load is that of a [Store], but goes on with a record that is not as it was saved, of whichever workspace.
 func (e *Examination) Load(ctx context.Context, yield func(signformstest.Record) error) error {
-	return e.load(ctx, yield, func(found error) error {
+	return e.load(ctx, yieldFirst(yield), func(found error) error {
 		e.problem(found.Error())
 		return nil
 	})
@@ -199,25 +199,26 @@ func (e *Examination) Key(ctx context.Context) ([]byte, error) {
 	return key, err
 }
 
-// Blobs calls fn with the hash of each file that is stored.
+// Blobs calls fn with the hash of each file that is stored. Before that of a workspace after the first stand its id and a slash.
 func (e *Examination) Blobs(ctx context.Context, fn func(hash string)) error {
 	return e.each(ctx, `select id from blob order by id`, fn)
 }
 
-func (e *Examination) each(ctx context.Context, query string, fn func(string)) error {
-	rows, err := e.db.QueryContext(ctx, query)
+// each calls fn with the texts that a query finds.
+func (s *Store) each(ctx context.Context, query string, fn func(string), args ...any) error {
+	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return e.refusal(err)
+		return s.refusal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
-			return e.refusal(err)
+			return s.refusal(err)
 		}
 		fn(text)
 	}
-	return e.refusal(rows.Err())
+	return s.refusal(rows.Err())
 }
 
 // Backup copies the file at path, which may be in use, to a new file. The copy holds what was saved when Backup began. It is whole and

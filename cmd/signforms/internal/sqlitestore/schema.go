@@ -96,9 +96,7 @@ func step(ctx context.Context, db *sql.DB, n int) error {
 }
 
 // tables returns the kinds of records in the file.
-func tables(ctx context.Context, db interface {
-	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-}) ([]string, error) {
+func tables(ctx context.Context, db reader) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table' and name not like '\_%' escape '\' and name not like 'sqlite\_%' escape '\' order by name`)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ var (
 	ErrFull    = errors.New("the disk is full")
 )
 
-// Store is an open file. It is a [signformstest.Storage] and is safe for concurrent use.
+// Store is an open file. It is the [signformstest.Storage] of the first workspace, and is safe for concurrent use.
 type Store struct {
 	path    string
 	open    openFile
@@ -107,7 +107,7 @@ func Open(ctx context.Context, path string, mode Sync) (_ *Store, err error) {
 
 // count compares the number of Saves in the file with that of the witness, if there is one.
 func (s *Store) count(ctx context.Context, last *witness) error {
-	if err := s.saved(ctx, "saves", &s.open.last.saves); err != nil {
+	if err := s.saved(ctx, s.db, "saves", &s.open.last.saves); err != nil {
 		return err
 	}
 	if last != nil {
@@ -117,8 +117,8 @@ func (s *Store) count(ctx context.Context, last *witness) error {
 }
 
 // saved reads a column of the one row that is about all Saves.
-func (s *Store) saved(ctx context.Context, column string, to *int64) error {
-	err := s.db.QueryRowContext(ctx, `select `+column+` from _saved`).Scan(to)
+func (s *Store) saved(ctx context.Context, db reader, column string, to *int64) error {
+	err := db.QueryRowContext(ctx, `select `+column+` from _saved`).Scan(to)
 	if errors.Is(err, sql.ErrNoRows) {
 		return s.damaged(errors.New("the row that counts its changes is missing"))
 	}
@@ -186,10 +186,11 @@ func (s *Store) Path() string { return s.path }
 
 // Load implements [signformstest.Storage]. It compares each record, and all of them together, with their checksums.
 func (s *Store) Load(ctx context.Context, yield func(signformstest.Record) error) error {
-	return s.load(ctx, yield, s.damaged)
+	return s.load(ctx, yieldFirst(yield), s.damaged)
 }
 
-// load calls bad with what the checksums show. It goes on when bad returns nil.
+// load reads the records of all workspaces as they are at one moment, because others may save meanwhile. It calls bad with what the
+// checksums show, and goes on when bad returns nil.
 func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error, bad func(error) error) error {
 	if err := s.resolve(ctx); err != nil {
 		return err
@@ -197,7 +198,12 @@ func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error
 	if err := s.Check(); err != nil {
 		return err
 	}
-	kinds, err := tables(ctx, s.db)
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.refusal(err)
+	}
+	defer tx.Rollback()
+	kinds, err := tables(ctx, tx)
 	if err != nil {
 		return s.refusal(err)
 	}
@@ -206,13 +212,13 @@ func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error
 		if kind == signformstest.BlobKind {
 			continue
 		}
-		sum, err := s.loadKind(ctx, kind, yield, bad)
+		sum, err := s.loadKind(ctx, tx, kind, everyID, yield, bad)
 		if err != nil {
 			return err
 		}
 		sums += sum
 	}
-	if err := s.saved(ctx, "sums", &want); err != nil {
+	if err := s.saved(ctx, tx, "sums", &want); err != nil {
 		return err
 	}
 	if sums != want {
@@ -221,8 +227,9 @@ func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error
 	return nil
 }
 
-func (s *Store) loadKind(ctx context.Context, kind string, yield func(signformstest.Record) error, bad func(error) error) (sums int64, err error) {
-	rows, err := s.db.QueryContext(ctx, `select id, data, sum from "`+kind+`"`)
+// loadKind returns the sum of the checksums of what it has read.
+func (s *Store) loadKind(ctx context.Context, db reader, kind string, ids selection, yield func(signformstest.Record) error, bad func(error) error) (sums int64, err error) {
+	rows, err := db.QueryContext(ctx, `select id, data, sum from "`+kind+`" where `+ids.where, ids.args...)
 	if err != nil {
 		return 0, s.refusal(err)
 	}
@@ -267,6 +274,15 @@ func (s *Store) resolve(ctx context.Context) error {
 // Save implements [signformstest.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to the disk,
 // and each of its statements waits at most 5 seconds for another process.
 func (s *Store) Save(ctx context.Context, records []signformstest.Record) error {
+	for _, r := range records {
+		if strings.Contains(r.ID, "/") {
+			return fmt.Errorf("saving: the id %q holds a slash, as those of other workspaces do", r.ID)
+		}
+	}
+	return s.save(ctx, records)
+}
+
+func (s *Store) save(ctx context.Context, records []signformstest.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
