@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"fmt"
 	"io"
@@ -71,8 +72,19 @@ func TestFileOfAnOlderVersion(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(data+suffix, key, 0o600))
 	}
+	// That version could add keys, and empty workspaces.
+	edit(t, data, `insert into api_key values ('k1', '{"v":1,"at":1795357930922,"d":{"APIKey":"added","WorkspaceID":"e2ce3ffd-97c3-4607-ae29-45b744403546"}}')`)
+	edit(t, data, `insert into workspace values ('11111111-97c3-4607-ae29-45b744403546', '{"v":1,"at":1795357930922,"d":{"ID":"11111111-97c3-4607-ae29-45b744403546","OwnerID":"o"}}')`)
+	edit(t, data, `insert into api_key values ('k2', '{"v":1,"at":1795357930922,"d":{"APIKey":"other","WorkspaceID":"11111111-97c3-4607-ae29-45b744403546"}}')`)
 	for range 2 {
 		s := start(t, "--data", data)
+		for key, documents := range map[string]int{"": 2, "added": 2, "other": 0} {
+			with := *s
+			with.APIKey, with.WorkspaceID = cmp.Or(key, s.APIKey), ""
+			var list struct{ Documents []any }
+			require.Equal(t, http.StatusOK, with.call(t, "GET", "/get-documents", nil, &list), key)
+			require.Len(t, list.Documents, documents, key)
+		}
 		var list control.Page[control.DocumentRecord]
 		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{"status": {"SIGNED"}}, &list))
 		require.Len(t, list.Items, 1)

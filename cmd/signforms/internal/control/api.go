@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
@@ -17,48 +18,63 @@ type Config struct {
 	Data    string // where the state is: a file's path, or "memory"
 	Seed    *Seed  // the records after a reset; nil: none
 
+	Workspaces Workspaces // of the program
+	Prefix     string     // begins the addresses of the server's relays; see Options.Prefix of the server
+
 	// Inspect returns the pages of an uploaded PDF, or why it is refused.
 	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
 }
 
-// API is the interface of one sandbox. It is an [http.Handler] for the paths below [Prefix].
+// API is the interface of one workspace. It is an [http.Handler] for the paths below [Prefix].
 type API struct {
 	Config
 	server *signformstest.Server
-	mux    *http.ServeMux
 	relays *relays
 	feeds  feeds
 
 	advancing atomic.Int32 // requests that advance the clock, or wait to
 }
 
-// New returns the interface of a sandbox.
-func New(c Config) *API {
-	a := &API{Config: c, server: c.Server, mux: http.NewServeMux(), relays: newRelays()}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route.pattern, " ")
-		a.mux.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) { a.answer(w, r, route.handle) })
-	}
-	for pattern, handle := range a.streams() {
-		method, path, _ := strings.Cut(pattern, " ")
-		a.mux.HandleFunc(method+" "+Prefix+path, handle)
-	}
-	a.mux.HandleFunc("/", a.noRoute)
-	return a
-}
+// New returns the interface of a workspace.
+func New(c Config) *API { return &API{Config: c, server: c.Server, relays: newRelays()} }
 
 // ServeHTTP implements [http.Handler].
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	mux().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), apiKey{}, a)))
+}
 
-// streams returns the operations that do not answer with JSON.
-func (a *API) streams() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
-		"GET /events":                  a.events,
-		"GET /templates/{id}/pdf":      servePDF(a.server.TemplatePDF),
-		"GET /documents/{id}/pdf":      servePDF(a.server.DocumentPDF),
-		"GET /documents/{id}/finished": servePDF(a.server.FinishedPDF),
-		"GET /relays/{id}/attempts":    a.relayStream,
+// apiKey is the key of the API in the context of a request.
+type apiKey struct{}
+
+// mux returns the routes. The workspaces share them, because they take more memory than a workspace.
+var mux = sync.OnceValue(func() *http.ServeMux {
+	m := http.NewServeMux()
+	add := func(pattern string, handle rawHandler) {
+		method, path, _ := strings.Cut(pattern, " ")
+		m.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) {
+			handle(r.Context().Value(apiKey{}).(*API), w, r)
+		})
 	}
+	for _, route := range routes {
+		add(route.pattern, func(a *API, w http.ResponseWriter, r *http.Request) { a.answer(w, r, route.handle) })
+	}
+	for pattern, handle := range streams {
+		add(pattern, handle)
+	}
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(m, w, r) })
+	return m
+})
+
+// rawHandler does an operation and writes the answer itself.
+type rawHandler func(*API, http.ResponseWriter, *http.Request)
+
+// streams are the operations that do not answer with JSON.
+var streams = map[string]rawHandler{
+	"GET /events":                  (*API).events,
+	"GET /templates/{id}/pdf":      servePDF((*signformstest.Server).TemplatePDF),
+	"GET /documents/{id}/pdf":      servePDF((*signformstest.Server).DocumentPDF),
+	"GET /documents/{id}/finished": servePDF((*signformstest.Server).FinishedPDF),
+	"GET /relays/{id}/attempts":    (*API).relayStream,
 }
 
 // created is an answer with status 201.
@@ -92,12 +108,12 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 }
 
 // noRoute answers requests that no route matches.
-func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
+func noRoute(m *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		other := r.Clone(context.Background())
 		other.Method = method
-		if _, pattern := a.mux.Handler(other); pattern != "/" {
+		if _, pattern := m.Handler(other); pattern != "/" {
 			allowed = append(allowed, method)
 		}
 	}

@@ -119,6 +119,7 @@ func bounded(t *testing.T, server *signformstest.Server, c *control.Client) map[
 		"Document authorEmail": func(s string) error { return document(fields{"authorEmail": email(s)}, ann) },
 		"Signer name":          func(s string) error { return document(nil, fields{"name": s, "email": "ann@example.com"}) },
 		"Signer email":         func(s string) error { return document(nil, fields{"email": email(s)}) },
+		"NewWorkspace name":    func(s string) error { return post("/workspaces", fields{"name": s}) },
 		"Origin ip": func(s string) error {
 			return signed("view", fields{"from": fields{"ip": s}})
 		},

@@ -16,25 +16,33 @@ import (
 
 // Client calls the control interface of a running sandbox. It is safe for concurrent use.
 type Client struct {
-	base  string
-	shown string // base without a password
-	token string
-	http  *http.Client
+	base   string
+	shown  string // base without a password
+	prefix string // of the paths
+	token  string
+	http   *http.Client
 }
 
 // callTimeout bounds a call. An advance of the clock takes longest, because it waits for receivers of webhooks.
 const callTimeout = 11 * time.Minute
 
-// NewClient returns a client of the sandbox at a URL such as http://127.0.0.1:4874. The token may be empty.
+// NewClient returns a client of the first workspace of the sandbox at a URL such as http://127.0.0.1:4874. The token may be empty.
 func NewClient(base, token string) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%q is not a URL of a sandbox: write it as in http://127.0.0.1:4874", base)
 	}
-	return &Client{base: strings.TrimRight(base, "/"), shown: strings.TrimRight(u.Redacted(), "/"), token: token, http: &http.Client{
+	return &Client{base: strings.TrimRight(base, "/"), shown: strings.TrimRight(u.Redacted(), "/"), prefix: Prefix, token: token, http: &http.Client{
 		Timeout:       callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// In returns a client of the workspace with the id or name.
+func (c *Client) In(workspace string) *Client {
+	in := *c
+	in.prefix = WorkspacePrefix + url.PathEscape(workspace) + strings.TrimPrefix(Prefix, "/_")
+	return &in
 }
 
 // ErrNoSandbox means that nothing answers at the sandbox's address, or that something else answers there.
@@ -80,7 +88,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	defer cancel(nil)
 	silent := time.AfterFunc(3*keepAlive, func() { cancel(errSilent) })
 	defer silent.Stop()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+Prefix+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+c.prefix+path, nil)
 	if err != nil {
 		return err
 	}
@@ -142,7 +150,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		}
 		body = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+Prefix+path, body)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+c.prefix+path, body)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +29,6 @@ var covered = map[string]string{
 	"AddForm":             "POST /forms",
 	"AddTemplate":         "POST /templates",
 	"AddWebhook":          "POST /webhooks",
-	"AddWorkspace":        "POST /workspaces",
 	"Advance":             "POST /clock/advance",
 	"Archive":             "POST /documents/{id}/archive",
 	"Audit":               "GET /audit",
@@ -76,6 +76,7 @@ var covered = map[string]string{
 	"RotateWebhookSecret": "POST /webhooks/{id}/rotate",
 	"SendDraft":           "POST /documents/{id}/send",
 	"SetRelay":            "POST /relays/{id}, DELETE /relays/{id}",
+	"ServeHTTP":           "none: programs call it",
 	"Settle":              "POST /clock/settle",
 	"Shutdown":            "none: SIGTERM does that",
 	"Signer":              "POST /documents/{id}/view, POST /documents/{id}/sign, POST /documents/{id}/decline",
@@ -93,7 +94,8 @@ var covered = map[string]string{
 func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 	patterns := control.Patterns()
 	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // these combine several methods
-		"GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true} // these are only for listen
+		"GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true, // these are only for listen
+		"GET /workspaces": true, "POST /workspaces": true, "DELETE /workspaces/{id}": true} // these are the program's
 	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
 		routes, known := covered[strings.TrimPrefix(method.Name, "Try")] // TryFail is Fail with an error
 		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)
@@ -194,7 +196,7 @@ func TestImpossibleRequestsAreRefused(t *testing.T) {
 		{"POST", "/faults/deliveries", `{"times":2}`, 422, "input", "the fault does nothing"},
 		{"POST", "/faults/deliveries", `{"pad":2000000000}`, 422, "input", "pad: 2000000000 is more than"},
 		{"POST", "/reset", `{"x":1}`, 400, "input", `unknown field "x"`},
-		{"POST", "/workspaces", `{"name":"x"}`, 400, "input", `unknown field "name"`},
+		{"POST", "/api-keys", `{"name":"x"}`, 400, "input", `unknown field "name"`},
 		{"POST", "/templates?x=1", `{"name":"x"}`, 400, "input", `there is no parameter "x": this operation has none`},
 		{"GET", "/status?x=1", "", 400, "input", `there is no parameter "x": this operation has none`},
 		{"GET", "/documents?status=nope", "", 400, "input", "it must be DRAFT, PENDING"},
@@ -243,7 +245,7 @@ func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 	t.Helper()
 	api := httptest.NewServer(control.New(control.Config{
-		Server: server, Version: "test", Data: "memory",
+		Server: server, Version: "test", Data: "memory", Workspaces: workspaces{},
 		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
 	}))
 	t.Cleanup(api.Close)
@@ -308,7 +310,7 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 		storage := &storagetest.Memory{Decide: func([]signformstest.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
 		api := newAPIOf(t, signformstest.NewServer(t, &signformstest.Options{Storage: storage}))
 		now.Store(int32(fate))
-		resp, err := http.Post(api.URL+control.Prefix+"/workspaces", "application/json", strings.NewReader(`{}`))
+		resp, err := http.Post(api.URL+control.Prefix+"/api-keys", "application/json", strings.NewReader(`{}`))
 		require.NoError(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
@@ -340,3 +342,20 @@ func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
 		require.Contains(t, w.Body.String(), "the sandbox stops", path)
 	}
 }
+
+const anID = "5f2f1c1e-97c3-4607-ae29-45b744403546"
+
+// workspaces makes none. Those of the program are tested in package serve.
+type workspaces struct{}
+
+func (workspaces) Create(_ context.Context, in control.NewWorkspace) (*control.CreatedWorkspace, error) {
+	return &control.CreatedWorkspace{
+		Workspace:   control.Workspace{ID: anID, Name: in.Name, Lifetime: in.Lifetime, CreatedAt: time.Now()},
+		Credentials: control.Credentials{WorkspaceID: anID},
+		Seeded:      &control.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}},
+	}, nil
+}
+
+func (workspaces) List() []control.Workspace { return []control.Workspace{{ID: anID}} }
+
+func (workspaces) Remove(context.Context, string) error { return nil }

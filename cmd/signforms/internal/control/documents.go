@@ -78,9 +78,9 @@ func (a *API) formLink(r *http.Request) (any, error) {
 }
 
 // servePDF answers with a PDF of the record that the path names.
-func servePDF(read func(ctx context.Context, id string) ([]byte, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		content, err := read(r.Context(), r.PathValue("id"))
+func servePDF(read func(s *signformstest.Server, ctx context.Context, id string) ([]byte, error)) rawHandler {
+	return func(a *API, w http.ResponseWriter, r *http.Request) {
+		content, err := read(a.server, r.Context(), r.PathValue("id"))
 		switch {
 		case err != nil:
 			WriteError(w, asError(err))

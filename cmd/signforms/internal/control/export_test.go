@@ -7,7 +7,7 @@ import (
 
 // Patterns returns the routes, such as "POST /templates", relative to [Prefix].
 func Patterns() []string {
-	all := slices.Collect(maps.Keys(new(API).streams()))
+	all := slices.Collect(maps.Keys(streams))
 	for _, route := range routes {
 		all = append(all, route.pattern)
 	}

@@ -178,7 +178,7 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 	slices.Sort(in.Events)
 	var hooks []signformstest.Webhook
 	for _, event := range slices.Compact(in.Events) {
-		hooks = append(hooks, signformstest.Webhook{URL: a.server.URL + RelayPrefix + id, Event: signformstest.EventFamily(event), Documents: in.Documents})
+		hooks = append(hooks, signformstest.Webhook{URL: a.server.URL + RelayPrefix + a.Prefix + id, Event: signformstest.EventFamily(event), Documents: in.Documents})
 	}
 	ids, err := a.server.SetRelay(id, hooks...)
 	if err != nil {
@@ -228,7 +228,7 @@ func (a *API) Relay() http.Handler {
 			WriteError(w, asError(err))
 			return
 		}
-		answer := a.relayed(r.Context(), strings.TrimPrefix(r.URL.Path, RelayPrefix), r.Header, body)
+		answer := a.relayed(r.Context(), strings.TrimPrefix(r.URL.Path, RelayPrefix+a.Prefix), r.Header, body)
 		for name, values := range answer.Header {
 			if !slices.Contains(hopHeaders, name) {
 				w.Header()[name] = values

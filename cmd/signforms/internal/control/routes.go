@@ -14,7 +14,9 @@ var routes = []struct {
 	{"GET /status", (*API).getStatus},
 	{"GET /credentials", (*API).getCredentials},
 	{"POST /api-keys", bare((*API).addAPIKey)},
-	{"POST /workspaces", bare((*API).addWorkspace)},
+	{"GET /workspaces", (*API).listWorkspaces},
+	{"POST /workspaces", (*API).createWorkspace},
+	{"DELETE /workspaces/{id}", bare((*API).removeWorkspace)},
 	{"POST /seed", taking((*API).seed)},
 	{"POST /reset", bare((*API).reset)},
 

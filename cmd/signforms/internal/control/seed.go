@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -31,7 +32,7 @@ type Seeded struct {
 // Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For a wrong record the
 // error is an [*Error] with a Path.
 func (a *API) Apply(ctx context.Context, s *Seed) (*Seeded, error) {
-	trial, err := signformstest.Start(nil)
+	trial, err := signformstest.Start(&signformstest.Options{Behind: a.server})
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +41,11 @@ func (a *API) Apply(ctx context.Context, s *Seed) (*Seeded, error) {
 		return nil, err
 	}
 	return a.add(ctx, a.server, s)
+}
+
+// Begin adds the records of Config.Seed to a sandbox without records. After an error it holds a part of them.
+func (a *API) Begin(ctx context.Context) (*Seeded, error) {
+	return a.add(ctx, a.server, cmp.Or(a.Seed, &Seed{}))
 }
 
 func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*Seeded, error) {
@@ -112,9 +118,5 @@ func (a *API) reset(r *http.Request) (any, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err
 	}
-	seed := a.Seed
-	if seed == nil {
-		seed = &Seed{}
-	}
-	return a.Apply(r.Context(), seed)
+	return a.Begin(r.Context())
 }

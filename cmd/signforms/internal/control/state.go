@@ -47,16 +47,6 @@ func (a *API) addAPIKey(*http.Request) (any, error) {
 	return created{out}, nil
 }
 
-// addWorkspace adds an empty workspace.
-func (a *API) addWorkspace(*http.Request) (any, error) {
-	out := a.Credentials()
-	var err error
-	if out.WorkspaceID, out.APIKey, err = a.server.AddWorkspace(); err != nil {
-		return nil, err
-	}
-	return created{out}, nil
-}
-
 func (a *API) getStatus(r *http.Request) (any, error) { return a.Status(), readQuery(r).check() }
 
 // Status returns the status of the sandbox.

@@ -15,7 +15,7 @@ import (
 type finisher struct {
 	sealer  *pdf.Sealer
 	pdfs    *pdfprocess.Pool
-	stamped keptFiles
+	stamped *keptFiles
 	begun   chan struct{}         // closed when server is set
 	server  *signformstest.Server // may be read once begun is closed
 }
@@ -49,7 +49,12 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, er
 			return nil, err
 		}
 	}
-	return &finisher{sealer: sealer, pdfs: pdfprocess.New(), begun: make(chan struct{})}, nil
+	return (&finisher{sealer: sealer, pdfs: pdfprocess.New(), stamped: &keptFiles{}}).another(), nil
+}
+
+// another returns a finisher for a server of its own, with the same key, processes and kept files.
+func (f *finisher) another() *finisher {
+	return &finisher{sealer: f.sealer, pdfs: f.pdfs, stamped: f.stamped, begun: make(chan struct{})}
 }
 
 // readKey reads the sealing key that a data file holds.

@@ -5,32 +5,30 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
-	"github.com/signforms/signforms-go/signformstest"
 )
 
-// beginPages serves the pages for people: signing pages, form pages and the console.
-func (f *serveFlags) beginPages(mux *http.ServeMux, server *signformstest.Server, finisher *finisher, data string, log *slog.Logger) {
-	people := signpages.New(server, signpages.Options{
-		Frames: f.frameAncestors, Document: finisher.standing, Logger: log,
-	})
-	mux.Handle("/sign/", people)
-	mux.Handle("/form/", people)
-	mux.Handle(console.Prefix, console.New(server, console.Options{
-		PublicURL: f.baseURL(server), Events: control.Prefix + "/events", Data: data, Profile: settings(f.profile), Inspect: finisher.pdfs.Inspect, Logger: log,
-	}))
-}
-
-// baseURL returns the URL that clients use.
-func (f *serveFlags) baseURL(server *signformstest.Server) string {
-	if f.publicURL != "" {
-		return strings.TrimRight(f.publicURL, "/")
+// parts returns the pages for people, and what makes finished files.
+func (f *serveFlags) parts(w *workspace, own *finisher, data string, log *slog.Logger) parts {
+	p := parts{begin: own.begin}
+	if !f.plainPDFs {
+		p.finish = own.finish
 	}
-	return server.URL
+	p.people = sync.OnceValue(func() http.Handler {
+		return signpages.New(w.server, signpages.Options{Frames: f.frameAncestors, Document: own.standing, Logger: log})
+	})
+	p.pages = sync.OnceValue(func() http.Handler {
+		return console.New(w.server, console.Options{
+			PublicURL: w.server.PublicURL, Events: control.Prefix + "/events", Data: data, Profile: settings(f.profile), Inspect: own.pdfs.Inspect,
+			Logger: log,
+		})
+	})
+	return p
 }
 
 // settings returns the values of --profile for the console.

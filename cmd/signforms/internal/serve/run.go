@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"reflect"
 	"runtime/debug"
@@ -54,22 +53,23 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if !f.plainPDFs {
-		o.Finish = finisher.finish
-	}
 	site := newSite(newHostCheck(f.publicURL, f.allowHosts), newTokenCheck(f.token, loopbackOnly(f.addr) && !namedForOthers(f.publicURL)), f.publicURL)
 	o.Middleware = site.middleware
 	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if f.denyPrivate {
 		o.DialWebhook = dialPublic(ownAddress)
 	}
-	server, err := signformstest.Start(o)
-	if err != nil {
+	all := &workspaces{
+		options: signformstest.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
+		store:   store,
+		control: control.Config{Version: f.version, Data: data, Inspect: finisher.pdfs.Inspect},
+		parts:   func(w *workspace) parts { return f.parts(w, finisher.another(), data, o.Logger) },
+	}
+	defer all.close()
+	if err := all.begin(ctx, *o, seed.Seed); err != nil {
 		return startError(err, f.addr, data)
 	}
-	defer server.Close()
-	finisher.begin(server)
-	api := control.New(control.Config{Server: server, Version: f.version, Data: data, Seed: seed.Seed, Inspect: finisher.pdfs.Inspect})
+	api := all.first.api
 	if err := f.applySeed(ctx, api, seed); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 			return err
 		}
 	}
-	site.begin(api, func() error { return checkStorage(store, server) }, func(mux *http.ServeMux) { f.beginPages(mux, server, finisher, data, o.Logger) })
+	site.begin(all)
 	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
 		return err
 	}
@@ -90,17 +90,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
-	return stop(site, server)
-}
-
-// checkStorage returns why changes cannot be saved. Only the store knows it before a change has failed.
-func checkStorage(store *sqlitestore.Store, server *signformstest.Server) error {
-	if store != nil {
-		if err := store.Check(); err != nil {
-			return err
-		}
-	}
-	return server.CheckStorage()
+	return stop(site, all)
 }
 
 // startError rewords an error of the start for users of the command line.
@@ -129,12 +119,12 @@ var optionFlags = func() map[string]string {
 	return names
 }()
 
-// stop ends the streams of events, then the service. It waits up to stopWithin for what is under way.
-func stop(site *site, server *signformstest.Server) error {
+// stop ends the streams of events, then the workspaces. It waits up to stopWithin for what is under way.
+func stop(site *site, all *workspaces) error {
 	site.end()
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
-	if err := server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err := all.shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil

@@ -11,16 +11,15 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
-// site serves everything except the service itself. The service listens before the control API and the pages exist. Until they
-// do, their paths and /readyz answer 503.
+// site stands in front of the workspaces. The first one listens before all of them have started. Until then all paths but /livez
+// answer 503.
 type site struct {
 	hosts   hostCheck
 	tokens  tokenCheck
 	origins *http.CrossOriginProtection
 	bodies  bodies
-	own     atomic.Pointer[http.ServeMux] // the control API and the pages; nil until begin
-	storage func() error                  // returns why changes cannot be saved; set before own
-	ending  context.Context               // its end ends the streams of events
+	open    atomic.Pointer[workspaces] // nil until begin
+	ending  context.Context            // its end ends the streams of events
 	end     context.CancelFunc
 }
 
@@ -36,21 +35,19 @@ func newSite(hosts hostCheck, tokens tokenCheck, publicURL string) *site {
 	return s
 }
 
-// middleware puts the site in front of the service. It is for Options.Middleware.
-func (s *site) middleware(service http.Handler) http.Handler {
+// middleware puts the site in place of the first workspace's service. It is for Options.Middleware.
+func (s *site) middleware(http.Handler) http.Handler {
 	var routed http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		own := s.own.Load()
+		open := s.open.Load()
 		switch {
 		case r.URL.Path == "/livez":
 			w.WriteHeader(http.StatusOK)
-		case r.URL.Path == "/readyz" && own != nil:
-			s.ready(w)
-		case own == nil && (forPeople(r.URL.Path) || r.URL.Path == "/readyz"):
+		case open == nil:
 			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "starting", Message: "the sandbox has not started yet"})
-		case own == nil:
-			service.ServeHTTP(w, r)
+		case r.URL.Path == "/readyz":
+			ready(w, open)
 		default:
-			s.route(own, service, w, r)
+			s.route(open, w, r)
 		}
 	})
 	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(s.bodies.wrap(routed)))))
@@ -61,7 +58,7 @@ func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		if !forPeople(r.URL.Path) || strings.HasPrefix(r.URL.Path, control.Prefix) {
+		if !forPeople(r.URL.Path) || control.Holds(r.URL.Path) {
 			look.SecureFile(w.Header())
 		}
 		next.ServeHTTP(w, r)
@@ -69,15 +66,20 @@ func safeByDefault(next http.Handler) http.Handler {
 }
 
 // ready answers /readyz with 200, or with 503 and the reason why changes cannot be saved.
-func (s *site) ready(w http.ResponseWriter) {
-	if err := s.storage(); err != nil {
+func ready(w http.ResponseWriter, open *workspaces) {
+	if err := open.checkStorage(); err != nil {
 		control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "storage", Message: err.Error()})
 	}
 }
 
-func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWriter, r *http.Request) {
-	if _, pattern := own.Handler(r); pattern == "" {
-		service.ServeHTTP(w, r) // not as a handler of the mux, which would redirect paths that the service itself must answer
+func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
+	workspace, r, err := open.find(r)
+	if err != nil {
+		control.WriteError(w, err)
+		return
+	}
+	if !isOwn(r.URL.Path) {
+		workspace.ServeHTTP(w, r)
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -85,15 +87,11 @@ func (s *site) route(own *http.ServeMux, service http.Handler, w http.ResponseWr
 	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, control.Prefix+"/clock/") { // streams of events, advances and waits
 		defer context.AfterFunc(s.ending, cancel)()
 	}
-	own.ServeHTTP(w, r.WithContext(ctx))
+	workspace.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// begin opens the control API and the pages, each below a prefix of its own.
-func (s *site) begin(api *control.API, storage func() error, pages func(*http.ServeMux)) {
-	own := http.NewServeMux()
-	own.Handle(control.Prefix+"/", api)
-	own.Handle(control.RelayPrefix, api.Relay())
-	pages(own)
-	s.storage = storage
-	s.own.Store(own)
-}
+// isOwn reports whether a path is the program's and not the service's.
+func isOwn(path string) bool { return forPeople(path) || strings.HasPrefix(path, control.RelayPrefix) }
+
+// begin lets requests through to the workspaces.
+func (s *site) begin(all *workspaces) { s.open.Store(all) }

@@ -76,7 +76,7 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 	switch {
 	case right:
 		next.ServeHTTP(w, r)
-	case !strings.HasPrefix(r.URL.Path, control.Prefix):
+	case !control.Holds(r.URL.Path):
 		http.Redirect(w, r, loginPath, http.StatusSeeOther)
 	case given:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)

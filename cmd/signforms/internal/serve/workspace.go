@@ -1,0 +1,138 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// workspace is a reference service of its own, with its control interface and its pages.
+type workspace struct {
+	id string // empty for the first, whose server knows it
+	saved
+	server *signformstest.Server
+	api    *control.API
+	parts
+
+	removed context.Context // ends its requests
+	end     context.CancelFunc
+
+	// Guarded by the mutex of workspaces.
+	opened bool
+	timer  *time.Timer // of its lifetime
+
+	lastUse  atomic.Int64 // Unix time in milliseconds
+	requests atomic.Int64 // under way
+}
+
+// parts are what a workspace has besides its server.
+type parts struct {
+	finish func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) // nil: nobody makes finished files
+	begin  func(*signformstest.Server)                                              // called when the server has started
+	people func() http.Handler                                                      // signing pages and forms
+	pages  func() http.Handler                                                      // the console
+}
+
+func newWorkspace(id string, s saved) *workspace {
+	w := &workspace{id: id, saved: s}
+	w.removed, w.end = context.WithCancel(context.Background())
+	w.used()
+	return w
+}
+
+// used says that the workspace is in use now.
+func (w *workspace) used() { w.lastUse.Store(time.Now().UnixMilli()) }
+
+// usedAt returns when the workspace was last in use.
+func (w *workspace) usedAt() time.Time {
+	if w.requests.Load() > 0 {
+		w.used()
+	}
+	return time.UnixMilli(w.lastUse.Load()).UTC()
+}
+
+// ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count as a use.
+func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	if !strings.HasPrefix(path, control.RelayPrefix) {
+		w.requests.Add(1)
+		defer w.requests.Add(-1)
+		defer w.used()
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(w.removed, cancel)()
+	r = r.WithContext(ctx)
+	switch {
+	case strings.HasPrefix(path, control.Prefix+"/"):
+		w.api.ServeHTTP(out, r)
+	case strings.HasPrefix(path, control.RelayPrefix):
+		w.api.Relay().ServeHTTP(out, r)
+	case strings.HasPrefix(path, "/sign/"), strings.HasPrefix(path, "/form/"):
+		w.people().ServeHTTP(out, r)
+	case strings.HasPrefix(path, console.Prefix):
+		w.pages().ServeHTTP(out, r)
+	default:
+		w.server.ServeHTTP(out, r)
+	}
+}
+
+// prefixOf begins the API keys, the tokens of links, the names of PDFs and the relays of the workspace with the id, so that a request
+// finds its workspace without a search. The first has none.
+func prefixOf(id string) string {
+	first, _, _ := strings.Cut(id, "-")
+	return first + "_"
+}
+
+// linkPaths are the paths below which a name begins with the prefix of its workspace.
+var linkPaths = []string{"/sign/", "/form/", "/documents/", "/finished/", control.RelayPrefix}
+
+// find returns the workspace that a request is for, and the request as it is without the workspace in its path. A request that names
+// none is for the first, and so is one whose key or link is unknown.
+func (ws *workspaces) find(r *http.Request) (*workspace, *http.Request, *control.Error) {
+	if rest, ok := strings.CutPrefix(r.URL.Path, control.WorkspacePrefix); ok {
+		idOrName, _, _ := strings.Cut(rest, "/")
+		w := ws.named(idOrName)
+		if w == nil {
+			return nil, nil, noWorkspace(idOrName)
+		}
+		return w, without(r, control.WorkspacePrefix+idOrName), nil
+	}
+	name := r.Header.Get("x-api-key")
+	if strings.HasPrefix(r.URL.Path, console.Prefix) {
+		name = ""
+	}
+	for _, path := range linkPaths {
+		if rest, ok := strings.CutPrefix(r.URL.Path, path); ok {
+			name = rest
+		}
+	}
+	prefix, _, ok := strings.Cut(name, "_")
+	ws.mu.RLock()
+	defer ws.mu.RUnlock()
+	if w := ws.byPrefix[prefix+"_"]; ok && w != nil && w.opened {
+		return w, r, nil
+	}
+	return ws.first, r, nil
+}
+
+// without returns a request for /_/w/ID/… as one for /_/….
+func without(r *http.Request, prefix string) *http.Request {
+	out := new(http.Request)
+	*out = *r
+	out.URL = new(url.URL)
+	*out.URL = *r.URL
+	cut := func(path string) string { return "/_" + strings.TrimPrefix(path, prefix) }
+	out.URL.Path = cut(r.URL.Path)
+	if r.URL.RawPath != "" {
+		out.URL.RawPath = cut(r.URL.RawPath)
+	}
+	return out
+}

@@ -1,0 +1,416 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// open starts the workspaces of a data file, in memory without one, as serve --plain-pdfs does. Requests go through a client.
+func open(t testing.TB, store *sqlitestore.Store, network *signformstest.Network) (*workspaces, *http.Client) {
+	t.Helper()
+	f := &serveFlags{plainPDFs: true}
+	log := slog.New(slog.DiscardHandler)
+	site := newSite(newHostCheck("", []string{"service.test"}), newTokenCheck("", true), "")
+	all := &workspaces{
+		options: signformstest.Options{Logger: log},
+		store:   store,
+		control: control.Config{Version: "test", Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }},
+		parts: func(w *workspace) parts {
+			return f.parts(w, (&finisher{stamped: &keptFiles{}}).another(), "", log)
+		},
+	}
+	t.Cleanup(all.close)
+	own := signformstest.Options{Middleware: site.middleware, Network: network, Logger: log}
+	if store != nil {
+		own.Storage = store
+	}
+	require.NoError(t, all.begin(t.Context(), own, nil))
+	site.begin(all)
+	return all, all.first.server.HTTPClient()
+}
+
+func openStore(t testing.TB, path string) *sqlitestore.Store {
+	t.Helper()
+	store, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	require.NoError(t, err)
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+func create(t testing.TB, all *workspaces, in control.NewWorkspace) *control.CreatedWorkspace {
+	t.Helper()
+	made, err := all.Create(t.Context(), in)
+	require.NoError(t, err)
+	return made
+}
+
+// ask makes a request and returns the status and the body of the answer.
+func ask(t testing.TB, client *http.Client, method, url, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	require.NoError(t, err)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := client.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(text)
+}
+
+// item decodes an answer of the control interface and returns its only item.
+func item(t testing.TB, client *http.Client, url string) map[string]any {
+	t.Helper()
+	status, text := ask(t, client, "GET", url, "")
+	require.Equal(t, http.StatusOK, status, text)
+	var page struct{ Items []map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(text), &page))
+	require.Len(t, page.Items, 1, text)
+	return page.Items[0]
+}
+
+var lease = &control.Seed{
+	Templates: []control.Template{{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}},
+	Forms:     []control.Form{{Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}}},
+	Documents: []control.Document{{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}},
+}
+
+// TestEverythingFindsItsWorkspace: keys, links, PDFs, relays and control paths lead to the workspace that they belong to.
+func TestEverythingFindsItsWorkspace(t *testing.T) {
+	all, client := open(t, nil, nil)
+	ann, bob := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, control.NewWorkspace{Name: "bob", Seed: lease})
+	base := ann.BaseURL
+
+	for _, w := range []*control.CreatedWorkspace{ann, bob} {
+		id := w.Seeded.Documents[0]
+		_, text := ask(t, client, "GET", base+"/get-documents", "", "x-api-key", w.APIKey, "workspaceid", w.WorkspaceID)
+		require.Contains(t, text, id)
+		for _, path := range []string{control.WorkspacePrefix + w.ID, control.WorkspacePrefix + w.Name} {
+			require.Equal(t, id, item(t, client, base+path+"/api/v1/documents")["id"])
+		}
+		require.Equal(t, base+"/_/w/"+w.ID+"/api/v1", w.ControlURL)
+		link := item(t, client, w.ControlURL+"/messages")["link"].(string)
+		status, text := ask(t, client, "GET", link, "")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, text, "<title>Lease</title>")
+
+		status, text = ask(t, client, "GET", base+"/documents/"+prefixOf(w.ID)+id+".pdf", "")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, text, "%PDF")
+		require.Contains(t, openDocument(t, client, base, w), "/documents/"+prefixOf(w.ID)+id+".pdf")
+
+		sdk, err := signforms.New(base, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, HTTPClient: client})
+		require.NoError(t, err)
+		_, err = sdk.Forms.Send(t.Context(), signforms.FormSendParams{
+			FormID: w.Seeded.Forms[0], Receivers: []signforms.Receiver{{Name: "Cy", Email: "cy@example.com"}}, Mail: signforms.Mail{Subject: "s", Message: "m"},
+		})
+		require.NoError(t, err)
+		form := item(t, client, w.ControlURL+"/messages?to=cy@example.com")["link"].(string)
+		status, text = ask(t, client, "GET", form, "")
+		require.Equal(t, http.StatusOK, status, form)
+		require.Contains(t, text, "Intake")
+	}
+
+	status, text := ask(t, client, "GET", base+"/get-documents", "", "x-api-key", ann.APIKey, "workspaceid", bob.WorkspaceID)
+	require.Equal(t, http.StatusForbidden, status, text)
+	status, text = ask(t, client, "POST", base+"/void-document?documentType=PDF&documentId="+bob.Seeded.Documents[0], "", "x-api-key", ann.APIKey)
+	require.Equal(t, http.StatusNotFound, status, text)
+	for _, key := range []string{"", "wrong", prefixOf(ann.ID) + "wrong", "ffffffff_wrong"} {
+		status, text = ask(t, client, "GET", base+"/get-documents", "", "x-api-key", key)
+		require.Equal(t, http.StatusForbidden, status, text)
+	}
+	// The short path means the first workspace, whatever else the request holds.
+	_, text = ask(t, client, "GET", base+control.Prefix+"/documents", "", "x-api-key", ann.APIKey)
+	require.JSONEq(t, `{"items":[],"total":0}`, text)
+	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", base+"/_/w/"+all.first.server.WorkspaceID+"/api/v1/status", "")))
+	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", base+"/_/w/nobody/api/v1/status", "")))
+}
+
+func must(status int, _ string) int { return status }
+
+// openDocument returns the list of documents, as a client gets it.
+func openDocument(t *testing.T, client *http.Client, base string, w *control.CreatedWorkspace) string {
+	t.Helper()
+	_, text := ask(t, client, "GET", base+"/get-documents", "", "x-api-key", w.APIKey)
+	return text
+}
+
+// TestWorkspacesShareNothing: what is done in one leaves the other as it was.
+func TestWorkspacesShareNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		all, client := open(t, nil, network)
+		defer all.close()
+		ann, bob := create(t, all, control.NewWorkspace{Seed: lease}), create(t, all, control.NewWorkspace{Seed: lease})
+		hung, release := context.WithCancel(t.Context())
+		defer release()
+		receiver := network.Serve("hung.test", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-hung.Done():
+			case <-r.Context().Done():
+			}
+		}))
+		post := func(w *control.CreatedWorkspace, path, body string) (int, string) {
+			return ask(t, client, "POST", w.ControlURL+path, body)
+		}
+		before := state(t, client, bob)
+		require.Equal(t, http.StatusCreated, must(post(ann, "/webhooks", `{"url":"`+receiver+`","event":"new_signature_completed"}`)))
+		require.Equal(t, http.StatusCreated, must(post(ann, "/faults/requests", `{"status":503}`)))
+		require.Equal(t, http.StatusOK, must(post(ann, "/documents/"+ann.Seeded.Documents[0]+"/sign", `{"signer":"ann@example.com"}`)))
+		require.Equal(t, http.StatusGatewayTimeout, must(post(ann, "/clock/settle", `{"timeout":"1s"}`)), "its receiver is slow")
+		require.Equal(t, http.StatusOK, must(post(bob, "/clock/settle", `{"timeout":"1s"}`)))
+		const relay = "abcdefghijklmnopqrst"
+		require.Equal(t, http.StatusOK, must(post(ann, "/relays/"+relay, "")))
+		_, hooks := ask(t, client, "GET", ann.ControlURL+"/webhooks", "")
+		require.Contains(t, hooks, ann.BaseURL+control.RelayPrefix+prefixOf(ann.ID)+relay)
+		_, text := ask(t, client, "POST", ann.BaseURL+control.RelayPrefix+prefixOf(ann.ID)+relay, "{}")
+		require.Contains(t, text, "listen is not connected")
+		_, text = ask(t, client, "POST", ann.BaseURL+control.RelayPrefix+prefixOf(bob.ID)+relay, "{}")
+		require.Contains(t, text, "listen is not running", "the other has no such relay")
+		require.Equal(t, before, state(t, client, bob))
+		require.Equal(t, http.StatusOK, must(ask(t, client, "GET", bob.BaseURL+"/get-documents", "", "x-api-key", bob.APIKey)), "the fault is the other's")
+		release()
+		for range 5 { // its limit is its own
+			remind(t, client, bob, http.StatusOK)
+		}
+		remind(t, client, bob, http.StatusTooManyRequests)
+		require.Equal(t, http.StatusOK, must(post(bob, "/clock/advance", `{"by":"2h"}`)))
+		remind(t, client, bob, http.StatusOK)
+		require.Contains(t, state(t, client, ann), `"ahead":"0s"`)
+		require.Equal(t, http.StatusOK, must(post(ann, "/reset", "")))
+		require.Contains(t, state(t, client, bob), `"ahead":"2h0m0s"`)
+		remind(t, client, bob, http.StatusOK)
+	})
+}
+
+func remind(t *testing.T, client *http.Client, w *control.CreatedWorkspace, want int) {
+	t.Helper()
+	status, text := ask(t, client, "POST", w.BaseURL+"/send-reminder?documentType=PDF&documentId="+w.Seeded.Documents[0], "", "x-api-key", w.APIKey)
+	require.Equal(t, want, status, text)
+}
+
+// state returns what a workspace holds, without its time.
+func state(t *testing.T, client *http.Client, w *control.CreatedWorkspace) string {
+	t.Helper()
+	var all strings.Builder
+	for _, path := range []string{"/clock", "/documents", "/deliveries", "/messages", "/requests", "/faults", "/webhooks"} {
+		_, text := ask(t, client, "GET", w.ControlURL+path, "")
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(text), &fields))
+		delete(fields, "now")
+		out, err := json.Marshal(fields)
+		require.NoError(t, err)
+		all.Write(out)
+	}
+	return all.String()
+}
+
+// TestRemovingAWorkspace ends its streams and requests, deletes its records, and leaves the others alone.
+func TestRemovingAWorkspace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	store := openStore(t, path)
+	all, client := open(t, store, nil)
+	gone, stays := create(t, all, control.NewWorkspace{Name: "gone", Seed: lease}), create(t, all, control.NewWorkspace{Name: "stays", Seed: lease})
+	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, must(ask(t, client, "POST", gone.ControlURL+"/relays/abcdefghijklmnopqrst", "")))
+	var streams []*http.Response
+	for _, path := range []string{"/events", "/relays/abcdefghijklmnopqrst/attempts"} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", gone.ControlURL+path, nil)
+		require.NoError(t, err)
+		stream, err := client.Do(r)
+		require.NoError(t, err)
+		defer stream.Body.Close()
+		streams = append(streams, stream)
+	}
+	status, text := ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")
+	require.Equal(t, http.StatusNoContent, status, text)
+	for _, stream := range streams {
+		_, err = io.ReadAll(stream.Body) // would wait for ever
+		require.NoError(t, err)
+	}
+	require.Equal(t, http.StatusForbidden, must(ask(t, client, "GET", gone.BaseURL+"/get-documents", "", "x-api-key", gone.APIKey)))
+	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", gone.ControlURL+"/status", "")))
+	require.Equal(t, http.StatusNotFound, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")))
+	require.Equal(t, http.StatusConflict, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/"+all.first.server.WorkspaceID, "")))
+	require.Equal(t, stays.Seeded.Documents[0], item(t, client, stays.ControlURL+"/documents")["id"])
+	create(t, all, control.NewWorkspace{Name: "gone"}) // the name is free again
+
+	all.close()
+	require.NoError(t, store.Workspace(gone.ID).Load(t.Context(), func(r signformstest.Record) error {
+		return fmt.Errorf("%s %s is still there", r.Kind, r.ID)
+	}))
+	all, client = open(t, store, nil)
+	require.Len(t, all.List(), 3)
+	require.Equal(t, 1, all.first.server.Counts().Documents)
+	require.Equal(t, stays.Seeded.Documents[0], item(t, client, all.first.server.URL+"/_/w/stays/api/v1/documents")["id"])
+}
+
+// TestWorkspacesSurviveARestart, with their names, lifetimes, keys, seeds and clocks. One that was not made to its end does not.
+func TestWorkspacesSurviveARestart(t *testing.T) {
+	store := openStore(t, filepath.Join(t.TempDir(), "sandbox.db"))
+	all, _ := open(t, store, nil)
+	made := create(t, all, control.NewWorkspace{Name: "ann", Lifetime: control.Duration(time.Hour), Seed: lease})
+	all.named("ann").server.Advance(72 * time.Hour)
+	half := newWorkspace("11111111-97c3-4607-ae29-45b744403546", saved{CreatedAt: time.Now()})
+	require.NoError(t, all.save(t.Context(), half, false))
+	require.NoError(t, all.start(half, all.behind(half.id)))
+	half.server.Close()
+	want := all.List()
+	all.close()
+
+	all, client := open(t, store, nil)
+	got := all.List()
+	require.Len(t, got, 2)
+	require.False(t, got[1].UsedAt.Before(want[1].UsedAt), "the start counts as a use")
+	got[1].UsedAt, got[1].ControlURL, want[1].ControlURL = want[1].UsedAt, "", ""
+	require.Equal(t, want[1], got[1])
+	require.NoError(t, store.Workspace(half.id).Load(t.Context(), func(r signformstest.Record) error {
+		return fmt.Errorf("%s %s of one that was not made is still there", r.Kind, r.ID)
+	}))
+	w := all.named("ann")
+	require.Greater(t, time.Until(w.server.Now()), 71*time.Hour)
+	require.Equal(t, made.APIKey, w.server.APIKey)
+	status, text := ask(t, client, "GET", w.server.URL+"/get-documents", "", "x-api-key", made.APIKey)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, text, made.Seeded.Documents[0])
+	status, text = ask(t, client, "POST", w.server.URL+"/_/w/ann/api/v1/reset", "")
+	require.Equal(t, http.StatusOK, status, text)
+	require.Equal(t, 1, w.server.Counts().Documents, "its seed again")
+}
+
+// TestUnusedWorkspaceEnds: one with a lifetime ends when nothing but its own relays has called it for so long.
+func TestUnusedWorkspaceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		all, client := open(t, nil, network)
+		defer all.close()
+		short := create(t, all, control.NewWorkspace{Name: "short", Lifetime: control.Duration(time.Hour)})
+		create(t, all, control.NewWorkspace{Name: "stays"})
+		for _, use := range []func() int{
+			func() int {
+				return must(ask(t, client, "GET", short.BaseURL+"/get-documents", "", "x-api-key", short.APIKey))
+			},
+			func() int { return must(ask(t, client, "GET", short.ControlURL+"/status", "")) },
+		} {
+			time.Sleep(59 * time.Minute)
+			require.Equal(t, http.StatusOK, use())
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, "GET", short.ControlURL+"/events", nil)
+		require.NoError(t, err)
+		stream, err := client.Do(r)
+		require.NoError(t, err)
+		go io.Copy(io.Discard, stream.Body)
+		time.Sleep(3 * time.Hour)
+		require.Len(t, all.List(), 3, "a stream is a use as long as it lasts")
+		leave()
+		stream.Body.Close()
+		all.named("short").server.Advance(48 * time.Hour)
+		time.Sleep(59 * time.Minute)
+		require.Len(t, all.List(), 3, "its own clock does not count")
+		ask(t, client, "POST", short.BaseURL+control.RelayPrefix+prefixOf(short.ID)+"abcdefghijklmnopqrst", "{}")
+		time.Sleep(time.Minute + time.Second)
+		require.Len(t, all.List(), 2, "what comes from itself is no use")
+		require.Nil(t, all.named("short"))
+		time.Sleep(24 * time.Hour)
+		require.NotNil(t, all.named("stays"))
+	})
+}
+
+// TestWorkspacesAreBounded: the number, names and lifetimes.
+func TestWorkspacesAreBounded(t *testing.T) {
+	all, client := open(t, nil, nil)
+	make := func(body string) (int, string) {
+		return ask(t, client, "POST", all.first.server.URL+control.Prefix+"/workspaces", body)
+	}
+	for body, want := range map[string]string{
+		`{"name":"a/b"}`: "letters, digits", `{"name":"-a"}`: "letters, digits", `{"name":"` + strings.Repeat("x", 101) + `"}`: "100 at most",
+		`{"name":"5f2f1c1e-97c3-4607-ae29-45b744403546"}`: "not begin like an id",
+		`{"lifetime":"999ms"}`:                            "at least 1s", `{"lifetime":"-1h"}`: "at least 1s",
+		`{"seed":{"documents":[{"name":"x"}]}}`: `"path":"documents[0]"`,
+	} {
+		status, text := make(body)
+		require.Equal(t, http.StatusUnprocessableEntity, status, text)
+		require.Contains(t, text, want)
+	}
+	require.Len(t, all.List(), 1, "a wrong seed leaves nothing behind")
+	require.Equal(t, http.StatusCreated, must(make(`{"name":"ann"}`)))
+	status, text := make(`{"name":"ann"}`)
+	require.Equal(t, http.StatusConflict, status, text)
+	for len(all.List()) <= maxWorkspaces {
+		create(t, all, control.NewWorkspace{})
+	}
+	status, text = make("")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, text, "there are 500 workspaces, and there may be no more")
+	require.NoError(t, all.Remove(t.Context(), "ann"))
+	require.Equal(t, http.StatusCreated, must(make("")))
+}
+
+// TestIdleWorkspaceIsSmall measures the memory of workspaces that hold nothing.
+func TestIdleWorkspaceIsSmall(t *testing.T) {
+	all, _ := open(t, openStore(t, filepath.Join(t.TempDir(), "sandbox.db")), nil)
+	create(t, all, control.NewWorkspace{})
+	before, many := live(), 200
+	for range many {
+		create(t, all, control.NewWorkspace{})
+	}
+	each := (live() - before) / int64(many)
+	t.Log("bytes of each:", each)
+	require.Less(t, each, int64(100<<10))
+	runtime.KeepAlive(all)
+}
+
+// live returns the bytes of the heap and the stacks that are in use.
+func live() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+func BenchmarkCreateWorkspace(b *testing.B) {
+	for name, seed := range map[string]*control.Seed{"empty": nil, "100documents": hundred()} {
+		b.Run(name, func(b *testing.B) {
+			all, _ := open(b, openStore(b, filepath.Join(b.TempDir(), "sandbox.db")), nil)
+			for b.Loop() {
+				w := create(b, all, control.NewWorkspace{Seed: seed})
+				b.StopTimer()
+				require.NoError(b, all.Remove(b.Context(), w.ID))
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func hundred() *control.Seed {
+	seed := &control.Seed{}
+	for range 100 {
+		seed.Documents = append(seed.Documents, lease.Documents...)
+	}
+	return seed
+}
