@@ -139,11 +139,15 @@ func (s *Server) CheckStorage() error {
 	return nil
 }
 
-// Reset deletes everything but the server's own workspace, its API keys and the webhook secret: records, logs, faults, and what
+// Reset deletes everything but the workspace, its API keys and the webhook secret: records, logs, faults, and what
 // counted for the reminder limit, at the service and at clients of [Server.Client]. The clock stays where it is, and ids go on. An
 // attempt to deliver that is under way ends by itself.
 func (s *Server) Reset() error {
-	if err := s.store.Update(func(tx *store.Tx) error { return tx.Clear(s.WorkspaceID) }); err != nil {
+	err := s.store.Update(func(tx *store.Tx) error {
+		tx.Clear()
+		return nil
+	})
+	if err != nil {
 		return s.publicError(err)
 	}
 	s.service.RestoreLimits()

@@ -1,45 +1,32 @@
 package store
 
-// Clear deletes every record but the workspace with the id, its keys and the service's own. There it keeps the numbers that must not
-// be used again. An unknown workspace is a [*Missing].
-func (tx *Tx) Clear(workspaceID string) error {
-	own, err := tx.Workspace(workspaceID)
-	if err != nil {
-		return err
-	}
+// Clear deletes every record but workspaces, keys and the service's own. There it keeps the numbers that must not be used again.
+func (tx *Tx) Clear() {
 	s := tx.s
 	old := s.tables
 	for _, w := range old.everything() {
 		tx.wrote(w.Kind, w.ID, nil)
 	}
 	fresh := newTables()
-	fresh.service = old.service
+	fresh.service, fresh.workspaces, fresh.keys = old.service, old.workspaces, old.keys
 	tx.change(func() { s.tables = fresh }, func() { s.tables = old })
 	v := tx.Service()
 	v.Deliveries, v.Webhooks, v.Audit, v.Messages = old.outbox.lastDelivery, old.outbox.lastWebhook, old.audit.last, old.messages.last
 	tx.PutService(v)
 	s.tables.arrange()
-	tx.PutWorkspace(own)
-	for key, id := range old.keys {
-		if id == own.ID {
-			tx.PutKey(key, id)
-		}
+	for _, w := range old.workspaces {
+		tx.PutWorkspace(*w) // as it was, for those who watch
 	}
-	return nil
 }
 
-// everything lists the ids of all records but the service's own.
+// everything lists the ids of all records that Clear deletes.
 func (ts *tables) everything() (all []Write) {
 	add := func(kind Kind, id string) { all = append(all, Write{Kind: kind, ID: id}) }
-	addKeys(add, KindWorkspace, ts.workspaces)
 	addKeys(add, KindTemplate, ts.templates.byID)
 	addKeys(add, KindForm, ts.forms.byID)
 	addKeys(add, KindFormLink, ts.forms.links)
 	addKeys(add, KindDocument, ts.documents.byID)
 	addKeys(add, KindBlob, ts.blobs)
-	for key := range ts.keys {
-		add(KindKey, keyID(key))
-	}
 	for key := range ts.limits {
 		add(KindLimit, keyID(key))
 	}

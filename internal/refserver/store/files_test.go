@@ -56,8 +56,7 @@ func TestFilesAreKeptOnce(t *testing.T) {
 	put("b", signing.File{})
 	require.Equal(t, map[string]string{x.SHA256: "x", y.SHA256: "y"}, k.blobs, "the document has both")
 	require.NoError(t, st.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: "w"})
-		require.NoError(t, tx.Clear("w"))
+		tx.Clear()
 		tx.PutTemplate(signing.Template{ID: "c", PDF: y})
 		return nil
 	}))
