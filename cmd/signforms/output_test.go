@@ -32,7 +32,7 @@ func TestFormsSendHasNoColumnOfDocuments(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("name,email\nCem,cem@example.com\n"), 0o600))
 	stdout, stderr, code := s.run(t, "forms send SURVEY --dry-run --csv "+file)
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, "ITEM\tOUTCOME\tTO\tMESSAGE\nline 2\twould be sent\tCem <cem@example.com>\t\n", stdout)
+	require.Equal(t, "ITEM\tOUTCOME\tTO\tMESSAGE\nline 2\twould be sent\tcem@example.com (Cem)\t\n", stdout)
 }
 
 func TestPasswordsInAddressesAreNotShown(t *testing.T) {

@@ -27,7 +27,7 @@ func twoUnknown(t *testing.T, prepare func(m *mailing)) *mailing {
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
 	_, stderr, code := m.send(t)
 	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "sent: 4\nunknown: 2: line 3 (P1 <p1@example.com>), line 5 (P3 <p3@example.com>)\n")
+	require.Contains(t, stderr, "sent: 4\nunknown: 2: line 3 (p1@example.com), line 5 (p3@example.com)\n")
 	return m
 }
 
@@ -42,8 +42,8 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	stdout, stderr, code := m.send(t, "--unknown", "--json")
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
-	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\["P1 <p1@example.com>"\],"message":"the list has no such document, and all 4 that`, stdout)
-	require.Regexp(t, `"item":"line 5","outcome":"found","to":\["P3 <p3@example.com>"\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-12-02T11:00:00Z"`, stdout)
+	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\[{"name":"P1","email":"p1@example.com"}\],"message":"the list has no such document, and all 4 that`, stdout)
+	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-12-02T11:00:00Z"`, stdout)
 	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 3=again --resolve 5=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
 	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "5=done")
@@ -97,7 +97,7 @@ func TestOneDocumentForTwoUnknownSends(t *testing.T) {
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true, AfterWork: true})
 	_, stderr, code := m.send(t, "--repeat-addresses")
 	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "unknown: 2: line 3 (P1 <p1@example.com>), line 8 (P1 <p1@example.com>)\n")
+	require.Contains(t, stderr, "unknown: 2: line 3 (p1@example.com), line 8 (p1@example.com)\n")
 	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
 	require.Equal(t, cli.ExitUnknown, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "cannot tell"), stdout)
@@ -148,6 +148,6 @@ func TestRolesAreReadFirst(t *testing.T) {
 	stdout, stderr, code := m.send(t)
 	require.Equal(t, cli.ExitPartial, code)
 	require.Contains(t, stderr, "cannot tell whether the roles are right: the service names no roles of the template\n")
-	require.Contains(t, stdout, "line 3\tsent\tP1 <p1@example.com>\t")
+	require.Contains(t, stdout, "line 3\tsent\tp1@example.com (P1)\t")
 	require.Len(t, m.mails(), 1)
 }

@@ -38,20 +38,47 @@ func (it *item) title() string {
 	if len(it.record.To) == 0 {
 		return it.label
 	}
-	return it.label + " (" + cli.Plain(named(it.record.To)) + ")"
+	var to []string
+	for _, r := range it.record.To {
+		to = append(to, r.Email)
+	}
+	return it.label + " (" + cli.Plain(named(to)) + ")"
 }
 
 // batchRecord is what a batch prints for one item.
 type batchRecord struct {
 	Item              string                   `json:"item"`
 	Outcome           string                   `json:"outcome"`
-	To                []string                 `json:"to,omitempty"`
+	To                []recipient              `json:"to,omitempty"`
 	DocumentID        string                   `json:"documentId,omitempty"`
 	TemplateID        string                   `json:"templateId,omitempty"`
 	CreatedDocumentID string                   `json:"createdDocumentId,omitempty"`
 	Status            signforms.DocumentStatus `json:"status,omitempty"`
 	RemindersSent     *int                     `json:"remindersSent,omitempty"`
 	Message           string                   `json:"message,omitempty"`
+}
+
+// recipient is who gets what a batch sends.
+type recipient struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+func recipients(m mailing) []recipient {
+	var all []recipient
+	for _, r := range m.Receivers {
+		all = append(all, recipient{r.Name, r.Email})
+	}
+	return all
+}
+
+// recipientsText has the addresses first, which a narrow table does not cut.
+func recipientsText(all []recipient) string {
+	var texts []string
+	for _, r := range all {
+		texts = append(texts, r.Email+" ("+r.Name+")")
+	}
+	return strings.Join(texts, ", ")
 }
 
 var batchColumns = []cli.Column[batchRecord]{
@@ -64,7 +91,7 @@ var batchColumns = []cli.Column[batchRecord]{
 	{Name: "message", Value: func(r batchRecord) string { return r.Message }, Long: true},
 }
 
-var toColumn = cli.Column[batchRecord]{Name: "to", Value: func(r batchRecord) string { return strings.Join(r.To, ", ") }, Long: true}
+var toColumn = cli.Column[batchRecord]{Name: "to", Value: func(r batchRecord) string { return recipientsText(r.To) }, Long: true}
 
 // sentColumns are the columns of a batch that makes documents.
 var sentColumns = []cli.Column[batchRecord]{batchColumns[0], batchColumns[1], toColumn,

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -128,7 +127,7 @@ func (c *sendCommand) runOnce(cmd *cobra.Command) error {
 		return err
 	}
 	if c.flags.dryRun {
-		fmt.Fprintf(cmd.ErrOrStderr(), "1 %s would be sent to %s\n", c.makes(), cli.Plain(strings.Join(people(m), ", ")))
+		fmt.Fprintf(cmd.ErrOrStderr(), "1 %s would be sent to %s\n", c.makes(), cli.Plain(recipientsText(recipients(m))))
 		return nil
 	}
 	if len(m.Receivers) > 1 && !c.flags.yes {

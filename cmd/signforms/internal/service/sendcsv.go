@@ -142,15 +142,6 @@ func severalAddresses(text string) bool {
 	return err != nil
 }
 
-// people returns the names and addresses of the receivers.
-func people(m mailing) []string {
-	var all []string
-	for _, r := range m.Receivers {
-		all = append(all, r.Name+" <"+r.Email+">")
-	}
-	return all
-}
-
 // addresses returns the addresses of the receivers in one spelling and order.
 func addresses(m mailing) []string {
 	var all []string
@@ -194,7 +185,7 @@ func (c *sendCommand) items(lines []person) (items []*item, err error) {
 			return nil, err
 		}
 		to := addresses(l.mailing)
-		it := &item{label: fmt.Sprintf("line %d", l.line), record: batchRecord{To: people(l.mailing)}}
+		it := &item{label: fmt.Sprintf("line %d", l.line), record: batchRecord{To: recipients(l.mailing)}}
 		it.key = journal.Key(append(c.target(), c.pdfSum(), text)...)
 		it.who = journal.Key(append(c.target(), to...)...)
 		if earlier := first[it.key]; earlier > 0 {
