@@ -10,7 +10,7 @@ import (
 type itemKey struct{}
 
 // errNoIntent is returned for a request that was not sent because the journal could not note it first.
-var errNoIntent = errors.New("the journal cannot be written, so nothing was sent")
+var errNoIntent = errors.New("the journal cannot be written, so nothing more was sent")
 
 // intents notes in a journal each request that is about to be sent, if its context names an item.
 type intents struct {
