@@ -105,6 +105,17 @@ func TestOneDocumentForTwoUnknownSends(t *testing.T) {
 	require.Equal(t, "signforms: 2 unknown\n", stderr)
 }
 
+// The document of another line is not taken for that of an unknown send to the same people.
+func TestLookupLeavesOutOtherLines(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople + "P1,p1@example.com,20\n"}
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 7, Times: 1, Reset: true})
+	_, stderr, code := m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stdout, "line 8\tnot found\tp1@example.com (P1)\t")
+}
+
 // Before a run of this machine is known to have made a document, nothing shows how far the service's clock is from its own.
 func TestLookupOfTheFirstSend(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}

@@ -35,3 +35,19 @@ func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
 	require.Equal(t, cli.ExitFailure, cli.ExitCode(b.verdict()))
 	require.Empty(t, s.Requests())
 }
+
+// The order of columns is not content, and neither is the spelling of an address.
+func TestContentHasNoOrder(t *testing.T) {
+	variables := []signforms.CustomVariable{{Name: "[fee]", Value: "1"}, {Name: "[price]", Value: "2"}}
+	ann, ben := signforms.Receiver{Name: "Ann", Email: "Ann@Example.com", RoleTitle: "Buyer"}, signforms.Receiver{Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller"}
+	one, err := content(mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
+	require.NoError(t, err)
+	ann.Email = "ann@example.com"
+	other, err := content(mailing{Receivers: []signforms.Receiver{ben, ann}, Variables: []signforms.CustomVariable{variables[1], variables[0]}})
+	require.NoError(t, err)
+	require.Equal(t, one, other)
+	ann.Name = "Anna"
+	changed, err := content(mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
+	require.NoError(t, err)
+	require.NotEqual(t, one, changed)
+}
