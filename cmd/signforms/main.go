@@ -9,9 +9,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
+
+func init() { cobra.EnableCommandSorting = false } // help lists commands in the order of commands
 
 func main() {
 	pdfprocess.Main()

@@ -80,6 +80,12 @@ func TestTablesFitATerminalOf80Columns(t *testing.T) {
 			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, "%v\n%s", args, shown)
 		}
 	}
+	shown, code := screen(t, 40, "", "documents", "list")
+	require.Equal(t, cli.ExitOK, code, shown)
+	require.Regexp(t, `^DOCUMENT ID\n  DOCUMENT NA…  STATUS   SIGNED\n[0-9a-f-]{36}\n  Notice`, shown, "the id is on a line of its own")
+	for line := range strings.Lines(shown) {
+		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, shown)
+	}
 	stdout, _, _ := execute(t, "webhooks", "list", "--json")
 	for line := range strings.Lines(stdout) {
 		require.True(t, json.Valid([]byte(line)), "one record a line: %s", line)

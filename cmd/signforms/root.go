@@ -19,30 +19,33 @@ import (
 	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
+// The groups of commands on the help page.
+const (
+	onTheService = "service"
+	onASandbox   = "sandbox"
+	onDeliveries = "deliveries"
+)
+
 // commands returns the program's commands, in the order of the help page.
-func commands(onService service.Commands) []*cobra.Command {
-	return append(onService.Accounts(),
-		serve.Command(version()),
-		serve.Check(),
-		serve.Backup(),
-		operate.Ready(),
-		operate.Status(),
-		operate.Seed(),
-		operate.Reset(),
-		operate.Clock(),
-		operate.Webhooks(),
-		cli.Group("documents", "List, read, void and remind PDF documents; in a sandbox add, sign and decline them",
+func commands(onService service.Commands) (all []*cobra.Command) {
+	group := func(id string, commands ...*cobra.Command) {
+		for _, cmd := range commands {
+			cmd.GroupID = id
+		}
+		all = append(all, commands...)
+	}
+	group(onTheService,
+		cli.Group("documents", "Read, await, void and remind documents; in a sandbox, sign them",
 			append(onService.Documents(), operate.Documents()...)...),
 		onService.Templates(),
 		cli.Group("forms", "Send forms and list their responses; in a sandbox list forms",
-			append([]*cobra.Command{operate.FormsList()}, onService.Forms()...)...),
-		onService.Probe(),
-		operate.Listen(),
-		operate.Trigger(),
-		receive.Command(),
-		receive.Webhook(),
-		newVersion(),
-	)
+			append([]*cobra.Command{operate.FormsList()}, onService.Forms()...)...))
+	group(onTheService, onService.Accounts()...)
+	group(onTheService, onService.Probe())
+	group(onASandbox, serve.Command(version()), serve.Check(), serve.Backup(), operate.Ready(), operate.Status(), operate.Seed(), operate.Reset(),
+		operate.Clock(), operate.Webhooks(), operate.Listen(), operate.Trigger())
+	group(onDeliveries, receive.Command(), receive.Webhook())
+	return append(all, newVersion(), newManual())
 }
 
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
@@ -54,6 +57,9 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	root.SetOut(out)
 	root.SetErr(stderr)
 	completeDefaults(root)
+	if width := cli.TerminalWidth(stdout); width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width)))
+	}
 	began := false
 	noteBegin(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -116,7 +122,10 @@ func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 func newRoot(onService service.Commands) *cobra.Command {
-	root := cli.Group("signforms", "A sandbox of the signing and forms service, and its command line")
+	root := cli.Group("signforms", "The command line of the signing and forms service, and a sandbox of it")
+	root.Long = rootHelp
+	root.AddGroup(&cobra.Group{ID: onTheService, Title: "On the service, or with --sandbox on a sandbox:"},
+		&cobra.Group{ID: onASandbox, Title: "A sandbox of your own:"}, &cobra.Group{ID: onDeliveries, Title: "Webhook deliveries:"})
 	root.SilenceUsage = true
 	root.SilenceErrors = true
 	root.Version = version()
@@ -126,6 +135,33 @@ func newRoot(onService service.Commands) *cobra.Command {
 	showInOrder(root)
 	return root
 }
+
+const rootHelp = `Signforms operates the signing and forms service from a shell, tries out
+webhooks, and runs a sandbox: the service on this machine, for tests.
+
+First steps:
+  1. signforms serve --memory        starts a sandbox, in a terminal of its own
+  2. signforms documents add Lease --signer ann@example.com
+     signforms documents list --sandbox
+  3. SIGNFORMS_BASE_URL=… SIGNFORMS_API_KEY=… signforms whoami
+                                     says whether the key of an account works
+
+Variables, which flags override:
+  SIGNFORMS_BASE_URL                 address of the service
+  SIGNFORMS_API_KEY                  the API key
+  SIGNFORMS_API_KEY_FILE             or a file that holds it
+  SIGNFORMS_WORKSPACE_ID             the workspace, where there are several
+  SIGNFORMS_ACCOUNT                  or an account of the settings, for these
+  SIGNFORMS_SETTINGS                 the settings file
+  SIGNFORMS_LIMIT_STORE              counts reminders: a file or a redis:// URL
+  SIGNFORMS_WEBHOOK_SECRET           signs webhooks
+  SIGNFORMS_SANDBOX_URL              where a sandbox is, for commands on it
+  SIGNFORMS_SANDBOX_TOKEN            its token
+  NO_COLOR                           no escape sequences on the terminal
+
+Exit codes: 0 done; 1 nothing was done, or it failed; 2 wrong command line;
+3 done in part, or a list that may lack records; 4 it is unknown whether a send
+or a reminder was carried out.`
 
 // showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {

@@ -15,6 +15,7 @@ type table struct {
 	page   int
 	rows   [][]string
 	widths []int
+	split  bool // the first column is on a line of its own
 }
 
 func (t *table) row(cells []string) error {
@@ -46,9 +47,18 @@ func (t *table) flush() error {
 	return nil
 }
 
-// measure sets the widths so that a row fits the terminal. It cuts the long columns, then shortens times to days, then leaves the
-// times out, then cuts the long columns further.
+// measure sets the widths so that a row fits the terminal, if need be with its first column, an id, on a line of its own. A row that
+// does not fit even so is as wide as it is.
 func (t *table) measure() {
+	for _, t.split = range []bool{false, true, false} {
+		if t.fit(); t.over() <= 0 {
+			return
+		}
+	}
+}
+
+// fit cuts the long columns, then shortens times to days, then leaves the times out, then cuts the long columns further.
+func (t *table) fit() {
 	t.widths = make([]int, len(t.long))
 	for i := range t.widths {
 		for _, row := range t.rows {
@@ -69,8 +79,11 @@ func (t *table) measure() {
 
 // over returns by how much a row is wider than the terminal.
 func (t *table) over() int {
-	sum := -gap - t.width
-	for _, w := range t.widths {
+	sum, widths := -gap-t.width, t.widths
+	if t.split {
+		sum, widths = sum+len(indent), widths[1:]
+	}
+	for _, w := range widths {
 		if w > 0 {
 			sum += w + gap
 		}
@@ -102,11 +115,16 @@ func (t *table) print(cells []string) error {
 		case t.long[i]:
 			c = cut(c, t.widths[i])
 		}
-		b.WriteString(padded(c, t.widths[i]+gap))
+		if b.WriteString(padded(c, t.widths[i]+gap)); i == 0 && t.split {
+			b.Reset()
+			b.WriteString(c + "\n" + indent)
+		}
 	}
 	_, err := fmt.Fprintln(t.w, strings.TrimRight(b.String(), " "))
 	return err
 }
+
+const indent = "  " // of a second line
 
 const (
 	gap      = 2  // blanks between columns

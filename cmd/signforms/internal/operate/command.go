@@ -2,9 +2,13 @@
 package operate
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -30,8 +34,10 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 			return cli.UsageError("--url: %w", err)
 		}
 		result, text, err := work(cmd, args, client)
-		if err != nil {
-			return s.explain(err)
+		if err = s.explain(err); errors.Is(err, control.ErrNoSandbox) {
+			return fmt.Errorf("%w; %s works only on a sandbox", err, cmd.CommandPath())
+		} else if err != nil {
+			return err
 		}
 		if s.json {
 			return cli.PrintJSON(cmd.OutOrStdout(), result)
@@ -40,8 +46,18 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 		return nil
 	}
 	cli.BindEnv(sandbox.Env, cmd)
+	cmd.SetFlagErrorFunc(flagError)
 	f.BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
+}
+
+// flagError refuses the flags that choose a service with what a command on a sandbox has instead.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if ok && slices.Contains([]string{"sandbox", "base-url", "account", "settings", "api-key-file", "workspace"}, unknown.GetSpecifiedName()) {
+		return fmt.Errorf("--%s is not a flag of %s, which works only on a sandbox: say with --url where it is", unknown.GetSpecifiedName(), cmd.CommandPath())
+	}
+	return cli.FlagError(cmd, err)
 }
 
 // explain adds to an error what the user can do about it.

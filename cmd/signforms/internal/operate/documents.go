@@ -122,7 +122,7 @@ func newDocumentsDecline() *cobra.Command {
 func newDocumentsFinish() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "finish ID",
-		Short: "Make the finished PDF of a document again, after five tries have failed",
+		Short: "Make the finished PDF of a document of a running sandbox again",
 		Long: "Make the finished PDF of a document of a running sandbox again, after five tries have failed. Its history, as GET\n" +
 			"/_/api/v1/audit and the console show it, says why they did.",
 		Args: cli.ExactlyOne("ID of a document"),

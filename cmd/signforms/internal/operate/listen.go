@@ -68,6 +68,7 @@ webhooks of its own to the sandbox and removes them at its end, unless it is kil
 	f.StringVar(&l.sandbox.url, "url", sandbox.DefaultURL, "where the sandbox is")
 	f.StringVar(&l.sandbox.token, "token", "", "the token that the sandbox was started with")
 	cli.BindEnv(sandbox.Env, cmd)
+	cmd.SetFlagErrorFunc(flagError)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
 	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")
 	f.StringSliceVar(&l.events, "events", nil, "only these `families` of events: "+strings.Join(control.EventFamilies(), ", "))

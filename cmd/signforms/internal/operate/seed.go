@@ -53,7 +53,7 @@ func Reset() *cobra.Command {
 	var yes bool
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "reset --yes",
-		Short: "Empty a running sandbox, down to the seed that serve was started with",
+		Short: "Empty a running sandbox, down to the seed of serve",
 		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply the seed that serve was\n" +
 			"started with again. The API keys of the first workspace and the webhook secret stay, and so does the clock: it\n" +
 			"never goes back.",

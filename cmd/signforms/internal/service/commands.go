@@ -21,12 +21,12 @@ type Commands struct {
 
 // Documents returns the commands on documents.
 func (s Commands) Documents() []*cobra.Command {
-	return speaking(newDocumentsList(), newDocumentsGet(), newDocumentsVoid(), newDocumentsRemind(s.OpenLimitFile))
+	return speaking(newDocumentsList(), newDocumentsGet(), newDocumentsWait(), newDocumentsVoid(), newDocumentsRemind(s.OpenLimitFile))
 }
 
 // Templates returns the command templates.
 func (s Commands) Templates() *cobra.Command {
-	return cli.Group("templates", "List, read and send templates, and list the documents made from them",
+	return cli.Group("templates", "List, read and send templates, and list what was made of them",
 		speaking(newTemplatesList(), newTemplatesGet(), newTemplatesSend(), newTemplatesRespondents())...)
 }
 

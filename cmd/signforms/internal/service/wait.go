@@ -1,0 +1,169 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// The first and the longest wait between two looks at a document, and the time that is kept for the last look.
+const (
+	firstLook   = time.Second
+	longestLook = 30 * time.Second
+	lastLook    = time.Second
+)
+
+// looks waits for a status of a document.
+type looks struct {
+	look    func(context.Context) (signforms.DocumentStatus, any, error) // the status, and what --json prints
+	want    []signforms.DocumentStatus
+	timeout time.Duration
+	stderr  io.Writer
+}
+
+func newDocumentsWait() *cobra.Command {
+	var conn connection
+	var asJSON bool
+	w := looks{want: []signforms.DocumentStatus{signforms.StatusSigned}}
+	cmd := &cobra.Command{
+		Use:   "wait ID",
+		Short: "Wait until a document has a status",
+		Long: `Wait looks at a document until it has a status of --for, and prints its status. ID is a documentId or, of a document
+made from a template, its createdDocumentId. The waits between looks grow from 1 to 30 seconds, or are what the
+service asks for. While the service does not answer, answers with an error of its own, or with too many requests, wait
+says so and looks again. A document that is not found ends it at once.
+
+It ends with exit code 0 when the status is reached, with 1 when it is not within --timeout, and with 3 when the
+document has another status that does not change any more: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID. SIGNED
+does not end --for paid.`,
+		Example: "  signforms documents wait 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --for signed --timeout 10m",
+		Args:    cli.ExactlyOne("ID of a document"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if w.timeout <= 0 {
+				return cli.UsageError("--timeout must be more than 0")
+			}
+			client, err := conn.connect()
+			if err != nil {
+				return err
+			}
+			w.look, w.stderr = lookAt(client, args[0]), cmd.ErrOrStderr()
+			status, record, err := w.run(cmd.Context())
+			if record == nil {
+				return err
+			}
+			if asJSON {
+				return errors.Join(err, cli.EncodeJSON(cmd.OutOrStdout(), record, ""))
+			}
+			_, printed := fmt.Fprintln(cmd.OutOrStdout(), cli.Plain(string(status)))
+			return errors.Join(err, printed)
+		},
+	}
+	cmd.Flags().Var(statusesFlag(&w.want), "for", "the `status`, or several with commas: signed, paid, declined, expired, deleted, void, pending or draft (default signed)")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 10*time.Minute, "how long to wait in all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the document as one line of JSON")
+	conn.addFlags(cmd)
+	return cmd
+}
+
+func statusesFlag(statuses *[]signforms.DocumentStatus) pflag.Value {
+	return cli.FuncFlag("status", func(text string) error {
+		*statuses = nil
+		for word := range strings.SplitSeq(text, ",") {
+			status := signforms.DocumentStatus(strings.ToUpper(strings.TrimSpace(word)))
+			if !slices.Contains(signforms.DocumentStatuses(), status) {
+				return fmt.Errorf("must be of %s", strings.ToLower(strings.Join(cli.Texts(signforms.DocumentStatuses()), ", ")))
+			}
+			*statuses = append(*statuses, status)
+		}
+		return nil
+	})
+}
+
+// lookAt returns a look at a document. One made from a template has an id of 24 hexadecimal digits.
+func lookAt(client *signforms.Client, id string) func(context.Context) (signforms.DocumentStatus, any, error) {
+	if len(id) == 24 {
+		return func(ctx context.Context) (signforms.DocumentStatus, any, error) {
+			r, err := client.Templates.Respondent(ctx, id)
+			if err != nil {
+				return "", nil, err
+			}
+			return r.Status, respondentShape(r), nil
+		}
+	}
+	return func(ctx context.Context) (signforms.DocumentStatus, any, error) {
+		d, err := client.Documents.Get(ctx, id)
+		if err != nil {
+			return "", nil, err
+		}
+		return d.Status, documentShape(d), nil
+	}
+}
+
+// run returns the status that ended the wait and its record, or no record.
+func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) {
+	bounded, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	deadline, _ := bounded.Deadline()
+	said := "" // on stderr
+	for pause := firstLook; ; pause = min(2*pause, longestLook) {
+		var asked time.Duration // by the service
+		status, record, err := w.look(bounded)
+		is := "the document is " + cli.Plain(string(status))
+		switch {
+		case ctx.Err() != nil:
+			return "", nil, ctx.Err()
+		case bounded.Err() != nil:
+			return "", nil, w.late(said)
+		case err == nil && slices.Contains(w.want, status):
+			return status, record, nil
+		case err == nil && w.ended(status):
+			return status, record, cli.ExitWith(cli.ExitPartial, fmt.Errorf("%s, which does not change any more", is))
+		case err != nil:
+			e, ok := errors.AsType[*signforms.Error](err)
+			if !ok || e.Local || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {
+				return "", nil, err
+			}
+			is, asked = err.Error(), e.RetryAfter
+		}
+		if is != said {
+			fmt.Fprintln(w.stderr, is)
+		}
+		said = is
+		left := time.Until(deadline)
+		if left <= lastLook {
+			return "", nil, w.late(said)
+		}
+		select {
+		case <-bounded.Done():
+		case <-time.After(max(min(pause, left-lastLook), asked)):
+		}
+	}
+}
+
+// ended reports whether a document of this status will never have one that is waited for.
+func (w *looks) ended(status signforms.DocumentStatus) bool {
+	switch status {
+	case signforms.StatusSigned:
+		return !slices.Contains(w.want, signforms.StatusPaid) // it may be paid later: not documented by the service
+	case signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid:
+		return true
+	}
+	return false
+}
+
+func (w *looks) late(said string) error {
+	if said == "" {
+		said = "there was no answer"
+	}
+	return fmt.Errorf("not %s within %v: %s", strings.Join(cli.Texts(w.want), " or "), w.timeout, said)
+}

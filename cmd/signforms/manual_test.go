@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// Every command has a page, which groff reads without a warning, and every shell its completions.
+func TestManualPages(t *testing.T) {
+	folder := t.TempDir()
+	_, stderr, code := execute(t, "manual", folder)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	var each func(cmd *cobra.Command)
+	each = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		page := filepath.Join(folder, "man/man1", strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1")
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		require.Contains(t, string(text), roff(cmd.Short))
+		for _, child := range cmd.Commands() {
+			each(child)
+		}
+	}
+	each(newRoot(hasty))
+	for _, name := range []string{"signforms.bash", "_signforms", "signforms.fish", "signforms.ps1"} {
+		require.FileExists(t, filepath.Join(folder, "completions", name))
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "man/man1/signforms-documents-list.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `\-\-status`)
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("groff is not installed")
+	}
+	pages, err := filepath.Glob(filepath.Join(folder, "man/man1/*.1"))
+	require.NoError(t, err)
+	for _, page := range pages {
+		out, err := exec.Command("groff", "-man", "-ww", "-z", "-Kutf8", page).CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Empty(t, string(out), page)
+	}
+}
+
+// The help of the program names the variables of docs/cli.md, and fits a terminal of 80 columns.
+func TestHelpNamesTheVariables(t *testing.T) {
+	intro, err := os.ReadFile("testdata/cli-intro.md")
+	require.NoError(t, err)
+	stdout, _, _ := execute(t, "--help")
+	variables := regexp.MustCompile("SIGNFORMS_[A-Z_]+").FindAllString(string(intro), -1)
+	require.NotEmpty(t, variables)
+	for _, name := range variables {
+		require.Contains(t, stdout, "  "+name+" ")
+	}
+	for line := range strings.Lines(stdout) {
+		require.LessOrEqual(t, len([]rune(line)), 80+1, line)
+	}
+	shown, _ := screen(t, 80, "", "documents", "list", "--help")
+	for line := range strings.Lines(shown) {
+		require.LessOrEqual(t, len([]rune(line)), 121, line)
+	}
+	require.Contains(t, shown, "\n      --attempt-timeout duration")
+}
+
+// Commands that only a sandbox knows say so in help and errors.
+func TestCommandsOnASandboxSaySo(t *testing.T) {
+	var each func(cmd *cobra.Command)
+	each = func(cmd *cobra.Command) {
+		if cmd.Flags().Lookup("token") != nil && cmd.Flags().Lookup("url") != nil {
+			require.Contains(t, cmd.Short+cmd.Parent().Short, "sandbox", cmd.CommandPath())
+		}
+		for _, child := range cmd.Commands() {
+			each(child)
+		}
+	}
+	each(newRoot(hasty))
+	s := newService(t, nil)
+	for _, flag := range []string{"--sandbox", "--base-url=" + s.URL, "--account=x", "--settings=x", "--api-key-file=x", "--workspace=x"} {
+		_, stderr, code := execute(t, "forms", "list", flag)
+		require.Equal(t, cli.ExitUsage, code)
+		require.Contains(t, stderr, "is not a flag of signforms forms list, which works only on a sandbox: say with --url where it is")
+	}
+	_, stderr, _ := execute(t, "forms", "list", "--nonsense")
+	require.Contains(t, stderr, "unknown flag: --nonsense")
+	for _, url := range []string{s.URL, "http://127.0.0.1:1"} { // the service itself, and nothing
+		_, stderr, code := execute(t, "forms", "list", "--url", url)
+		require.Equal(t, cli.ExitFailure, code)
+		require.Contains(t, stderr, "; signforms forms list works only on a sandbox\n")
+	}
+}
