@@ -26,6 +26,12 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 // newService starts a service whose links open the pages.
 func newService(t testing.TB, frames ...string) *signformstest.Server {
 	t.Helper()
+	return newLossyService(t, func(string) bool { return false }, frames...)
+}
+
+// newLossyService starts one that breaks off the requests for some paths of the pages. What it loses is asked at each request.
+func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *signformstest.Server {
+	t.Helper()
 	var service *signformstest.Server
 	options := signpages.Options{
 		Frames: frames,
@@ -47,6 +53,9 @@ func newService(t testing.TB, frames ...string) *signformstest.Server {
 	finish := func(context.Context, signformstest.DocumentState) ([]byte, error) { return []byte("%PDF"), nil }
 	service = signformstest.NewServer(t, &signformstest.Options{Finish: finish, Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if loses(r.URL.Path) {
+				panic(http.ErrAbortHandler)
+			}
 			if strings.HasPrefix(r.URL.Path, "/sign/") || strings.HasPrefix(r.URL.Path, "/form/") {
 				signpages.New(service, options).ServeHTTP(w, r)
 				return

@@ -1,0 +1,343 @@
+package signpages_test
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// lossy starts a service, and returns a function that says how often the requests whose path ends so get lost.
+func lossy(t *testing.T, name string) (id string, links map[string]string, lose func(suffix string, times int64)) {
+	t.Helper()
+	var suffix atomic.Pointer[string]
+	var times atomic.Int64
+	service := newLossyService(t, func(path string) bool {
+		s := suffix.Load()
+		return s != nil && strings.HasSuffix(path, *s) && times.Add(-1) >= 0
+	})
+	id, links = offer(t, service, name)
+	return id, links, func(s string, n int64) {
+		suffix.Store(&s)
+		times.Store(n)
+	}
+}
+
+var entered = []signformstest.FieldValue{{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}}
+
+func fill(p *browsertest.Page) {
+	p.Type("#f0", "Ann")
+	p.Type("#f2", "Rome")
+	p.Click("#f4")
+	p.Click("[name=agree]")
+}
+
+const (
+	sign     = "#sign-form button.main"
+	again    = "#again:not([hidden])"
+	allPages = "document.querySelectorAll('.page').length >= 20"
+)
+
+// A lost report hides no page. Until it has arrived, nothing is signed, and the page says so.
+func TestLostReportHidesNoPage(t *testing.T) {
+	_, links, lose := lossy(t, "Offer of 20 pages")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	lose("/viewed", 1000) // a browser tries some lost requests again itself
+	p.Go(links["ann@example.com"])
+	p.WaitText("could not be noted, which signing needs")
+	p.Wait(allPages)
+	fill(p)
+	p.Click(sign)
+	p.WaitText("The document must have been shown before you can sign.")
+	p.RequireAccessible()
+	p.Shot("not noted")
+	lose("/viewed", 0)
+	p.Click(again)
+	p.Click(sign)
+	p.WaitText("You have signed.")
+}
+
+// A document that gets lost is offered again, as are the scripts that show it.
+func TestLostDocumentIsOfferedAgain(t *testing.T) {
+	for _, lost := range []string{"/document.pdf", "/pdf.min.mjs", "/pdf.worker.min.mjs"} {
+		t.Run(strings.Trim(lost, "/"), func(t *testing.T) {
+			_, links, lose := lossy(t, "Offer of 20 pages")
+			open := browsertest.Fresh(t) // nothing is cached
+			p := open(browsertest.Screen{Width: 360})
+			p.AllowErrors("Failed to load resource")
+			lose(lost, 1000)
+			p.Go(links["ann@example.com"])
+			p.WaitText("The document cannot be shown here. Try again")
+			fill(p)
+			p.Click(sign)
+			p.WaitText("The document must have been shown before you can sign.")
+			lose(lost, 0)
+			p.Click("#loading button")
+			p.Wait(allPages)
+			p.Wait("!document.querySelector('#loading').checkVisibility()")
+			p.Click(sign)
+			p.WaitText("You have signed.")
+		})
+	}
+}
+
+// When the script itself is lost, the page works as it does without JavaScript.
+func TestLostScript(t *testing.T) {
+	_, links, lose := lossy(t, "Offer")
+	open := browsertest.Fresh(t)
+	p := open(browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	lose("/fields.js", 1000)
+	p.Go(links["ann@example.com"])
+	p.Wait("getComputedStyle(document.querySelector('.plain')).visibility === 'visible'")
+	fill(p)
+	p.Click(sign)
+	p.WaitText("The document was not shown to you yet: look at it, then sign.")
+	p.AllowErrors("422")
+	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
+}
+
+// What was entered outlives a signature that gets lost, a reload and an absence from the page.
+func TestNothingEnteredIsLost(t *testing.T) {
+	_, links, lose := lossy(t, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.Click("[data-draw]")
+	p.Wait("document.querySelector('#draw').open")
+	box := browsertest.Eval[[4]float64](p, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height] })()")
+	p.Drag(box[0]+20, box[1]+20, box[0]+100, box[1]+60)
+	p.Click("#draw-use")
+	p.Type("#f2", "Rome")
+	p.Click("#f4")
+	p.Click("[name=agree]")
+	p.Click("details summary")
+	p.Type("#reason", "perhaps")
+	kept := func() {
+		t.Helper()
+		p.Wait("document.querySelector('.spot.signature image') && document.querySelector('.spot.checkbox.filled')")
+		require.Equal(t, "Rome perhaps true true", browsertest.Eval[string](p,
+			"[document.querySelector('#f2').value, document.querySelector('#reason').value, document.querySelector('#f4').checked, document.querySelector('[name=agree]').checked].join(' ')"))
+	}
+	p.Go(links["ann@example.com"])
+	kept()
+	p.Go("about:blank")
+	browsertest.Eval[bool](p, "history.back() ?? true")
+	p.Wait("document.querySelector('main')?.dataset.shown")
+	kept()
+	lose("/sign", 1000)
+	p.Click(sign)
+	p.WaitText("That could not be sent. Nothing is lost.")
+	kept()
+	lose("/sign", 0)
+	p.Click(again)
+	p.WaitText("You have signed.")
+	p.Wait("sessionStorage.length === 0")
+}
+
+// A signature whose answer gets lost has counted: trying again shows it.
+func TestAnswerToSignatureIsLost(t *testing.T) {
+	var lost atomic.Bool
+	service := newLossyService(t, func(path string) bool { return strings.HasSuffix(path, "/document.pdf") && lost.Load() })
+	id, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	fill(p)
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+	require.NoError(t, service.Signer(id, "ann@example.com").Sign(entered...))
+	p.Click(sign)
+	p.WaitText("You have signed.")
+	require.Equal(t, "?did=signed", browsertest.Eval[string](p, "location.search"))
+}
+
+// The script's geometry is that of the stamp, which package pdf holds against the same file.
+func TestPlacesInFields(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	vectors, err := os.ReadFile("../../../../testdata/stamp.json")
+	require.NoError(t, err)
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(links["ann@example.com"])
+	checked := browsertest.Eval[int](p, `(async () => {
+		const stamp = await import(document.querySelector("main").dataset.assets + "/stamp.js");
+		const { pictures, ticks, texts } = `+string(vectors)+`;
+		let checked = 0;
+		const same = (got, want) => {
+			checked++;
+			if (got.flat().length !== want.flat().length || got.flat().some((x, i) => !(Math.abs(x - want.flat()[i]) < 1e-5))) throw new Error(got + " and not " + want);
+		};
+		for (const c of pictures) {
+			const at = stamp.pictureIn(...c.field, ...c.picture);
+			same([at.x, at.y, at.width, at.height], [c.x, c.y, c.width, c.height]);
+		}
+		for (const c of ticks) {
+			const { corners, line } = stamp.tickIn(...c.field);
+			same([corners, line].flat(), [c.corners, c.line].flat());
+		}
+		for (const c of texts) {
+			const sizes = stamp.textSizes(c.height);
+			same([sizes.length, sizes[0], sizes.at(-1)], [c.sizes, c.largest, c.smallest]);
+			same(c.baselines.map((_, i) => stamp.baseline(c.height, c.largest, c.lines, i)), c.baselines);
+		}
+		return checked;
+	})()`)
+	require.Equal(t, 21, checked)
+}
+
+// The button at the bottom leads through the fields on the page, and to the signature. The keyboard does the same.
+func TestNextField(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360, Touch: true})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelectorAll('.spot').length === 5")
+	next := func(text, focus string) {
+		t.Helper()
+		require.Equal(t, text, browsertest.Eval[string](p, "document.querySelector('#next').textContent"))
+		browsertest.Eval[bool](p, "document.querySelector('#next').focus() ?? true")
+		p.Press("\r")
+		require.Equal(t, focus, browsertest.Eval[string](p, "document.activeElement.ariaLabel ?? document.activeElement.name"))
+		require.Equal(t, "true", browsertest.Eval[string](p, `(() => { const e = document.activeElement.getBoundingClientRect();
+			return String(e.left >= 0 && e.right <= innerWidth && e.top >= 0 && e.bottom <= document.querySelector("#bar").getBoundingClientRect().top) || JSON.stringify(e) })()`), "can be seen")
+	}
+	next("Next field (1 of 5)", "Signature: draw or type")
+	p.Press("\r")
+	p.Wait("document.querySelector('#draw').open")
+	p.RequireAccessible()
+	p.Type("#draw-typed", "Ann Buyer")
+	p.Press("\r")
+	p.Wait("document.querySelector('.spot.signature.filled')")
+	require.Equal(t, "Signature: change", browsertest.Eval[string](p, "document.activeElement.ariaLabel"))
+	next("Next field (2 of 5)", "Initials: draw or type")
+	next("Next field (3 of 5)", "City")
+	p.Press("Rome")
+	p.Shot("typing")
+	require.GreaterOrEqual(t, browsertest.Eval[float64](p, "parseFloat(getComputedStyle(document.activeElement).fontSize)"), 16.0, "smaller, and a phone zooms in")
+	next("Next field (4 of 5)", "Day")
+	next("Next field (5 of 5)", "Insured")
+	p.Press(" ")
+	p.Shot("filled")
+	next("Go to “Sign”", "agree")
+	p.Press(" ")
+	require.Equal(t, "Ann Buyer/Rome/true", browsertest.Eval[string](p, "[document.querySelector('#f0').value, document.querySelector('#f2').value, document.querySelector('#f4').checked].join('/')"))
+	next("Go to “Sign”", "")
+	p.Press("\r")
+	p.WaitText("You have signed.")
+	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+}
+
+// Of 300 pages only those that are near hold memory.
+func TestManyPagesHoldLittleMemory(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer of 300 pages")
+	_, err := manyPages()
+	require.NoError(t, err)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	t.Logf("first of 300 pages after %s ms", browsertest.Eval[string](p, "document.querySelector('main').dataset.shown"))
+	p.Wait("document.querySelectorAll('.page').length >= 300")
+	most := 0
+	for _, page := range []int{1, 2, 3, 100, 101, 200, 299, 300, 150, 1} {
+		browsertest.Eval[bool](p, "document.querySelectorAll('.page')["+strconv.Itoa(page-1)+"].scrollIntoView(), true")
+		p.Wait("document.querySelectorAll('.page')[" + strconv.Itoa(page-1) + "].dataset.drawn === ''")
+		most = max(most, browsertest.Eval[int](p, "[...document.querySelectorAll('canvas')].reduce((sum, c) => sum + 4 * c.width * c.height, 0)"))
+	}
+	t.Logf("canvases: %d bytes at most", most)
+	require.Less(t, most, 150_000_000)
+	require.NotZero(t, most)
+}
+
+// What the browser fetches for a signing page besides pdf.js.
+func TestPageIsSmall(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	size := browsertest.Eval[int](p, `performance.getEntriesByType("resource").filter((e) => /\.(js|css)$/.test(e.name)).reduce((n, e) => n + e.decodedBodySize, 0)`)
+	t.Logf("%d bytes of scripts and styles", size)
+	require.Less(t, size, 60_000)
+	require.Greater(t, size, 20_000)
+}
+
+// hostile sends a document in which everything has this name, to two people.
+func hostile(t *testing.T, service *signformstest.Server, name string) (links []string) {
+	t.Helper()
+	templateID := service.AddTemplate(signformstest.Template{
+		Name: name, SigningOrder: true, Roles: []signformstest.Role{{Title: name}, {Title: "Seller"}},
+		Fields: []signformstest.TemplateField{
+			{Name: name, Role: name, Kind: signformstest.SignatureField, Required: true, Page: 1, X: 0.7, Y: 0.2, Width: 0.29, Height: 0.04},
+			{Name: name + "2", Role: name, Kind: signformstest.TextField, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.02},
+		},
+	})
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+		{Name: name, Email: "ann@example.com", RoleTitle: name}, {Name: name, Email: "sam@example.com", RoleTitle: "Seller"},
+	}})
+	require.NoError(t, err)
+	return []string{string(sent.Signers[0].SentURL), string(sent.Signers[1].SentURL)}
+}
+
+func TestHostileNames(t *testing.T) {
+	name := strings.Repeat("שלום<script>alert(1)</script> ", 10) + strings.Repeat("x", 300)
+	for _, screen := range []browsertest.Screen{{Width: 320, Touch: true}, {Width: 1280, Dark: true}} {
+		t.Run(strconv.Itoa(screen.Width), func(t *testing.T) {
+			service := newService(t)
+			links := hostile(t, service, name)
+			p := browsertest.Open(t, screen)
+			p.Go(links[0])
+			p.Wait("document.querySelector('main').dataset.shown")
+			p.RequireAccessible()
+			p.Shot("ready")
+			p.Click("[data-draw]")
+			p.Wait("document.querySelector('#draw').open")
+			p.RequireAccessible()
+			require.Greater(t, browsertest.Eval[float64](p, "document.querySelector('#draw canvas').getBoundingClientRect().height"), 90.0)
+			p.Shot("drawing")
+			p.Click("#draw-cancel")
+			p.Go(links[1])
+			p.Wait("document.querySelector('main').dataset.shown")
+			p.RequireAccessible()
+			p.Shot("waiting")
+		})
+	}
+}
+
+// Fields come in the order in which they are read, whatever their order in the template: by page, line and from left to right.
+func TestFieldsInReadingOrder(t *testing.T) {
+	service := newService(t)
+	at := func(name string, page int, x, y, height float64) signformstest.TemplateField {
+		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: signformstest.TextField, Page: page, X: x, Y: y, Width: 0.1, Height: height}
+	}
+	templateID := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, Fields: []signformstest.TemplateField{
+		at("seven", 2, 0.1, 0.1, 0.02), at("three", 1, 0.8, 0.2, 0.05), at("two", 1, 0.4, 0.22, 0.02), at("six", 1, 0.1, 0.9, 0.02),
+		at("five", 1, 0.5, 0.31, 0.02), at("one", 1, 0.1, 0.21, 0.03), at("four", 1, 0.2, 0.3, 0.02),
+	}})
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	require.NoError(t, err)
+	resp, err := service.HTTPClient().Get(string(sent.Signers[0].SentURL))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var names []string
+	for _, m := range regexp.MustCompile(`data-field data-name="(\w+)"`).FindAllStringSubmatch(string(page), -1) {
+		names = append(names, m[1])
+	}
+	require.Equal(t, []string{"one", "two", "three", "four", "five", "six", "seven"}, names)
+}
