@@ -1,8 +1,6 @@
 // The dialog in which a signature is drawn or typed.
 const colour = "#0f1746";
-
-// penOf returns how wide a line is on a canvas. In a field of 150 points it will be a point or more.
-const penOf = (width) => Math.max(2.5, width / 150);
+const penWidth = 2.5; // on the screen, in CSS pixels
 
 // offer lets dialog be opened for one thing after another. It calls use with {image} or {text} when something was entered.
 export function offer(dialog, use) {
@@ -22,7 +20,7 @@ export function offer(dialog, use) {
 		const ratio = window.devicePixelRatio || 1;
 		canvas.width = Math.round(width * ratio);
 		canvas.height = Math.round(height * ratio);
-		paint(canvas, strokes, penOf(width), ratio, 0, 0);
+		paint(canvas, strokes, penWidth, ratio, 0, 0);
 		undo.disabled = clear.disabled = !strokes.length;
 		done.disabled = !strokes.length && !typed.value.trim();
 	}
@@ -56,7 +54,7 @@ export function offer(dialog, use) {
 	clear.addEventListener("click", () => set([]));
 	typed.addEventListener("input", () => set([]));
 	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
-	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { image: picture(strokes, penOf(size.width)) } : { text: typed.value.trim() }));
+	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { image: picture(strokes) } : { text: typed.value.trim() }));
 
 	return (what, title, text) => {
 		if (current !== what) strokes = [];
@@ -82,15 +80,19 @@ function paint(canvas, strokes, pen, scale, left, top) {
 // smallest is the least side of a picture, in CSS pixels, so that a dot stays a dot.
 const smallest = 40;
 
-// picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use.
-function picture(strokes, pen) {
-	const side = (axis) => {
+// picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use. In a
+// field of 150 by 30 points its lines are a point wide or more.
+function picture(strokes) {
+	const [across, down] = [0, 1].map((axis) => {
 		const all = strokes.flat().map((point) => point[axis]);
-		const from = all.reduce((a, b) => Math.min(a, b)) - pen / 2;
-		const length = all.reduce((a, b) => Math.max(a, b)) + pen / 2 - from;
-		return length < smallest ? [from - (smallest - length) / 2, smallest] : [from, length];
+		return [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+	});
+	const pen = Math.max(penWidth, (across[1] - across[0]) / 150, (down[1] - down[0]) / 30);
+	const side = ([from, to]) => {
+		const length = Math.max(to - from + pen, smallest);
+		return [(from + to - length) / 2, length];
 	};
-	const [[left, width], [top, height]] = [side(0), side(1)];
+	const [[left, width], [top, height]] = [side(across), side(down)];
 	const scale = Math.min(4, 1600 / width, 1600 / height);
 	const canvas = document.createElement("canvas");
 	canvas.width = Math.ceil(width * scale);
