@@ -245,7 +245,7 @@ func TestManyPagesHoldLittleMemory(t *testing.T) {
 	_, links := offer(t, service, "Offer of 300 pages")
 	_, err := manyPages()
 	require.NoError(t, err)
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280, Touch: true})
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
 	t.Logf("first of 300 pages after %s ms", browsertest.Eval[string](p, "document.querySelector('main').dataset.shown"))
