@@ -236,14 +236,14 @@ func (r *run) once(ctx context.Context, q question) answer {
 		if r.silent > 1 && r.stop == nil {
 			r.stop = fmt.Errorf("the service does not answer: %w", cause(err))
 		}
-		if own := q.key == "" && q.workspace == ""; own && slices.Contains(lists, a.Operation) && (!a.ok() || a.raw != nil) {
+		if own := q.key == "" && q.workspace == ""; own && slices.Contains(listOperations, a.Operation) && (!a.ok() || a.raw != nil) {
 			r.seen = append(r.seen, a)
 		}
 	}
 	return a
 }
 
-var lists = []signforms.Operation{signforms.OpListDocuments, signforms.OpListRespondents, signforms.OpListResponses}
+var listOperations = []signforms.Operation{signforms.OpListDocuments, signforms.OpListRespondents, signforms.OpListResponses}
 
 // inputs returns what was sent in the query by the SDK's names.
 func (w *wire) inputs() map[string]string {

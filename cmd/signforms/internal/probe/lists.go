@@ -67,18 +67,30 @@ func (r *run) sizes(ctx context.Context) {
 	if one.ok() && hundred.refused() {
 		r.most = r.search(ctx, 1, assumedLimit)
 	}
+	r.pageSize(ctx)
+}
+
+// pageSize judges the page without a limit by two answers: the account may have grown, and replicas may have other sizes.
+func (r *run) pageSize(ctx context.Context) {
 	n := len(r.first.records)
-	if 0 < n && n < len(r.sample) {
-		r.documents(ctx, params{Page: 1}) // of a replica that may have another size
+	if n == 0 {
+		return
 	}
-	switch {
-	case n == 0:
-	case n > assumedSize:
-		r.say("page size", Differs, "at least %d documents", n)
-	case n < len(r.sample):
-		r.check("page size", n == assumedSize, "%d documents, of at least %d", n, len(r.sample))
-	default:
+	if n == len(r.sample) && n <= assumedSize {
 		r.say("page size", CannotTell, "no more than %d documents were seen", n)
+		return
+	}
+	again := r.documents(ctx, params{Page: 1})
+	if len(again.records) < n && shared(again.records, r.first.records) == 0 { // it may be the second page
+		again = r.documents(ctx, params{})
+	}
+	if m := len(again.records); m != n {
+		r.say("page size", CannotTell, "%d documents, and another time %d", n, m)
+		return
+	}
+	r.check("page size", n == assumedSize, "%d documents, of at least %d", n, len(r.sample))
+	if n != assumedSize && n < len(r.sample) {
+		r.report.Profile.PageSize = n
 	}
 }
 

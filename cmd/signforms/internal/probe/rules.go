@@ -170,17 +170,6 @@ var rules = []rule{
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
-	{facts: []string{"page size"}, look: func(t *tally, a answer) {
-		n, size := len(a.records), len(t.first.records)
-		first := a.in["page"] == "" || a.in["page"] == "1" && t.holds("pages")
-		if a.only("page", "sortOrder") && n > 0 {
-			t.see(a.id, n == size || !first && n < size, fmt.Sprintf("%d documents", n))
-		}
-	}, then: func(r *run, t *tally) {
-		if n := len(r.first.records); len(t.against) == 0 && 0 < n && n < len(r.sample) && n != assumedSize {
-			r.report.Profile.PageSize = n
-		}
-	}},
 	{facts: []string{"default order"}, look: sorted("", 1)},
 	{facts: []string{"sort orders"}, look: func(t *tally, a answer) {
 		sorted("asc", -1)(t, a)

@@ -87,6 +87,18 @@ var notAlways = []another{
 			q.Set("sortOrder", "asc")
 		}
 	}), []string{"default order"}, nil},
+	{"the second page of 300 the other way round", turned("", "2"), []string{"default order"}, nil},
+	{"the second page of asc the other way round", turned("asc", "2"), []string{"sort orders"}, []string{"pages"}},
+	{"archived documents in another status", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		for _, d := range body["documents"].([]any) {
+			if q.Get("archive") == "true" {
+				d.(fakeDocument)["status"] = "AWAITING"
+			}
+		}
+	}), []string{"status in progress"}, nil},
+	{"an account that grows from 8", func(f *imitation) {
+		f.n, f.ask = 8, func(*http.Request) { f.n++ }
+	}, nil, nil},
 	{"replicas of other page sizes", func(f *imitation) {
 		asking(func(q url.Values) {
 			if !q.Has("limit") && f.count%2 == 0 {
@@ -188,6 +200,18 @@ func middle(edit func(fakeDocument)) func(*imitation) {
 	}
 }
 
+// turned turns one page of 300 documents round.
+func turned(order, page string) func(*imitation) {
+	return func(f *imitation) {
+		f.n = 300
+		edited(func(_ *imitation, q url.Values, body map[string]any) {
+			if q.Get("sortOrder") == order && q.Get("page") == page && q.Get("limit") == "100" {
+				slices.Reverse(body["documents"].([]any))
+			}
+		})(f)
+	}
+}
+
 func redirecting(where func(*http.Request) bool) func(*imitation) {
 	return func(f *imitation) {
 		f.gate = func(r *http.Request) error {
@@ -232,7 +256,7 @@ func TestLiteralsThatAnAnswerContradicts(t *testing.T) {
 			is(f)
 			rep, err := probed(t, f, false)
 			require.NoError(t, err)
-			require.NotEmpty(t, factsWith(rep, probe.Differs), show(rep))
+			require.Contains(t, factsWith(rep, probe.Holds), "list documents", show(rep))
 			require.Equal(t, signformstest.Profile{}, rep.Profile)
 		})
 	}
