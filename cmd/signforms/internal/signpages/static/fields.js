@@ -27,6 +27,7 @@ form?.addEventListener("input", ({ target }) => {
 	if (field.image) {
 		if (target === field.input && target.value) field.image.value = "";
 		field.input.required = field.required && !field.image.value;
+		field.element.querySelector("[data-draw]").textContent = field.image.value ? "Change the drawing" : "Draw instead";
 	}
 	field.place?.show();
 	follow();
