@@ -137,7 +137,9 @@ async function api(template: string) {
 await ok(control.GET("/status"));
 await ok(control.GET("/credentials"));
 await ok(control.POST("/api-keys"));
-await ok(control.POST("/workspaces"));
+const suite = await ok(control.POST("/workspaces", { body: { name: "suite", lifetime: "1h" } }));
+await ok(control.GET("/workspaces"));
+await status(204, control.DELETE("/workspaces/{id}", at(suite.id)));
 const template = await templates();
 await documents();
 await forms();

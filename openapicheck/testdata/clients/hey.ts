@@ -124,7 +124,9 @@ async function api(template: string) {
 await control.getStatus({ throwOnError });
 await control.getCredentials({ throwOnError });
 await control.addApiKey({ throwOnError });
-await control.addWorkspace({ throwOnError });
+const { data: suite } = await control.addWorkspace({ body: { name: "suite", lifetime: "1h" }, throwOnError });
+await control.listWorkspaces({ throwOnError });
+await control.removeWorkspace(at(suite.id));
 const template = await templates();
 await documents();
 await forms();

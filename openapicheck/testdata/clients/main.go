@@ -33,7 +33,9 @@ func main() {
 	answer(c.GetStatusWithResponse(ctx))
 	answer(c.GetCredentialsWithResponse(ctx))
 	answer(c.AddAPIKeyWithResponse(ctx))
-	answer(c.AddWorkspaceWithResponse(ctx))
+	suite := answer(c.AddWorkspaceWithResponse(ctx, control.NewWorkspace{Name: new("suite")})).JSON201
+	answer(c.ListWorkspacesWithResponse(ctx, nil))
+	answer(c.RemoveWorkspaceWithResponse(ctx, suite.Id.String()))
 	template := templates(c)
 	documents(c)
 	forms(c, s)
