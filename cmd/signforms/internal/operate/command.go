@@ -18,6 +18,7 @@ import (
 // target is the running sandbox that a command acts on.
 type target struct {
 	url, token string
+	workspace  string // its id or name; empty: the first
 	json       bool
 }
 
@@ -25,13 +26,17 @@ type target struct {
 // prints it for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
 	var s target
-	f := cmd.Flags()
-	f.StringVar(&s.url, "url", sandbox.DefaultURL, "where the sandbox is")
-	f.StringVar(&s.token, "token", "", "the token that the sandbox was started with")
+	s.addWorkspace(cmd)
+	return s.command(cmd, work)
+}
+
+// command is newSandboxCommand for a command that acts on the whole program.
+func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+	s.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := control.NewClient(s.url, s.token)
+		client, err := s.client()
 		if err != nil {
-			return cli.UsageError("--url: %w", err)
+			return err
 		}
 		result, text, err := work(cmd, args, client)
 		if err = s.explain(err); errors.Is(err, control.ErrNoSandbox) {
@@ -47,17 +52,38 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 	}
 	cli.BindEnv(sandbox.Env, cmd)
 	cmd.SetFlagErrorFunc(flagError)
-	f.BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
+	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
 }
 
 // flagError refuses the flags that choose a service with what a command on a sandbox has instead.
 func flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if ok && slices.Contains([]string{"sandbox", "base-url", "account", "settings", "api-key-file", "workspace"}, unknown.GetSpecifiedName()) {
+	if ok && slices.Contains([]string{"sandbox", "base-url", "account", "settings", "api-key-file"}, unknown.GetSpecifiedName()) {
 		return fmt.Errorf("--%s is not a flag of %s, which works only on a sandbox: say with --url where it is", unknown.GetSpecifiedName(), cmd.CommandPath())
 	}
 	return cli.FlagError(cmd, err)
+}
+
+func (s *target) addWorkspace(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.workspace, "workspace", "", "`id` or name of the workspace (default: the first)")
+}
+
+func (s *target) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.url, "url", sandbox.DefaultURL, "where the sandbox is")
+	f.StringVar(&s.token, "token", "", "the token that the sandbox was started with")
+}
+
+func (s *target) client() (*control.Client, error) {
+	client, err := control.NewClient(s.url, s.token)
+	if err != nil {
+		return nil, cli.UsageError("--url: %w", err)
+	}
+	if s.workspace != "" {
+		client = client.In(s.workspace)
+	}
+	return client, nil
 }
 
 // explain adds to an error what the user can do about it.

@@ -65,8 +65,8 @@ webhooks of its own to the sandbox and removes them at its end, unless it is kil
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&l.sandbox.url, "url", sandbox.DefaultURL, "where the sandbox is")
-	f.StringVar(&l.sandbox.token, "token", "", "the token that the sandbox was started with")
+	l.sandbox.addWorkspace(cmd)
+	l.sandbox.addFlags(cmd)
 	cli.BindEnv(sandbox.Env, cmd)
 	cmd.SetFlagErrorFunc(flagError)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
@@ -87,8 +87,8 @@ func (l *listener) run(cmd *cobra.Command) error {
 		}
 	}
 	var err error
-	if l.client, err = control.NewClient(l.sandbox.url, l.sandbox.token); err != nil {
-		return cli.UsageError("--url: %w", err)
+	if l.client, err = l.sandbox.client(); err != nil {
+		return err
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()

@@ -44,7 +44,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
-	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID)")
+	f.StringVar(&c.workspace, "workspace", "", "id of the workspace (default $SIGNFORMS_WORKSPACE_ID); with --sandbox, id or name of one of its workspaces (default $"+sandbox.Env+"WORKSPACE, or else the first)")
 	f.StringVar(&c.keyFile, "api-key-file", "", "`file` with the API key (default $SIGNFORMS_API_KEY_FILE; without one, the key is $SIGNFORMS_API_KEY)")
 	f.StringVar(&c.settings, "settings", "", "`file` with accounts: address, workspace, endpoints and where the key is (default $SIGNFORMS_SETTINGS, or else signforms/accounts.json in the user's folder of settings)")
 	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
@@ -190,16 +190,16 @@ func (c *connection) askSandbox() error {
 	if err != nil {
 		return cli.UsageError("--sandbox: %w", err)
 	}
+	if workspace := cmp.Or(c.workspace, os.Getenv(sandbox.Env+"WORKSPACE")); workspace != "" {
+		client = client.In(workspace)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var found control.Credentials
 	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
 		return sandbox.Explain(err, c.sandbox, token, "--sandbox=URL", "")
 	}
-	c.baseURL, c.apiKey = c.sandbox, found.APIKey
-	if c.workspace == "" {
-		c.workspace = found.WorkspaceID
-	}
+	c.baseURL, c.apiKey, c.workspace = c.sandbox, found.APIKey, found.WorkspaceID
 	return nil
 }
 
