@@ -84,7 +84,7 @@ func TestCommandsOnASandboxSaySo(t *testing.T) {
 	}
 	each(newRoot(hasty))
 	s := newService(t, nil)
-	for _, flag := range []string{"--sandbox", "--base-url=" + s.URL, "--account=x", "--settings=x", "--api-key-file=x", "--workspace=x"} {
+	for _, flag := range []string{"--sandbox", "--base-url=" + s.URL, "--account=x", "--settings=x", "--api-key-file=x"} {
 		_, stderr, code := execute(t, "forms", "list", flag)
 		require.Equal(t, cli.ExitUsage, code)
 		require.Contains(t, stderr, "is not a flag of signforms forms list, which works only on a sandbox: say with --url where it is")

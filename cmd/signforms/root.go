@@ -43,6 +43,7 @@ func commands(onService service.Commands) (all []*cobra.Command) {
 	group(onTheService, onService.Accounts()...)
 	group(onTheService, onService.Probe())
 	group(onASandbox, serve.Command(version()), serve.Check(), serve.Backup(), operate.Ready(), operate.Status(), operate.Seed(), operate.Reset(),
+		operate.Workspaces(),
 		operate.Clock(), operate.Webhooks(), operate.Listen(), operate.Trigger())
 	group(onDeliveries, receive.Command(), receive.Webhook())
 	return append(all, newVersion(), newManual())

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -18,8 +19,9 @@ type Config struct {
 	Data    string // where the state is: a file's path, or "memory"
 	Seed    *Seed  // the records after a reset; nil: none
 
-	Workspaces Workspaces // of the program
-	Prefix     string     // begins the addresses of the server's relays; see Options.Prefix of the server
+	Workspaces Workspaces    // of the program
+	Readers    *atomic.Int64 // how many clients read events or wait in all workspaces together
+	Prefix     string        // begins the addresses of the server's relays; see Options.Prefix of the server
 
 	// Inspect returns the pages of an uploaded PDF, or why it is refused.
 	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
@@ -36,7 +38,9 @@ type API struct {
 }
 
 // New returns the interface of a workspace.
-func New(c Config) *API { return &API{Config: c, server: c.Server, relays: newRelays()} }
+func New(c Config) *API {
+	return &API{Config: c, server: c.Server, relays: newRelays(), feeds: feeds{all: cmp.Or(c.Readers, new(atomic.Int64))}}
+}
 
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -102,6 +106,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 		w.WriteHeader(http.StatusNoContent)
 	case created:
 		writeJSON(w, http.StatusCreated, result.body)
+	case late:
+		writeJSON(w, http.StatusRequestTimeout, result.body)
 	default:
 		writeJSON(w, http.StatusOK, result)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signforms/signforms-go/signformstest"
@@ -17,7 +18,7 @@ const (
 	gatherFor = 50 * time.Millisecond
 	// maxWaitingEvents is how many events wait for a feed to encode them, and about how many are kept for readers that are behind.
 	maxWaitingEvents = 8192
-	// maxReaders is how many readers of events a sandbox has at a time.
+	// maxReaders is how many readers of events a program has at a time.
 	maxReaders = 1000
 )
 
@@ -26,6 +27,7 @@ type feeds struct {
 	mu      sync.Mutex
 	feed    *feed
 	readers int
+	all     *atomic.Int64 // readers of all workspaces
 }
 
 // feed passes what happens on to all readers. It encodes each event once, in its own goroutine, and gathers them into batches.
@@ -69,8 +71,9 @@ type reader struct {
 func (fs *feeds) join(server *signformstest.Server, kind string) (*reader, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if fs.readers == maxReaders {
-		return nil, failure(http.StatusServiceUnavailable, "busy", "%d clients read the sandbox's events, and there may be no more: end one", maxReaders)
+	if fs.all.Add(1) > maxReaders {
+		fs.all.Add(-1)
+		return nil, failure(http.StatusServiceUnavailable, "busy", "%d clients read the sandbox's events or wait, and there may be no more: end one", maxReaders)
 	}
 	if fs.feed == nil {
 		watched, stop := server.Watch(maxWaitingEvents)
@@ -94,6 +97,7 @@ func (fs *feeds) join(server *signformstest.Server, kind string) (*reader, error
 func (fs *feeds) leave() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	fs.all.Add(-1)
 	if fs.readers--; fs.readers == 0 {
 		close(fs.feed.unused)
 		fs.feed = nil

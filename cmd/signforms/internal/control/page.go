@@ -64,6 +64,19 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	return n
 }
 
+// duration returns a length of time of more than 0 and at most most, or 0 when it is not given.
+func (q *query) duration(name string, most time.Duration) time.Duration {
+	text := q.text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := ParseDuration(text)
+	if err != nil || d <= 0 || time.Duration(d) > most {
+		q.fail("%s is %q: it must be a length of time as in 10s, at most %v", name, text, most)
+	}
+	return time.Duration(d)
+}
+
 func (q *query) time(name string) (t time.Time) {
 	if text := q.text(name); text != "" {
 		var err error

@@ -34,7 +34,7 @@ var routes = []struct {
 	{"GET /forms/{id}/responses", (*API).listResponses},
 	{"GET /responses/{id}", (*API).getResponse},
 
-	{"GET /documents", (*API).listDocuments},
+	{"GET /documents", waiting((*API).listDocuments)},
 	{"POST /documents", taking((*API).addDocument)},
 	{"GET /documents/{id}", (*API).getDocument},
 	{"POST /documents/{id}/view", taking((*API).view)},
@@ -65,11 +65,11 @@ var routes = []struct {
 	{"DELETE /relays/{id}", bare((*API).closeRelay)},
 	{"POST /relays/{id}/attempts/{attempt}", taking((*API).reportAttempt)},
 
-	{"GET /deliveries", (*API).listDeliveries},
+	{"GET /deliveries", waiting((*API).listDeliveries)},
 	{"GET /deliveries/{id}", (*API).getDelivery},
 	{"POST /deliveries/{id}/resend", onRecord((*signformstest.Server).Resend)},
-	{"GET /requests", (*API).listRequests},
-	{"GET /messages", (*API).listMessages},
+	{"GET /requests", waiting((*API).listRequests)},
+	{"GET /messages", waiting((*API).listMessages)},
 	{"GET /audit", (*API).listAudit},
 
 	{"GET /faults", (*API).listFaults},

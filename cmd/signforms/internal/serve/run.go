@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	all := &workspaces{
 		options: signformstest.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
 		store:   store,
-		control: control.Config{Version: f.version, Data: data, Inspect: finisher.pdfs.Inspect},
+		control: control.Config{Version: f.version, Data: data, Inspect: finisher.pdfs.Inspect, Readers: new(atomic.Int64)},
 		parts:   func(w *workspace) parts { return f.parts(w, finisher.another(), data, o.Logger) },
 	}
 	defer all.close()

@@ -1,0 +1,89 @@
+package control
+
+import (
+	"net/http"
+	"time"
+)
+
+const (
+	// maxWait is how long a list may be waited for.
+	maxWait = time.Minute
+	// lookAgain is the pause after which a list is read although no event came: a document expires by the clock alone.
+	lookAgain = time.Second
+)
+
+// waiting wraps a list so that it can wait for items that match: with wait=10s, until there are as many as count says, 1 by default.
+func waiting(list handler) handler {
+	return func(a *API, r *http.Request) (any, error) {
+		q := readQuery(r)
+		wait, count := q.duration("wait", maxWait), q.number("count", 1, 1, maxLimit)
+		if wait == 0 && q.values.Has("count") {
+			q.fail("count is for a wait: say how long too, as in wait=10s")
+		}
+		rest := r.Clone(r.Context())
+		for _, name := range []string{"wait", "count"} {
+			if len(q.values[name]) > 1 {
+				q.fail("%s is given %d times: give it once", name, len(q.values[name]))
+			}
+			q.values.Del(name)
+		}
+		if q.err != nil {
+			return nil, q.err
+		}
+		rest.URL.RawQuery = q.values.Encode()
+		found, err := list(a, rest)
+		if wait == 0 || err != nil || found.(counted).count() >= count {
+			return found, err
+		}
+		return a.wait(rest, wait, count, list)
+	}
+}
+
+// wait reads a list after all that happens, until it has as many items, or the time or the request is over.
+func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler) (any, error) {
+	reader, err := a.feeds.join(a.server, "")
+	if err != nil {
+		return nil, err
+	}
+	defer a.feeds.leave()
+	over, again := time.NewTimer(wait), time.NewTicker(lookAgain)
+	defer over.Stop()
+	defer again.Stop()
+	for {
+		_, some, news := reader.take()
+		for some { // up to what happens next
+			_, some, news = reader.take()
+		}
+		found, err := list(a, r)
+		if err != nil || found.(counted).count() >= count {
+			return found, err
+		}
+		select {
+		case <-news: // nil when the server closes, which ends r's context
+		case <-again.C:
+		case <-over.C:
+			n := found.(counted).count()
+			return found.(counted).late(failure(http.StatusRequestTimeout, "timeout", "after %v there are %d that match, not %d", wait, n, count)), nil
+		case <-r.Context().Done():
+			return nil, failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops, or its workspace was removed")
+		}
+	}
+}
+
+// counted is a page of a list, of whatever.
+type counted interface {
+	count() int
+	late(*Error) any
+}
+
+func (p *Page[T]) count() int { return p.Total }
+
+// late is an answer with status 408.
+type late struct{ body any }
+
+func (p *Page[T]) late(e *Error) any {
+	return late{struct {
+		Error *Error `json:"error"`
+		*Page[T]
+	}{e, p}}
+}
