@@ -7,6 +7,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -32,13 +33,20 @@ const maxBody = 32 << 20
 type Options struct {
 	PublicURL string    // the URL in clients, links and payloads
 	Events    string    // path of the stream of events
+	Base      string    // path of the console in a browser, with a slash at both ends; default Prefix, where New serves it in any case
 	Data      string    // where the state is kept, as shown to people
 	Profile   []Setting // readings of the interface that differ from the default
 	Logger    *slog.Logger
 
+	// Workspaces, unless nil, returns the consoles of all workspaces of the program, this one's included.
+	Workspaces func() []Workspace
+
 	// Inspect refuses an uploaded PDF that cannot be signed.
 	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
 }
+
+// Workspace is the console of a workspace.
+type Workspace struct{ Name, Base string }
 
 // Setting is a reading of the interface, as written for --profile.
 type Setting struct{ Name, Value string }
@@ -62,6 +70,7 @@ var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, 
 type console struct {
 	server  *signformstest.Server
 	options Options
+	own     *template.Template // templates, with the address of this console
 }
 
 // page is one page of the console.
@@ -77,12 +86,13 @@ type frame struct {
 	page
 	Assets, Events, Self, Section string
 	Problem, Done                 string
+	Workspaces                    []Workspace
 }
 
 // A show makes a page. An act does something and returns the address of the next page.
 type (
 	show func(*console, *http.Request) (page, error)
-	act  func(*console, *http.Request) (next string, err error)
+	act  func(*console, *http.Request) (next string, err error) // next is below the console's address
 )
 
 // errNoSuchRecord is the error of a page whose record is unknown.
@@ -90,7 +100,12 @@ var errNoSuchRecord = errors.New("there is no such record: it may have been dele
 
 // New returns the handler of everything below Prefix, except the control API. It is safe for concurrent use.
 func New(server *signformstest.Server, opts Options) http.Handler {
-	c := &console{server: server, options: opts}
+	opts.Base = cmp.Or(opts.Base, Prefix)
+	if opts.Workspaces == nil {
+		opts.Workspaces = func() []Workspace { return nil }
+	}
+	c := &console{server: server, options: opts, own: template.Must(templates.Clone())}
+	c.own.Funcs(template.FuncMap{"base": func() string { return opts.Base }})
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetPath+"/style.css", look.Static("text/css; charset=utf-8", look.Style+consoleCSS))
 	mux.Handle("GET "+assetPath+"/console.js", look.Static("text/javascript; charset=utf-8", consoleJS))
@@ -175,11 +190,11 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 		c.show(w, r, again, http.StatusUnprocessableEntity, sentence(err))
 		return
 	}
-	http.Redirect(w, r, next, http.StatusSeeOther)
+	http.Redirect(w, r, c.options.Base+next, http.StatusSeeOther)
 }
 
-// done returns the address of a page that says what was done.
-func done(path, what string) string { return Prefix + path + "?done=" + url.QueryEscape(what) }
+// done returns the address, below the console's, of a page that says what was done.
+func done(path, what string) string { return path + "?done=" + url.QueryEscape(what) }
 
 // sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
@@ -201,11 +216,11 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{
-		page: p, Assets: assetPath, Events: c.options.Events, Self: r.URL.RequestURI(), Section: section, Problem: problem,
-		Done: sayings[r.URL.Query().Get("done")],
+		page: p, Assets: assetPath, Events: c.options.Events, Section: section, Problem: problem, Done: sayings[r.URL.Query().Get("done")],
+		Self: c.options.Base + strings.TrimPrefix(r.URL.RequestURI(), Prefix), Workspaces: c.options.Workspaces(),
 	}
 	var out bytes.Buffer
-	if err := templates.ExecuteTemplate(&out, p.name+".html", f); err != nil {
+	if err := c.own.ExecuteTemplate(&out, p.name+".html", f); err != nil {
 		c.options.Logger.Error("a page of the console cannot be shown", "page", p.name, "err", err)
 		http.Error(w, "This page cannot be shown. The sandbox's log says why.", http.StatusInternalServerError)
 		return

@@ -18,6 +18,7 @@ import (
 
 // functions are the functions that templates can call.
 var functions = template.FuncMap{
+	"base":   func() string { return Prefix }, // New replaces it
 	"at":     at,
 	"body":   body,
 	"header": header,

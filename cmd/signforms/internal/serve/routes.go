@@ -9,12 +9,11 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
 )
 
 // parts returns the pages for people, and what makes finished files.
-func (f *serveFlags) parts(w *workspace, own *finisher, data string, log *slog.Logger) parts {
+func (f *serveFlags) parts(all *workspaces, w *workspace, own *finisher, data string, log *slog.Logger) parts {
 	p := parts{begin: own.begin}
 	if !f.plainPDFs {
 		p.finish = own.finish
@@ -24,7 +23,7 @@ func (f *serveFlags) parts(w *workspace, own *finisher, data string, log *slog.L
 	})
 	p.pages = sync.OnceValue(func() http.Handler {
 		return console.New(w.server, console.Options{
-			PublicURL: w.server.PublicURL, Events: control.Prefix + "/events", Data: data, Profile: settings(f.profile), Inspect: own.pdfs.Inspect,
+			PublicURL: w.server.PublicURL, Events: w.base() + "api/v1/events", Base: w.base(), Workspaces: all.consoles, Data: data, Profile: settings(f.profile), Inspect: own.pdfs.Inspect,
 			Logger: log,
 		})
 	})

@@ -60,11 +60,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if f.denyPrivate {
 		o.DialWebhook = dialPublic(ownAddress)
 	}
-	all := &workspaces{
+	var all *workspaces
+	all = &workspaces{
 		options: signformstest.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
 		store:   store,
 		control: control.Config{Version: f.version, Data: data, Inspect: finisher.pdfs.Inspect, Readers: new(atomic.Int64)},
-		parts:   func(w *workspace) parts { return f.parts(w, finisher.another(), data, o.Logger) },
+		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },
 	}
 	defer all.close()
 	if err := all.begin(ctx, *o, seed.Seed); err != nil {

@@ -73,9 +73,14 @@ func ready(w http.ResponseWriter, open *workspaces) {
 }
 
 func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
+	asked := r.URL.EscapedPath()
 	workspace, r, err := open.find(r)
 	if err != nil {
 		control.WriteError(w, err)
+		return
+	}
+	if r.URL.Path == "/_" { // the console of a workspace
+		http.Redirect(w, r, asked+"/", http.StatusSeeOther)
 		return
 	}
 	if !isOwn(r.URL.Path) {

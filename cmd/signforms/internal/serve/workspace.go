@@ -58,6 +58,14 @@ func (w *workspace) usedAt() time.Time {
 	return time.UnixMilli(w.lastUse.Load()).UTC()
 }
 
+// base is the path of the console, below which the control interface is too.
+func (w *workspace) base() string {
+	if w.id == "" {
+		return console.Prefix
+	}
+	return control.WorkspacePrefix + w.id + "/"
+}
+
 // ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count as a use.
 func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path

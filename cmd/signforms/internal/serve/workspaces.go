@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
@@ -247,6 +248,19 @@ func (ws *workspaces) List() []control.Workspace {
 	for _, w := range ws.others {
 		if w.opened {
 			all = append(all, ws.describe(w))
+		}
+	}
+	return all
+}
+
+// consoles returns the consoles of the open workspaces, in the order of List.
+func (ws *workspaces) consoles() []console.Workspace {
+	ws.mu.RLock()
+	defer ws.mu.RUnlock()
+	all := []console.Workspace{{Name: "first", Base: console.Prefix}}
+	for _, w := range ws.others {
+		if w.opened {
+			all = append(all, console.Workspace{Name: cmp.Or(w.Name, w.id), Base: w.base()})
 		}
 	}
 	return all

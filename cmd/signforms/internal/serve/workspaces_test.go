@@ -29,12 +29,13 @@ func open(t testing.TB, store *sqlitestore.Store, network *signformstest.Network
 	f := &serveFlags{plainPDFs: true}
 	log := slog.New(slog.DiscardHandler)
 	site := newSite(newHostCheck("", []string{"service.test"}), newTokenCheck("", true), "")
-	all := &workspaces{
+	var all *workspaces
+	all = &workspaces{
 		options: signformstest.Options{Logger: log},
 		store:   store,
 		control: control.Config{Version: "test", Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }},
 		parts: func(w *workspace) parts {
-			return f.parts(w, (&finisher{stamped: &keptFiles{}}).another(), "", log)
+			return f.parts(all, w, (&finisher{stamped: &keptFiles{}}).another(), "", log)
 		},
 	}
 	t.Cleanup(all.close)
@@ -144,6 +145,46 @@ func TestEverythingFindsItsWorkspace(t *testing.T) {
 	require.JSONEq(t, `{"items":[],"total":0}`, text)
 	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", base+"/_/w/"+all.first.server.WorkspaceID+"/api/v1/status", "")))
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", base+"/_/w/nobody/api/v1/status", "")))
+}
+
+// TestConsolesOfWorkspaces: the pages of a workspace lead to its own pages, act in it alone, and to those of the others.
+func TestConsolesOfWorkspaces(t *testing.T) {
+	all, client := open(t, nil, nil)
+	base := all.first.server.URL
+	_, text := ask(t, client, "GET", base+"/_/", "")
+	require.NotContains(t, text, "<summary>Workspace", "there is one only")
+	ann, bob := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, control.NewWorkspace{Seed: lease})
+	_, err := all.first.server.TryAddDocument(signformstest.Document{Name: "Of the first", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	require.NoError(t, err)
+	for path, names := range map[string][2]string{"/_/documents": {"Of the first", "Lease"}, "/_/w/ann/documents": {"Lease", "Of the first"}} {
+		status, text := ask(t, client, "GET", base+path, "")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, text, names[0])
+		require.NotContains(t, text, ">"+names[1]+"<")
+		require.Contains(t, text, `<a href="/_/"`)
+		require.Contains(t, text, `<a href="/_/w/`+ann.ID+`/"`)
+		require.Contains(t, text, `>`+bob.ID+`</a>`)
+	}
+	own := "/_/w/" + ann.ID + "/"
+	_, text = ask(t, client, "GET", base+own+"documents", "")
+	for _, link := range []string{`<summary>Workspace: ann</summary>`, `href="` + own + `documents/` + ann.Seeded.Documents[0] + `"`, `href="` + own + `settings"`, `hx-sse:connect="` + own + `api/v1/events"`, `hx-get="` + own + `documents"`} {
+		require.Contains(t, text, link)
+	}
+	require.NotContains(t, strings.ReplaceAll(text, `href="/_/" >first`, ""), `href="/_/"`, "no other link leads to the first")
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	r, err := http.NewRequestWithContext(t.Context(), "POST", base+own+"settings/reset", nil)
+	require.NoError(t, err)
+	answer, err := client.Do(r)
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, own+"settings?done=reset", answer.Header.Get("Location"))
+	require.Zero(t, all.named("ann").server.Counts().Documents)
+	require.Equal(t, 1, all.first.server.Counts().Documents)
+	require.Equal(t, 1, all.named(bob.ID).server.Counts().Documents)
+	answer, err = client.Get(base + "/_/w/ann")
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, "/_/w/ann/", answer.Header.Get("Location"))
 }
 
 func must(status int, _ string) int { return status }
