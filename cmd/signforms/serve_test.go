@@ -206,9 +206,11 @@ func TestTokenOpensTheControlAPI(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", "127.0.0.1:0"} {
 		s := serveInProcess(t, "--memory", "--addr", addr, "--token", "open sesame")
 		for _, given := range [][]string{nil, {"Authorization", "Basic b3BlbiBzZXNhbWU="}} {
-			status, body := s.get(t, "/_/api/v1/status", given...)
-			require.Equal(t, http.StatusUnauthorized, status)
-			require.Contains(t, body, "the token is missing: ")
+			for _, path := range []string{"/_/api/v1/status", "/_/w/" + s.WorkspaceID + "/api/v1/status"} {
+				status, body := s.get(t, path, given...)
+				require.Equal(t, http.StatusUnauthorized, status)
+				require.Contains(t, body, "the token is missing: ")
+			}
 		}
 		for _, wrong := range [][]string{{"Authorization", "Bearer open"}, {"Authorization", "Bearer"}, {"Cookie", "signforms_sandbox=old"}} {
 			status, body := s.get(t, "/_/api/v1/status", wrong...)
@@ -375,7 +377,7 @@ func TestConsoleIsClosedBehindAProxy(t *testing.T) {
 // TestEveryAnswerIsSafeByDefault: browsers do not guess the type of an answer, and run no scripts in it.
 func TestEveryAnswerIsSafeByDefault(t *testing.T) {
 	s := serveInProcess(t, "--memory")
-	for _, path := range []string{"/get-documents", "/_/api/v1/status", "/_/api/v1/nowhere", "/documents/x.pdf", "/finished/x", "/sign/x", "/form/x", "/_/", "/nowhere"} {
+	for _, path := range []string{"/get-documents", "/_/api/v1/status", "/_/api/v1/nowhere", "/documents/x.pdf", "/finished/x", "/sign/x", "/form/x", "/_/", "/_/w/x/", "/_/w/x/api/v1/status", "/nowhere"} {
 		answer, err := http.Get(s.BaseURL + path)
 		require.NoError(t, err)
 		answer.Body.Close()

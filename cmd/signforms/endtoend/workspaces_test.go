@@ -18,6 +18,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -48,6 +49,32 @@ func TestFiftyWorkspacesInParallel(t *testing.T) {
 	for _, name := range names {
 		require.NoError(t, after(t.Context(), s.client.In(name), name))
 	}
+}
+
+// TestCheckOfWorkspaces: check reads the records and files of every workspace, and says of which a problem is.
+func TestCheckOfWorkspaces(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "sandbox.db")
+	s := start(t, "--data", data, "--plain-pdfs")
+	drawn, err := pdf.Draw("Lease", nil)
+	require.NoError(t, err)
+	with := lease("Lease")
+	with.PDF = drawn
+	var w control.CreatedWorkspace
+	require.NoError(t, s.client.Post(t.Context(), "/workspaces", control.NewWorkspace{Seed: &control.Seed{Documents: []control.Document{with}}}, &w))
+	s.stop(t)
+	stdout, err := command(t, nil, "check", data)
+	require.NoError(t, err, stdout)
+	require.Contains(t, stdout, "1 PDF or picture")
+	edit(t, data, "update blob set data = 'x'")
+	stdout, err = command(t, nil, "check", data)
+	require.ErrorContains(t, err, "has 1 problem")
+	require.Contains(t, stdout, "workspace "+w.ID+": a file of document "+w.Seeded.Documents[0]+" cannot be read")
+	edit(t, data, "update document set data = replace(data, 'Lease', 'lease')")
+	stdout, err = command(t, nil, "check", data)
+	require.ErrorContains(t, err, "has 2 problems")
+	require.Contains(t, stdout, w.ID+"/"+w.Seeded.Documents[0]+" is not as it was saved")
+	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
+	require.ErrorContains(t, err, "is not as it was saved")
 }
 
 // suite sends, fails, signs, receives webhooks, moves the clock and resets in a workspace of its own.

@@ -76,10 +76,12 @@ func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.EscapedPath()
 	workspace, r, err := open.find(r)
 	if err != nil {
+		look.SecureFile(w.Header())
 		control.WriteError(w, err)
 		return
 	}
 	if r.URL.Path == "/_" { // the console of a workspace
+		look.SecureFile(w.Header())
 		http.Redirect(w, r, asked+"/", http.StatusSeeOther)
 		return
 	}
