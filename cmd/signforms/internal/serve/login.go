@@ -2,6 +2,9 @@ package serve
 
 import (
 	"net/http"
+	"net/url"
+	"path"
+	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
@@ -29,7 +32,24 @@ func loginPage(wrong string) string {
 `
 }
 
-// login shows the form for the token. For a POST with the right token it sets the cookie.
+// loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not asked for again.
+func loginFor(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return loginPath
+	}
+	return loginPath + "?next=" + url.QueryEscape(r.URL.RequestURI())
+}
+
+// afterLogin returns the page to show after the login: next, if it is a page of this console, or else the first page.
+func afterLogin(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path.Clean(u.Path), "/_/") || u.Path == loginPath {
+		return "/_/"
+	}
+	return u.RequestURI()
+}
+
+// login shows the form for the token. For a POST with the right token it sets the cookie and goes to the page asked for.
 func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	wrong := ""
@@ -39,7 +59,7 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 				Name: loginCookie, Value: c.cookie(), Path: "/_/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 				Secure: r.Header.Get("X-Forwarded-Proto") == "https",
 			})
-			http.Redirect(w, r, "/_/", http.StatusSeeOther)
+			http.Redirect(w, r, afterLogin(r.URL.Query().Get("next")), http.StatusSeeOther)
 			return
 		}
 		c.guesses.wait(r.Context(), r.RemoteAddr)

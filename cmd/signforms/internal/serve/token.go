@@ -77,7 +77,7 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 	case right:
 		next.ServeHTTP(w, r)
 	case !control.Holds(r.URL.Path):
-		http.Redirect(w, r, loginPath, http.StatusSeeOther)
+		http.Redirect(w, r, loginFor(r), http.StatusSeeOther)
 	case given:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)
 		control.WriteError(w, &control.Error{

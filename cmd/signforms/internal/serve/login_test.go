@@ -1,0 +1,38 @@
+package serve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLoginReturnsToThePageAskedFor(t *testing.T) {
+	h := guarded()
+	ask := func(r *http.Request) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.Equal(t, http.StatusSeeOther, w.Code)
+		return w.Header().Get("Location")
+	}
+	login := func(address string) string {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodPost, address, strings.NewReader(url.Values{"token": {"right"}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		return ask(r)
+	}
+	for _, page := range []string{"/_/", "/_/documents?offset=50&query=a%26b", "/_/w/1/requests"} {
+		require.Equal(t, page, login(ask(httptest.NewRequest(http.MethodGet, page, nil))))
+	}
+	require.Equal(t, loginPath, ask(httptest.NewRequest(http.MethodPost, "/_/settings/reset", nil)), "an act is not repeated")
+	for _, foreign := range []string{
+		"https://example.com/_/", "//example.com/_/", `/\example.com/_/`, `\\example.com`, "/_/../..//example.com", "/_/..//example.com", "/_/%2e%2e//example.com",
+		"javascript:alert(1)", "example.com/_/", "/sign/abc", "/_/login", "\t//example.com", "/_/\nSet-Cookie: a=b", "",
+	} {
+		require.Equal(t, "/_/", login(loginPath+"?next="+url.QueryEscape(foreign)), foreign)
+	}
+}
