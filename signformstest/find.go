@@ -108,6 +108,7 @@ func (s *Server) FindMessages(f MessageFilter) (page []Message, total int) {
 
 // RequestFilter selects API requests. Zero fields select everything.
 type RequestFilter struct {
+	ID         int64 // 0: any
 	Operation  signforms.Operation
 	StatusCode int       // of the answer
 	Misses     bool      // only those that were refused, or that have Notes
@@ -121,7 +122,7 @@ func (s *Server) FindRequests(f RequestFilter) (page []Request, total int) {
 	var match func(*api.Record) bool
 	if f != (RequestFilter{Offset: f.Offset, Limit: f.Limit}) {
 		match = func(r *api.Record) bool {
-			return (f.Operation == "" || string(r.Operation) == string(f.Operation)) && (f.StatusCode == 0 || r.Status == f.StatusCode) &&
+			return (f.ID == 0 || r.ID == f.ID) && (f.Operation == "" || string(r.Operation) == string(f.Operation)) && (f.StatusCode == 0 || r.Status == f.StatusCode) &&
 				(!f.Misses || r.Rule != "" || len(r.Notes) > 0) && !r.At.Before(f.Since)
 		}
 	}

@@ -47,12 +47,12 @@ func TestFindersAgainstWholeLogs(t *testing.T) {
 				!v.At.Before(m.Since)
 		}, offset, limit, messages, total)
 		r := signformstest.RequestFilter{
-			Operation: signforms.Operation(one("", "", string(signforms.OpVoidDocument))), StatusCode: []int{0, 0, 200, 404}[rnd.IntN(4)],
+			ID: []int64{0, 0, 0, 2}[rnd.IntN(4)], Operation: signforms.Operation(one("", "", string(signforms.OpVoidDocument))), StatusCode: []int{0, 0, 200, 404}[rnd.IntN(4)],
 			Misses: rnd.IntN(2) == 0, Since: since(), Offset: offset, Limit: limit,
 		}
 		requests, total := srv.FindRequests(r)
 		requirePage(t, srv.Requests(), func(v signformstest.Request) bool {
-			return (r.Operation == "" || v.Operation == r.Operation) && (r.StatusCode == 0 || v.StatusCode == r.StatusCode) &&
+			return (r.ID == 0 || v.ID == r.ID) && (r.Operation == "" || v.Operation == r.Operation) && (r.StatusCode == 0 || v.StatusCode == r.StatusCode) &&
 				(!r.Misses || v.Rule != "" || len(v.Notes) > 0) && !v.At.Before(r.Since)
 		}, offset, limit, requests, total)
 	}

@@ -15,24 +15,27 @@ import (
 
 // Request is one API request that was answered, or that the service tried to answer.
 type Request struct {
-	At          time.Time           `json:"at"`                  // when it arrived, by the service's clock
-	Operation   signforms.Operation `json:"operation,omitempty"` // empty: the path is not one of the service's
-	Method      string              `json:"method"`
-	Path        string              `json:"path"`                  // at most 1,000 bytes of it, as of RequestID
-	WorkspaceID string              `json:"workspaceId,omitempty"` // that the API key acts for; empty: not authenticated
-	RequestID   string              `json:"requestId,omitempty"`   // x-request-id as sent
-	Header      http.Header         `json:"header"`                // without the API key
-	Query       url.Values          `json:"query"`
-	Body        []byte              `json:"body,omitempty"`       // the first 64 KiB; nil when no body was read
-	Cut         bool                `json:"cut,omitempty"`        // Header, Query and Body were dropped since, to bound the log
-	Missing     []string            `json:"missing,omitempty"`    // required inputs that were not there
-	Notes       []string            `json:"notes,omitempty"`      // what was ignored and why, what was taken in another spelling than the published one, and other hints
-	Rule        string              `json:"rule,omitempty"`       // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
-	StatusCode  int                 `json:"status"`               // of the answer; 0: none was written
-	Code        string              `json:"code,omitempty"`       // of an error answer
-	Message     string              `json:"message,omitempty"`    // of an error answer
-	Counted     bool                `json:"counted,omitempty"`    // a reminder that counts towards the limit
-	AnswerLost  bool                `json:"answerLost,omitempty"` // the work may be done, but the client did not get the answer
+	ID           int64               `json:"id"`                  // from 1, ascending over all requests since the start
+	At           time.Time           `json:"at"`                  // when it arrived, by the service's clock
+	Operation    signforms.Operation `json:"operation,omitempty"` // empty: the path is not one of the service's
+	Method       string              `json:"method"`
+	Path         string              `json:"path"`                  // at most 1,000 bytes of it, as of RequestID
+	WorkspaceID  string              `json:"workspaceId,omitempty"` // that the API key acts for; empty: not authenticated
+	RequestID    string              `json:"requestId,omitempty"`   // x-request-id as sent
+	Header       http.Header         `json:"header"`                // without the API key and other secrets
+	Query        url.Values          `json:"query"`                 // as much of it as could be read
+	Body         []byte              `json:"body,omitempty"`        // the first 64 KiB; nil when no body was read
+	Cut          bool                `json:"cut,omitempty"`         // Header, Query, Body, AnswerHeader and Answer were dropped since, to bound the log
+	Missing      []string            `json:"missing,omitempty"`     // required inputs that were not there
+	Notes        []string            `json:"notes,omitempty"`       // what was ignored and why, what was taken in another spelling than the published one, and other hints
+	Rule         string              `json:"rule,omitempty"`        // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
+	StatusCode   int                 `json:"status"`                // of the answer; 0: none was written
+	Code         string              `json:"code,omitempty"`        // of an error answer
+	Message      string              `json:"message,omitempty"`     // of an error answer
+	Counted      bool                `json:"counted,omitempty"`     // a reminder that counts towards the limit
+	AnswerHeader http.Header         `json:"answerHeader,omitempty"`
+	Answer       []byte              `json:"answer,omitempty"`     // the first 4 KiB of the answer's body, which may hold signing links
+	AnswerLost   bool                `json:"answerLost,omitempty"` // the work may be done, but the client did not get the answer
 
 	line string
 }
@@ -42,7 +45,7 @@ type Request struct {
 func (r Request) String() string { return r.line }
 
 // Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered. The
-// newest are whole, up to about 16 MiB; the others lack Header, Query and Body, and have Cut set. Do not change what they refer
+// newest are whole, up to about 16 MiB; the others have Cut set. Do not change what they refer
 // to: it is shared with the log.
 func (s *Server) Requests() []Request {
 	return convertRecords(s.requests.records(), publicRequest)

@@ -8,12 +8,13 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-const wholeBytes = 16 << 20 // of headers, queries and bodies in a log, about
+const wholeBytes = 16 << 20 // of headers, queries, bodies and answers in a log, about
 
 // requestLog keeps the newest API requests, and the newest of these whole. A request in it is never changed, only replaced.
 type requestLog struct {
 	most   int // how many
 	mu     sync.Mutex
+	last   int64 // ID
 	all    []*api.Record
 	whole  int // so many of the newest are not cut
 	weight int // of those
@@ -22,6 +23,8 @@ type requestLog struct {
 func (l *requestLog) add(r api.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.last++
+	r.ID = l.last
 	l.all = append(l.all, &r)
 	l.whole++
 	l.weight += r.Weight()

@@ -30,6 +30,10 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 	}
 	got := slices.Collect(l.records().All())
 	require.Len(t, got, most)
+	require.Equal(t, []int64{int64(most + 6), int64(2*most + 5)}, []int64{got[0].ID, got[most-1].ID}, "from 1")
+	l.reset()
+	l.add(api.Record{})
+	require.Equal(t, int64(2*most+6), slices.Collect(l.records().All())[0].ID, "a page of an earlier request never shows another")
 	require.Equal(t, []string{fmt.Sprint(most + 5), fmt.Sprint(2*most + 4)}, []string{got[0].RequestID, got[most-1].RequestID})
 	require.LessOrEqual(t, len(l.all), most+most/8)
 }

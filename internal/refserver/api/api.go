@@ -20,6 +20,7 @@ const mediaJSON = "application/json"
 const (
 	MaxBody     = 10 << 20 // the largest request body that is read
 	maxRecorded = 64 << 10 // of a body in a Record
+	maxAnswer   = 4 << 10  // of an answer's body in a Record
 )
 
 // Options are what an API needs. Store and IDs are required.
@@ -65,6 +66,7 @@ type Call struct {
 	record      *Record
 	key         string
 	workspaceID string
+	malformed   error // of the query
 	input       input
 }
 
@@ -81,6 +83,7 @@ func (c *Call) Names(id string) bool {
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{record: newRecord(r, a.Store.Now())}
+	c.record.Query, c.malformed = url.ParseQuery(r.URL.RawQuery)
 	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
@@ -188,11 +191,9 @@ func (a *API) RestoreLimits() {
 
 // read reads the request's inputs.
 func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
+	if c.malformed != nil {
 		return &badInput{problems: []string{"The query is malformed: its values must be percent-encoded, and its pairs separated by &"}}
 	}
-	c.record.Query = query
 	if c.route.Inputs&InQuery != 0 {
 		c.input.query = c.record.Query
 	}
@@ -307,7 +308,7 @@ func write(w http.ResponseWriter, status int, media string, body []byte) {
 
 // finish decides what a reminder counts for and hands the record to the log.
 func (a *API) finish(c *Call, w *answerWriter, lost bool) {
-	c.record.Status, c.record.AnswerLost = w.status, lost
+	c.record.Status, c.record.AnswerHeader, c.record.Answer, c.record.AnswerLost = w.status, w.sent, w.beginning, lost
 	refused := w.status >= 400 && w.status < 500
 	if c.record.Counted && (w.status == http.StatusTooManyRequests || refused && a.Profile.FreeRefusedReminders) {
 		a.arrivals.Lock()
@@ -321,23 +322,26 @@ func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 	}
 }
 
-// answerWriter remembers the status. Unwrap lets http.ResponseController, and so faults, reach the connection.
+// answerWriter remembers the answer. Unwrap lets http.ResponseController, and so faults, reach the connection.
 type answerWriter struct {
 	http.ResponseWriter
-	status int
+	status    int
+	sent      http.Header
+	beginning []byte // of the body
 }
 
 func (w *answerWriter) WriteHeader(status int) {
 	if w.status == 0 {
-		w.status = status
+		w.status, w.sent = status, w.Header().Clone()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *answerWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.status, w.sent = http.StatusOK, w.Header().Clone()
 	}
+	w.beginning = append(w.beginning, b[:min(len(b), maxAnswer-len(w.beginning))]...)
 	return w.ResponseWriter.Write(b)
 }
 

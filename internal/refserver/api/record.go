@@ -14,24 +14,27 @@ import (
 // Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
 // holds no API key. Its String holds neither a value that the client sent nor a link's secret, so it can be printed anywhere.
 type Record struct {
-	At          time.Time // when it arrived, by the service's clock
-	Operation   Operation // empty: the path is not one of the service's
-	Method      string
-	Path        string
-	WorkspaceID string // of the key; empty: not authenticated
-	RequestID   string // x-request-id, as sent
-	Header      http.Header
-	Query       url.Values
-	Body        []byte   // the first 64 KiB as received; nil when it was not read
-	Missing     []string // required inputs that were not there
-	Notes       []string // what was ignored, and other hints
-	Rule        string   // that refused it; empty: none
-	Status      int      // of the answer; 0: none was written
-	Code        string   // of an error answer
-	Message     string   // of an error answer
-	Counted     bool     // a reminder that counts towards the limit
-	AnswerLost  bool     // the work may be done, but the client did not get the answer
-	IsCut       bool     // Header, Query and Body are gone: see Cut
+	ID           int64     // given by the log
+	At           time.Time // when it arrived, by the service's clock
+	Operation    Operation // empty: the path is not one of the service's
+	Method       string
+	Path         string
+	WorkspaceID  string // of the key; empty: not authenticated
+	RequestID    string // x-request-id, as sent
+	Header       http.Header
+	Query        url.Values // as much as could be read
+	Body         []byte     // the first 64 KiB as received; nil when it was not read
+	Missing      []string   // required inputs that were not there
+	Notes        []string   // what was ignored, and other hints
+	Rule         string     // that refused it; empty: none
+	Status       int        // of the answer; 0: none was written
+	Code         string     // of an error answer
+	Message      string     // of an error answer
+	Counted      bool       // a reminder that counts towards the limit
+	AnswerLost   bool       // the work may be done, but the client did not get the answer
+	AnswerHeader http.Header
+	Answer       []byte // the first 4 KiB of the answer's body
+	IsCut        bool   // what takes the most room is gone: see Cut
 
 	reason string // Message without what the client sent
 }
@@ -65,16 +68,16 @@ func firstSegment(path string) string {
 	return "/" + first
 }
 
-// Cut returns the record without what takes the most room: Header, Query and Body.
+// Cut returns the record without what takes the most room: Header, Query, Body, AnswerHeader and Answer.
 func (r Record) Cut() Record {
-	r.Header, r.Query, r.Body, r.IsCut = nil, nil, nil, true
+	r.Header, r.Query, r.Body, r.AnswerHeader, r.Answer, r.IsCut = nil, nil, nil, nil, nil, true
 	return r
 }
 
 // Weight is about how many bytes Cut frees.
 func (r Record) Weight() int {
-	n := cap(r.Body)
-	for _, m := range []map[string][]string{r.Header, r.Query} {
+	n := cap(r.Body) + cap(r.Answer)
+	for _, m := range []map[string][]string{r.Header, r.Query, r.AnswerHeader} {
 		if len(m) > 0 {
 			n += 400 // of an empty map
 		}
@@ -93,14 +96,17 @@ func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }
 
+// secretHeaders are header fields whose values are not recorded. A key in the wrong one is a common mistake, so their names are.
+var secretHeaders = []string{"X-Api-Key", "Api-Key", "Apikey", "X-Auth-Token", "Authorization", "Proxy-Authorization", "Cookie"}
+
 // newRecord begins the record of a request.
 func newRecord(r *http.Request, at time.Time) *Record {
 	header := r.Header.Clone()
-	if header.Get("x-api-key") != "" {
-		header.Set("x-api-key", "(hidden)")
+	for _, name := range secretHeaders {
+		if strings.Join(header[name], "") != "" {
+			header[name] = []string{"(hidden)"}
+		}
 	}
-	header.Del("Authorization")
-	header.Del("Cookie")
 	return &Record{
 		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: header, RequestID: beginning(r.Header.Get("x-request-id")),
 	}

@@ -73,6 +73,30 @@ func TestRecordHoldsNoSecrets(t *testing.T) {
 	require.Equal(t, "(hidden)", srv.last().Header.Get("x-api-key"))
 }
 
+func TestRecordHasTheAnswerAndWhatWasRefusedForItsPath(t *testing.T) {
+	srv := newServer(t, nil)
+	load(t, "void_document").with(func(r *request) {
+		r.Path, r.Query = "/void-documents", map[string]string{"documentId": inProgress}
+	}).with(header("Authorization", "Bearer "+apiKey)).send(srv)
+	miss := srv.last()
+	require.Equal(t, inProgress, miss.Query.Get("documentId"))
+	require.Equal(t, "(hidden)", miss.Header.Get("Authorization"), "that it was sent says why it was refused")
+	require.Equal(t, "application/json", miss.AnswerHeader.Get("Content-Type"))
+	require.JSONEq(t, `{"code":"not_found","message":"No such path. Did you mean POST /void-document?"}`, string(miss.Answer))
+
+	w := load(t, "list_documents").send(srv)
+	list := srv.last()
+	require.NotEmpty(t, w.Body.Bytes())
+	require.Equal(t, w.Body.Bytes()[:min(w.Body.Len(), 4<<10)], list.Answer)
+	require.Equal(t, w.Header(), list.AnswerHeader)
+	cut := list.Cut()
+	require.Nil(t, cut.Answer)
+	require.Nil(t, cut.AnswerHeader)
+	without := list
+	without.Answer, without.AnswerHeader = nil, nil
+	require.Greater(t, list.Weight(), without.Weight()+len(list.Answer))
+}
+
 func TestInterceptSeesTheCall(t *testing.T) {
 	type seen struct {
 		operation api.Operation

@@ -151,6 +151,7 @@ var shows = map[string]show{
 	"deliveries":      (*console).deliveries,
 	"deliveries/{id}": (*console).delivery,
 	"requests":        (*console).requests,
+	"requests/{id}":   (*console).request,
 	"messages":        (*console).messages,
 	"clock":           (*console).clock,
 	"faults":          (*console).faults,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,31 +20,21 @@ const pageSize = 50
 
 // documentList is a page of documents.
 type documentList struct {
-	Filter         signformstest.DocumentFilter
-	Documents      []signformstest.DocumentState
-	Total          int
-	First, Last    int // the positions of the shown documents in the list, from 1
-	Previous, Next int // offsets of these pages; -1: none
-	Statuses       []signforms.DocumentStatus
+	Filter    signformstest.DocumentFilter
+	Documents []signformstest.DocumentState
+	span
+	Statuses []signforms.DocumentStatus
 }
 
 func (c *console) documents(r *http.Request) (page, error) {
 	q := r.URL.Query()
-	offset, _ := strconv.Atoi(q.Get("offset")) // text that is not a number means the first page
 	f := signformstest.DocumentFilter{
 		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Query: q.Get("query"),
-		Offset: max(offset, 0), Limit: pageSize,
+		Offset: offsetIn(q), Limit: pageSize,
 	}
 	documents, total := c.server.FindDocuments(f)
 	list := documentList{
-		Filter: f, Documents: documents, Total: total, First: f.Offset + 1, Last: f.Offset + len(documents),
-		Previous: -1, Next: -1, Statuses: signforms.DocumentStatuses(),
-	}
-	if f.Offset > 0 {
-		list.Previous = max(f.Offset-pageSize, 0)
-	}
-	if list.Last < total {
-		list.Next = f.Offset + pageSize
+		Filter: f, Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: signforms.DocumentStatuses(),
 	}
 	return page{Title: "Documents", name: "documents", Live: "document", Data: list}, nil
 }

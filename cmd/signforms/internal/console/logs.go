@@ -3,8 +3,6 @@ package console
 import (
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -61,41 +59,9 @@ func sentBody(a signformstest.Attempt, d signformstest.Delivery) []byte {
 	return d.Body
 }
 
-// curl writes a request as a command for a shell. The shell expands variables that begin with $SIGNFORMS_ in header values.
-func curl(method, address string, h http.Header, body []byte) string {
-	lines := []string{"curl -X " + method + " " + shellQuote(address)}
-	names := make([]string, 0, len(h))
-	for name := range h {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if name == "Content-Length" || name == "Accept-Encoding" {
-			continue
-		}
-		value := name + ": " + strings.Join(h[name], ", ")
-		if strings.Contains(value, "$SIGNFORMS_") {
-			lines = append(lines, `-H "`+value+`"`)
-			continue
-		}
-		lines = append(lines, "-H "+shellQuote(value))
-	}
-	if len(body) > 0 {
-		lines = append(lines, "--data-raw "+shellQuote(string(body)))
-	}
-	return strings.Join(lines, " \\\n  ")
-}
-
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 func (c *console) resend(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	return done("deliveries/"+url.PathEscape(id), "resent"), c.server.Resend(id)
-}
-
-func (c *console) requests(*http.Request) (page, error) {
-	newest, _ := c.server.FindRequests(signformstest.RequestFilter{Limit: logSize})
-	return page{Title: "Requests", name: "requests", Live: "request", Data: newest}, nil
 }
 
 func (c *console) messages(*http.Request) (page, error) {

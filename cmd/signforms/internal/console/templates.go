@@ -49,7 +49,7 @@ func (c *console) sendCurl(t signformstest.TemplateState) string {
 		return "" // cannot happen for strings
 	}
 	return curl("POST", c.options.PublicURL+"/pdf-template-lambda", http.Header{
-		"Content-Type": {"application/json"}, "X-Api-Key": {"$SIGNFORMS_API_KEY"},
+		"Content-Type": {"application/json"}, "X-Api-Key": {""},
 	}, body)
 }
 

@@ -1,0 +1,100 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// hidden is what the request log has in place of a secret.
+const hidden = "(hidden)"
+
+// keptBody and keptAnswer are how many bytes of a request's and an answer's body the request log keeps.
+const (
+	keptBody   = 64 << 10
+	keptAnswer = 4 << 10
+)
+
+// span says which part of a list a page shows.
+type span struct {
+	Total, First, Last int // the positions of what is shown, from 1
+	Previous, Next     int // offsets of these pages; -1: none
+}
+
+func spanOf(offset, shown, total int) span {
+	s := span{Total: total, First: offset + 1, Last: offset + shown, Previous: -1, Next: -1}
+	if offset > 0 {
+		s.Previous = max(offset-pageSize, 0)
+	}
+	if s.Last < total {
+		s.Next = offset + pageSize
+	}
+	return s
+}
+
+// offsetIn returns where a page of a list begins. Text that is not a number means the first page.
+func offsetIn(q url.Values) int {
+	offset, _ := strconv.Atoi(q.Get("offset"))
+	return max(offset, 0)
+}
+
+type requestList struct {
+	span
+	Misses   bool
+	Requests []signformstest.Request
+}
+
+func (c *console) requests(r *http.Request) (page, error) {
+	q := r.URL.Query()
+	list, offset := requestList{Misses: q.Get("misses") == "true"}, offsetIn(q)
+	var total int
+	list.Requests, total = c.server.FindRequests(signformstest.RequestFilter{Misses: list.Misses, Offset: offset, Limit: pageSize})
+	list.span = spanOf(offset, len(list.Requests), total)
+	return page{Title: "Requests", name: "requests", Live: "request", Data: list}, nil
+}
+
+// rules are what refuses a request, as of [signformstest.Request].Rule, in words.
+var rules = map[string]string{
+	"path": "No operation has this path.", "method": "The operation has another method.", "api key": "The API key is missing or wrong.",
+	"workspace": "The header workspaceid names another workspace than that of the API key.", "limit": "There were too many reminders.",
+	"size": "The body is too large.", "media type": "The body has another media type.", "input": "An input is missing or wrong.",
+	"exists": "The record does not exist.", "status": "The record's status does not allow it.", "storage": "The change could not be saved.",
+}
+
+// requestView is one request. Its secrets are not shown.
+type requestView struct {
+	signformstest.Request
+	Why                        string // the rule that refused it, in words
+	Headers, Inputs, Sent      string
+	AnswerHeaders, AnswerBody  string
+	BodyCut, Unread, AnswerCut bool
+	Curl                       string
+}
+
+func (c *console) request(r *http.Request) (page, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	found, _ := c.server.FindRequests(signformstest.RequestFilter{ID: id})
+	if err != nil || id < 1 || len(found) == 0 {
+		return page{}, errNoSuchRecord
+	}
+	q := found[0]
+	address := c.options.PublicURL + (&url.URL{Path: q.Path}).EscapedPath()
+	if len(q.Query) > 0 {
+		address += "?" + q.Query.Encode()
+	}
+	hide := func(text string) string { return strings.ReplaceAll(text, c.server.APIKey, hidden) } // wherever the client has put it
+	view := requestView{
+		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q.Query)), Sent: hide(body(q.Body)), BodyCut: len(q.Body) == keptBody,
+		AnswerCut:     len(q.Answer) == keptAnswer,
+		Unread:        len(q.Body) == 0 && cmp.Or(q.Header.Get("Content-Length"), "0") != "0",
+		AnswerHeaders: header(q.AnswerHeader), AnswerBody: hide(body(q.Answer)), Curl: hide(curl(q.Method, address, q.Header, q.Body)),
+	}
+	return page{Title: "Request", name: "request", Data: view}, nil
+}
+
+// inputs formats a query, one input on each line.
+func inputs(q url.Values) string { return header(http.Header(q)) }

@@ -1,0 +1,89 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// call makes a request to the API, with the key if it has no other header.
+func call(t *testing.T, service *signformstest.Server, path string, header ...string) {
+	t.Helper()
+	req, err := http.NewRequest("GET", service.URL+path, nil)
+	require.NoError(t, err)
+	if header == nil {
+		header = []string{"X-Api-Key", service.APIKey}
+	}
+	req.Header.Set(header[0], header[1])
+	resp, err := service.HTTPClient().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+}
+
+// Each request can be found by paging, each miss among the misses, and each has a page.
+func TestRequestsHavePagesAndMisses(t *testing.T) {
+	service := newConsole(t)
+	for i := range 130 {
+		path := "/get-documents"
+		if i%2 == 0 {
+			path = "/get-document"
+		}
+		call(t, service, fmt.Sprintf("%s?page=%d", path, i+1))
+	}
+	follow := func(path string, want int) {
+		t.Helper()
+		var seen []string
+		for pages := 0; ; pages++ {
+			page := get(t, service, path)
+			for _, found := range regexp.MustCompile(`href="/_/(requests/\d+)"`).FindAllStringSubmatch(page, -1) {
+				seen = append(seen, found[1])
+			}
+			require.Contains(t, page, fmt.Sprintf("to %d of %d<", len(seen), want))
+			older := regexp.MustCompile(`href="(\?offset=[^"]*)">Older`).FindStringSubmatch(page)
+			if older == nil {
+				require.Equal(t, (want-1)/50, pages)
+				break
+			}
+			path = "requests" + strings.ReplaceAll(older[1], "&amp;", "&")
+		}
+		require.Len(t, seen, want)
+		require.Contains(t, get(t, service, seen[0]), fmt.Sprintf("page: %d<", map[int]int{130: 130, 65: 129}[want]))
+	}
+	follow("requests", 130)
+	follow("requests?misses=true", 65)
+	for _, unknown := range []string{"0", "131", "-1", "x", "99999999999999999999"} {
+		require.Contains(t, get(t, service, "requests/"+unknown), "There is no such record", unknown)
+	}
+}
+
+// The page of a request says what was close and why it did not match, and has the answer. It shows no key, wherever it was put.
+func TestTheNearMissOfARequest(t *testing.T) {
+	service := newConsole(t)
+	for i, c := range []struct {
+		path   string
+		header []string
+		wants  []string
+	}{
+		{path: "/v1/documents", wants: []string{"No operation has this path.", "Did you mean GET /get-documents?", ">404<", `&#34;code&#34;: &#34;not_found&#34;`}},
+		{path: "/void-document", wants: []string{"The operation has another method.", "<dd>void document</dd>", "Allow: POST"}},
+		{path: "/get-documents", header: []string{"Authorization", "Bearer " + service.APIKey},
+			wants: []string{"The API key is missing or wrong.", "missing: <code>x-api-key</code>", "Authorization: (hidden)"}},
+		{path: "/get-documents?apiKey=" + service.APIKey, header: []string{"Key", service.APIKey}, wants: []string{"apiKey: (hidden)", "Key: (hidden)"}},
+		{path: "/get-documents?documentType=PDF&docmentId=1", wants: []string{"What was wrong", "ignored query parameter &#34;docmentId&#34;", ">200<", "documentType: PDF"}},
+	} {
+		call(t, service, c.path, c.header...)
+		page := get(t, service, fmt.Sprintf("requests/%d", i+1))
+		for _, want := range c.wants {
+			require.Contains(t, page, want, c.path)
+		}
+		require.NotContains(t, page, service.APIKey, c.path)
+	}
+	call(t, service, "/get-documents?documentType=PDF")
+	require.NotContains(t, get(t, service, "requests/6"), "What was wrong")
+}
