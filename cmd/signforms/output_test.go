@@ -92,6 +92,26 @@ func TestTablesFitATerminalOf80Columns(t *testing.T) {
 	}
 }
 
+// Lists of a sandbox are whole, however many pages that takes.
+func TestListsOfASandboxAreWhole(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	seed := filepath.Join(t.TempDir(), "seed.yaml")
+	text := "forms:\n" + strings.Repeat("  - {title: Survey, fields: [{question: How?}]}\n", 1001) + "webhooks:\n" + strings.Repeat("  - {event: new_form_response, url: 'http://127.0.0.1:1'}\n", 1001)
+	require.NoError(t, os.WriteFile(seed, []byte(text), 0o600))
+	_, stderr, code := execute(t, "seed", seed)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	for _, list := range []string{"forms", "webhooks"} {
+		stdout, stderr, code := execute(t, list, "list", "--json")
+		require.Equal(t, cli.ExitOK, code, stderr)
+		records := map[string]bool{}
+		for record := range strings.Lines(stdout) {
+			records[record] = true
+		}
+		require.Len(t, records, 1001, list)
+	}
+}
+
 // A list that breaks off ends with the code of a part, after the records that came. One that fails at once fails.
 func TestListsThatEndWithAnErrorArePartial(t *testing.T) {
 	s := newService(t, nil)

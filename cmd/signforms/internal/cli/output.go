@@ -139,6 +139,17 @@ func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	return p.End()
 }
 
+// PrintItems prints records that --json prints as they are.
+func PrintItems[T any](cmd *cobra.Command, o Output, columns []Column[T], items []T) error {
+	p := NewPrinter(cmd, o, columns, func(v T) any { return v }, len(items))
+	for _, item := range items {
+		if err := p.Print(item); err != nil {
+			return err
+		}
+	}
+	return p.End()
+}
+
 func tabbed(w io.Writer, cells []string) error {
 	clean := make([]string, len(cells))
 	for i, c := range cells {

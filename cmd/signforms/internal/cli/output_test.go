@@ -46,8 +46,7 @@ func TestNoReaderOfCSVFindsAFormula(t *testing.T) {
 func TestJSONHidesNothing(t *testing.T) {
 	const name = "a\u009b31m\u007f\u202etxt.exe\u2066\u200e ünï 👩\u200d🚀"
 	for _, write := range []func(w io.Writer) error{
-		func(w io.Writer) error { return PrintJSON(w, map[string]string{name: name}) },
-		func(w io.Writer) error { return PrintJSON(w, Lines([]string{name})) },
+		func(w io.Writer) error { return EncodeJSON(w, map[string]string{name: name}, "  ") },
 		func(w io.Writer) error {
 			cmd := &cobra.Command{}
 			cmd.SetOut(w)

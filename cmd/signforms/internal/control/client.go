@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -68,6 +69,21 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, out any
 		path += "?" + query.Encode()
 	}
 	return c.do(ctx, http.MethodGet, path, nil, out)
+}
+
+// All returns every record of a list below [Prefix], page by page. When a record is added or removed meanwhile, one may come twice or
+// be missing.
+func All[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
+	for offset := 0; ; {
+		var page Page[T]
+		if err := c.Get(ctx, path, url.Values{"limit": {strconv.Itoa(maxLimit)}, "offset": {strconv.Itoa(offset)}}, &page); err != nil {
+			return nil, err
+		}
+		if all = append(all, page.Items...); page.Next <= offset {
+			return all, nil
+		}
+		offset = page.Next
+	}
 }
 
 // Post sends in as JSON, unless it is nil, and decodes the answer into out, unless that is nil.

@@ -25,6 +25,20 @@ type target struct {
 // newSandboxCommand returns a command that acts on a running sandbox. work returns what --json prints, and a function that
 // prints it for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+	return onSandbox(cmd, func(cmd *cobra.Command, args []string, c *control.Client, json bool) error {
+		result, text, err := work(cmd, args, c)
+		switch {
+		case err != nil:
+			return err
+		case json:
+			return cli.EncodeJSON(cmd.OutOrStdout(), result, "  ")
+		}
+		text(cmd.OutOrStdout())
+		return nil
+	})
+}
+
+func onSandbox(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client, json bool) error) *cobra.Command {
 	var s target
 	s.addWorkspace(cmd)
 	return s.command(cmd, work)
@@ -38,22 +52,27 @@ func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args 
 		if err != nil {
 			return err
 		}
-		result, text, err := work(cmd, args, client)
-		if err = s.explain(err); errors.Is(err, control.ErrNoSandbox) {
+		if err = s.explain(work(cmd, args, client, s.json)); errors.Is(err, control.ErrNoSandbox) {
 			return fmt.Errorf("%w; %s works only on a sandbox", err, cmd.CommandPath())
-		} else if err != nil {
-			return err
 		}
-		if s.json {
-			return cli.PrintJSON(cmd.OutOrStdout(), result)
-		}
-		text(cmd.OutOrStdout())
-		return nil
+		return err
 	}
 	cli.BindEnv(sandbox.Env, cmd)
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
+}
+
+// newSandboxList returns a command that prints every record of a list of the control interface.
+func newSandboxList[T any](cmd *cobra.Command, path string, columns []cli.Column[T]) *cobra.Command {
+	cmd.Args = cli.NoArgs
+	return onSandbox(cmd, func(cmd *cobra.Command, _ []string, c *control.Client, json bool) error {
+		all, err := control.All[T](cmd.Context(), c, path)
+		if err != nil {
+			return err
+		}
+		return cli.PrintItems(cmd, cli.Output{JSON: json}, columns, all)
+	})
 }
 
 // flagError refuses the flags that choose a service with what a command on a sandbox has instead.

@@ -2,29 +2,21 @@ package operate
 
 import (
 	"fmt"
-	"io"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // FormsList returns the command forms list.
 func FormsList() *cobra.Command {
-	return newSandboxCommand(&cobra.Command{
+	return newSandboxList(&cobra.Command{
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
 		Long: "List the forms of a running sandbox. The service itself has no operation that lists forms: it shows their ids\n" +
 			"where they are made.",
-		Args: cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var all control.Page[signformstest.FormState]
-		err := c.Get(cmd.Context(), "/forms", url.Values{"limit": {"1000"}}, &all)
-		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, formColumns, all.Items) }, err
-	})
+	}, "/forms", formColumns)
 }
 
 var formColumns = []cli.Column[signformstest.FormState]{

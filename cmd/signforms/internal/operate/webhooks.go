@@ -60,15 +60,7 @@ func familyFlag(family *signformstest.EventFamily) pflag.Value {
 }
 
 func newWebhooksList() *cobra.Command {
-	return newSandboxCommand(&cobra.Command{
-		Use:   "list",
-		Short: "List the webhooks of a running sandbox",
-		Args:  cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var all control.Page[signformstest.WebhookState]
-		err := c.Get(cmd.Context(), "/webhooks", url.Values{"limit": {"1000"}}, &all)
-		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, webhookColumns, all.Items) }, err
-	})
+	return newSandboxList(&cobra.Command{Use: "list", Short: "List the webhooks of a running sandbox"}, "/webhooks", webhookColumns)
 }
 
 var webhookColumns = []cli.Column[signformstest.WebhookState]{

@@ -43,14 +43,12 @@ neither --account nor $SIGNFORMS_ACCOUNT names another.`,
 			if err != nil {
 				return err
 			}
-			p := cli.NewPrinter(cmd, out, accountColumns, func(a accountRecord) any { return a }, len(s.Accounts))
+			var all []accountRecord
 			for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
 				a := s.Accounts[name]
-				if err := p.Print(accountRecord{name, name == s.Current(), a.BaseURL, a.Workspace, fmt.Sprint(a.APIKey)}); err != nil {
-					return err
-				}
+				all = append(all, accountRecord{name, name == s.Current(), a.BaseURL, a.Workspace, fmt.Sprint(a.APIKey)})
 			}
-			return p.End()
+			return cli.PrintItems(cmd, out, accountColumns, all)
 		},
 	}
 	cmd.Flags().StringVar(&settings, "settings", "", "`file` with the accounts (default $SIGNFORMS_SETTINGS, or else signforms/accounts.json in the user's folder of settings)")

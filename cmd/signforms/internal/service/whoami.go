@@ -70,7 +70,7 @@ that answers everybody alike.`,
 
 func (w identity) print(stdout io.Writer, asJSON bool) error {
 	if asJSON {
-		return cli.PrintJSON(stdout, w)
+		return cli.EncodeJSON(stdout, w, "  ")
 	}
 	workspace := w.Workspace + " " + w.Named.String()
 	if w.Workspace == "" {
