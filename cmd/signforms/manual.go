@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,96 +22,59 @@ func newManual() *cobra.Command {
 		Hidden: true,
 		Args:   cli.ExactlyOne("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pages := map[string]string{}
-			manPages(cmd.Root(), pages)
-			for name, script := range map[string]func(*cobra.Command, string) error{
-				"signforms.bash": func(c *cobra.Command, path string) error { return c.GenBashCompletionFileV2(path, true) },
-				"_signforms":     (*cobra.Command).GenZshCompletionFile,
-				"signforms.fish": func(c *cobra.Command, path string) error { return c.GenFishCompletionFile(path, true) },
-				"signforms.ps1":  (*cobra.Command).GenPowerShellCompletionFileWithDesc,
-			} {
-				if err := writeBelow(args[0], "completions/"+name, func(path string) error { return script(cmd.Root(), path) }); err != nil {
-					return err
-				}
+			root, pages, completions := cmd.Root(), filepath.Join(args[0], "man", "man1"), filepath.Join(args[0], "completions")
+			if err := errors.Join(os.MkdirAll(pages, 0o755), os.MkdirAll(completions, 0o755)); err != nil {
+				return err
 			}
-			for name, text := range pages {
-				if err := writeBelow(args[0], "man/man1/"+name, func(path string) error { return os.WriteFile(path, []byte(text), 0o644) }); err != nil {
-					return err
-				}
-			}
-			return nil
+			return errors.Join(writePages(root, pages),
+				root.GenBashCompletionFileV2(filepath.Join(completions, "signforms.bash"), true),
+				root.GenZshCompletionFile(filepath.Join(completions, "_signforms")),
+				root.GenFishCompletionFile(filepath.Join(completions, "signforms.fish"), true),
+				root.GenPowerShellCompletionFileWithDesc(filepath.Join(completions, "signforms.ps1")))
 		},
 	}
 }
 
-func writeBelow(folder, name string, write func(path string) error) error {
-	path := filepath.Join(folder, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return write(path)
-}
-
-// manPages puts the page of a command, and those of the commands below it, into pages by their file names.
-func manPages(cmd *cobra.Command, pages map[string]string) {
-	if cmd.Hidden || cmd.Name() == "help" {
-		return
-	}
-	name := pageName(cmd)
-	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n", strings.ToUpper(name), version())
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n.SH DESCRIPTION\n", roff(cmd.UseLine()))
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	prose(&b, text)
-	if cmd.HasExample() {
-		b.WriteString(".SH EXAMPLES\n")
-		prose(&b, cmd.Example)
-	}
-	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&b, ".SH OPTIONS\n.nf\n%s\n.fi\n", roff(flags.FlagUsagesWrapped(76)))
-	}
+// writePages writes the page of a command, and those of the commands below it.
+func writePages(cmd *cobra.Command, folder string) error {
 	var others []string
 	if cmd.HasParent() {
 		others = append(others, pageName(cmd.Parent()))
 	}
 	for _, child := range cmd.Commands() {
-		if !child.Hidden && child.Name() != "help" {
-			others = append(others, pageName(child))
+		if child.Hidden || child.Name() == "help" {
+			continue
 		}
-		manPages(child, pages)
+		if err := writePages(child, folder); err != nil {
+			return err
+		}
+		others = append(others, pageName(child))
 	}
-	fmt.Fprintf(&b, ".SH SEE ALSO\n%s(1)\n", roff(strings.Join(others, "(1), ")))
-	pages[name+".1"] = b.String()
+	return os.WriteFile(filepath.Join(folder, pageName(cmd)+".1"), []byte(manPage(cmd, others)), 0o644)
+}
+
+func manPage(cmd *cobra.Command, others []string) string {
+	var b strings.Builder
+	name := pageName(cmd)
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n", strings.ToUpper(name), version())
+	section := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n%s\n", heading, roff(text)) }
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
+	section("SYNOPSIS", cmd.UseLine())
+	section("DESCRIPTION", cmp.Or(cmd.Long, cmd.Short+"."))
+	if cmd.HasExample() {
+		section("EXAMPLES", cmd.Example)
+	}
+	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(&b, ".SH OPTIONS\n.nf\n%s\n.fi\n", roff(flags.FlagUsagesWrapped(76)))
+	}
+	section("SEE ALSO", strings.Join(others, "(1), ")+"(1)")
+	return b.String()
 }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// prose writes a help text: paragraphs are filled, and lines that are set in keep their line ends.
-func prose(b *strings.Builder, text string) {
-	set := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if in := strings.HasPrefix(line, " "); in != set {
-			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[in])
-			set = in
-		}
-		if line == "" {
-			line = ".PP"
-		} else {
-			line = roff(line)
-		}
-		b.WriteString(line + "\n")
-	}
-	if set {
-		b.WriteString(".fi\n")
-	}
-}
-
-// roff escapes what a manual page would read otherwise. A hyphen becomes a minus, so that flags can be copied.
+// roff escapes what a manual page would read otherwise. Empty lines and lines that are set in keep their ends. A hyphen becomes a
+// minus, so that flags can be copied.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimRight(text, "\n")), "\n")
 	for i, line := range lines {

@@ -149,7 +149,7 @@ func TestRolesAreReadFirst(t *testing.T) {
 	for _, dry := range [][]string{nil, {"--dry-run"}} {
 		_, stderr, code := m.send(t, dry...)
 		require.Equal(t, cli.ExitUsage, code)
-		require.Contains(t, stderr, "people.csv: nothing was sent:\n  \"Byer\" is not a role of the template: lines 2, 4\nIts roles are \"Buyer\", \"Seller\".\n")
+		require.Contains(t, stderr, "people.csv: nothing was sent:\n  \"Byer\" is not a role of the template: line 2, line 4\nIts roles are Buyer, Seller.\n")
 	}
 	require.Empty(t, m.mails())
 	require.NoFileExists(t, m.path+".journal")

@@ -69,15 +69,20 @@ func openTo(file string, permissions fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
-// UserFolder returns what a variable of the XDG specification says or, without an absolute path in it, a folder in the user's home. It
-// is empty when there is no home.
-func UserFolder(variable string, inHome ...string) string {
-	if folder := os.Getenv(variable); filepath.IsAbs(folder) { // the specification says to ignore a relative path
-		return folder
+// UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification names or, without an
+// absolute path in it, in that of the system or else in a folder of the user's home. It is empty when there is no home.
+func UserFile(name, variable string, inHome ...string) string {
+	folder := os.Getenv(variable)
+	if !filepath.IsAbs(folder) { // the specification says to ignore a relative path
+		home, err := os.UserHomeDir()
+		if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+			home, err = os.UserConfigDir()
+			inHome = nil
+		}
+		if err != nil {
+			return ""
+		}
+		folder = filepath.Join(append([]string{home}, inHome...)...)
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(append([]string{home}, inHome...)...)
+	return filepath.Join(folder, "signforms", name)
 }

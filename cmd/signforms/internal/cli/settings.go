@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +25,8 @@ import (
 type Settings struct {
 	Default  string             `json:"default,omitempty"` // the account that is used when none is named
 	Accounts map[string]Account `json:"accounts"`
+
+	folder string // of the file
 }
 
 // Account is one account at a service.
@@ -88,10 +88,10 @@ const (
 )
 
 // Read returns the key. A command gets the terminal, if cmd has one, and writes its errors to the stderr of cmd.
-func (k KeySource) Read(cmd *cobra.Command, folder string) (string, error) {
+func (k KeySource) Read(cmd *cobra.Command) (string, error) {
 	switch {
 	case k.File != "":
-		return Secret(cmd.ErrOrStderr(), k.path(folder), "")
+		return Secret(cmd.ErrOrStderr(), k.File, "")
 	case k.Variable != "":
 		if key := strings.TrimSpace(os.Getenv(k.Variable)); key != "" {
 			return key, nil
@@ -99,22 +99,6 @@ func (k KeySource) Read(cmd *cobra.Command, folder string) (string, error) {
 		return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
 	}
 	return k.run(cmd)
-}
-
-// path returns the file of the key. A relative one begins at the folder of the settings.
-func (k KeySource) path(folder string) string {
-	if filepath.IsAbs(k.File) {
-		return k.File
-	}
-	return filepath.Join(folder, k.File)
-}
-
-// In returns the source for use outside the folder of the settings.
-func (k KeySource) In(folder string) KeySource {
-	if k.File != "" {
-		k.File = k.path(folder)
-	}
-	return k
 }
 
 func (k KeySource) run(cmd *cobra.Command) (string, error) {
@@ -158,14 +142,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps the settings of the
 // user's programs. It is empty when there is no such folder.
 func DefaultSettings() string {
-	folder := UserFolder("XDG_CONFIG_HOME", ".config")
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		folder, _ = os.UserConfigDir() // empty when it fails
-	}
-	if folder == "" {
-		return ""
-	}
-	return filepath.Join(folder, "signforms", "accounts.json")
+	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
 // ReadSettings reads a settings file. It refuses unknown names, and a file that others may write: they could have the key sent to
@@ -181,6 +158,7 @@ func ReadSettings(path string) (s Settings, err error) {
 	if err := DecodeJSON(string(text), &s); err != nil {
 		return s, UsageError("%s: %w; an account has baseURL, workspace, apiKey and endpoints", path, err)
 	}
+	s.folder = filepath.Dir(path)
 	for name, a := range s.Accounts { // one may have no apiKey at all
 		if err := a.APIKey.check(); err != nil {
 			return s, UsageError("%s: account %s: %w", path, name, err)
@@ -198,11 +176,13 @@ func (s Settings) Current() string {
 	return s.Default
 }
 
-// Account returns the account of a name; of no name, the default, or the only one.
+// Account returns the account of a name. The path of its key does not depend on the folder of the settings.
 func (s Settings) Account(name string) (Account, error) {
 	names := slices.Sorted(maps.Keys(s.Accounts))
-	name = cmp.Or(name, s.Current())
 	a, found := s.Accounts[name]
+	if file := a.APIKey.File; file != "" && !filepath.IsAbs(file) {
+		a.APIKey.File = filepath.Join(s.folder, file)
+	}
 	switch {
 	case found:
 		return a, nil
@@ -261,16 +241,13 @@ func withAccount(path, name string, a Account) ([]byte, error) {
 
 // withUntried adds the old endpoints of operations that no GET can try.
 func withUntried(found, old map[signforms.Operation]signforms.Endpoint) map[signforms.Operation]signforms.Endpoint {
-	all := maps.Clone(found)
-	for _, op := range []signforms.Operation{signforms.OpVoidDocument, signforms.OpSendReminder, signforms.OpSend} {
-		if e, there := old[op]; there {
-			if _, tried := all[op]; !tried {
-				if all == nil {
-					all = map[signforms.Operation]signforms.Endpoint{}
-				}
-				all[op] = e
-			}
-		}
+	all := maps.Clone(old)
+	maps.DeleteFunc(all, func(op signforms.Operation, _ signforms.Endpoint) bool {
+		return op != signforms.OpVoidDocument && op != signforms.OpSendReminder && op != signforms.OpSend
+	})
+	if all == nil {
+		return found
 	}
+	maps.Copy(all, found)
 	return all
 }

@@ -4,14 +4,14 @@
 // A journal is a file of JSON lines. Only its owner can read it, and it is locked while it is open:
 //
 //	{"journal":1}                                                          the format of the file
-//	{"at":"2026-11-21T19:40:00Z","begin":"…","settings":[…]}                a run with settings begins
+//	{"at":"2026-11-21T19:40:00Z","begin":"…","settings":{…}}                a run with settings begins
 //	{"at":"2026-11-21T19:40:00Z","key":"…","who":"…","run":"…","item":"line 4","intent":true} a request about to be sent
 //	{"at":"2026-11-21T19:40:01Z","key":"…","result":"done","id":"66f0…"}    its outcome: done, failed or unknown
 //	{"at":"2026-11-21T19:52:10Z","end":["…","…"]}                          a run has ended: these keys are forgotten
 //
-// Keys are hashes: the file holds no name, address, link or API key but those in the settings of a run. Every line is on disk (fsync) before the caller continues.
-// A line that was cut off because the machine stopped is dropped when the journal is opened again. If it was an intent, its
-// request was never sent. If it was a result, the outcome of its request counts as unknown.
+// Keys are hashes: the file holds no name, address, link or API key but those in the settings of a run. Every line is on disk
+// (fsync) before the caller continues. A line that was cut off because the machine stopped is dropped when the journal is opened
+// again. If it was an intent, its request was never sent. If it was a result, the outcome of its request counts as unknown.
 package journal
 
 import (
@@ -62,17 +62,11 @@ type Entry struct {
 	ID       string    // the id of what the request made, when State is Done
 }
 
-// Setting is one of the settings that all requests of a run share.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
 // Run is a run that has begun and not ended.
 type Run struct {
 	ID       string
-	At       time.Time // when it began
-	Settings []Setting
+	At       time.Time         // when it began
+	Settings map[string]string // what all requests of the run share
 }
 
 // ErrInUse is the error of Open when another process has the journal open.
@@ -91,18 +85,18 @@ type Journal struct {
 
 // line is one line of the file.
 type line struct {
-	Journal  int       `json:"journal,omitempty"`
-	At       time.Time `json:"at,omitzero"`
-	Begin    string    `json:"begin,omitempty"` // the id of a run
-	Settings []Setting `json:"settings,omitempty"`
-	Key      string    `json:"key,omitempty"`
-	Who      string    `json:"who,omitempty"`
-	Run      string    `json:"run,omitempty"`
-	Item     string    `json:"item,omitempty"`
-	Intent   bool      `json:"intent,omitempty"`
-	Result   State     `json:"result,omitempty"`
-	ID       string    `json:"id,omitempty"`
-	End      []string  `json:"end,omitempty"`
+	Journal  int               `json:"journal,omitempty"`
+	At       time.Time         `json:"at,omitzero"`
+	Begin    string            `json:"begin,omitempty"` // the id of a run
+	Settings map[string]string `json:"settings,omitempty"`
+	Key      string            `json:"key,omitempty"`
+	Who      string            `json:"who,omitempty"`
+	Run      string            `json:"run,omitempty"`
+	Item     string            `json:"item,omitempty"`
+	Intent   bool              `json:"intent,omitempty"`
+	Result   State             `json:"result,omitempty"`
+	ID       string            `json:"id,omitempty"`
+	End      []string          `json:"end,omitempty"`
 }
 
 const version = 1
@@ -260,7 +254,7 @@ func (j *Journal) Run() *Run {
 
 // Begin notes that a run with settings begins. It abandons a run that has not ended: of its entries only those whose outcome is
 // unknown stay.
-func (j *Journal) Begin(id string, settings []Setting) error {
+func (j *Journal) Begin(id string, settings map[string]string) error {
 	return j.add(line{At: now(), Begin: id, Settings: settings})
 }
 

@@ -152,7 +152,7 @@ func TestRun(t *testing.T) {
 	path := written(t)
 	j := open(t, path)
 	require.Nil(t, j.Run())
-	settings := []journal.Setting{{Name: "subject", Value: "Offer"}}
+	settings := map[string]string{"subject": "Offer"}
 	require.NoError(t, j.Begin("first", settings))
 	require.Equal(t, map[string]journal.State{"c": journal.Unknown, "d": journal.Begun}, states(j), "what is unknown stays")
 	require.NoError(t, j.Close())

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
 )
 
 // Notes is a folder with a note for each run that has not ended. A run finds there the runs with other journals that are for some of
@@ -31,24 +29,8 @@ const noteEnd = ".json"
 
 func (n Notes) path(run string) string { return filepath.Join(string(n), run+noteEnd) }
 
-// Lock makes the folder and keeps other processes from the notes until unlock is called. It waits for them until ctx ends.
-func (n Notes) Lock(ctx context.Context) (unlock func() error, err error) {
-	if err := os.MkdirAll(string(n), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(string(n), "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := filelock.Wait(ctx, f); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f.Close, nil
-}
-
 // Sharing returns the notes of other runs than this one that are for somebody in who. A folder that is not there or cannot be read
-// holds none; Lock returns why.
+// holds none; Keep returns why.
 func (n Notes) Sharing(run string, who map[string]bool) (found []Note, err error) {
 	files, err := os.ReadDir(string(n))
 	if err != nil {
@@ -87,8 +69,12 @@ func (n Notes) read(run string) (note Note, err error) {
 	return note, nil
 }
 
-// Keep writes a note. A note of the same run is replaced.
+// Keep writes a note, and makes the folder. A note of the same run is replaced. Of two runs that first keep their notes and then ask
+// for Sharing, at least one finds the other.
 func (n Notes) Keep(note Note) error {
+	if err := os.MkdirAll(string(n), 0o700); err != nil {
+		return err
+	}
 	text, err := json.Marshal(note)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (r *run) unsafe(ctx context.Context) string {
 
 // elsewhere asks for the documents of a workspace that does not exist.
 func (r *run) elsewhere(ctx context.Context) answer {
-	return r.ask(ctx, question{workspace: stranger(r.WorkspaceID), do: func(ctx context.Context, c *signforms.Client) (page, error) {
+	return r.ask(ctx, question{workspace: Stranger(r.WorkspaceID), do: func(ctx context.Context, c *signforms.Client) (page, error) {
 		list, err := c.Documents.List(ctx, params{Limit: 1})
 		return pageOf(list, err, "documents", ofDocument)
 	}})

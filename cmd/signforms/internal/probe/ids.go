@@ -31,8 +31,8 @@ func letters(n int) string {
 	return string(word)
 }
 
-// stranger returns a text of the same shape that the service does not know: each letter and digit is another.
-func stranger(text string) string {
+// Stranger returns a random text of the same shape, such as an API key or an id that, most likely, nobody has.
+func Stranger(text string) string {
 	hex := !strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) })
 	out := []byte(text)
 	for i, c := range out {
@@ -58,12 +58,12 @@ func (r *run) unknownID() string {
 		return randomID()
 	}
 	if known := r.sample[0].id; len(known) >= 16 {
-		return stranger(known)
+		return Stranger(known)
 	}
 	if strings.ContainsFunc(r.sample[0].id, func(c rune) bool { return !strings.ContainsRune(digits, c) }) {
-		return stranger(r.sample[0].id + letters(8))
+		return Stranger(r.sample[0].id + letters(8))
 	}
-	return stranger("100000000")
+	return Stranger("100000000")
 }
 
 // ids asks for documents by an unknown id, by a known id in lower and upper case, and by a text that is not an id.

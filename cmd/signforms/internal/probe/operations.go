@@ -153,7 +153,7 @@ func (r *run) wrongKey(ctx context.Context) {
 	if !r.first.ok() {
 		return
 	}
-	key := stranger(r.APIKey)
+	key := Stranger(r.APIKey)
 	ask := func(p params) answer {
 		return r.ask(ctx, question{key: key, do: func(ctx context.Context, c *signforms.Client) (page, error) {
 			list, err := c.Documents.List(ctx, p)

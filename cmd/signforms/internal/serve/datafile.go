@@ -11,15 +11,12 @@ import (
 
 // dataFile returns the default file for the state. It is in the folder where the system keeps the data of the user's programs.
 func dataFile() (file string, err error) {
-	folder := cli.UserFolder("XDG_DATA_HOME", ".local", "share")
-	switch runtime.GOOS {
-	case "windows":
-		folder = os.Getenv("LocalAppData")
-	case "darwin":
-		folder = cli.UserFolder("", "Library", "Application Support")
+	if local := os.Getenv("LocalAppData"); runtime.GOOS == "windows" && local != "" { // the others go to other machines with the user
+		return filepath.Join(local, "signforms", "sandbox.db"), nil
 	}
-	if folder == "" {
-		return "", errors.New("the user has no folder for data: name a file for the state with --data, or use --memory")
+	file = cli.UserFile("sandbox.db", "XDG_DATA_HOME", ".local", "share")
+	if file == "" {
+		err = errors.New("the user has no folder for data: name a file for the state with --data, or use --memory")
 	}
-	return filepath.Join(folder, "signforms", "sandbox.db"), nil
+	return file, err
 }

@@ -128,10 +128,10 @@ func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
 // explain prints what the batch is about to send.
 func (b *batch) explain(w io.Writer) {
 	if b.done > 0 {
-		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended; going on with the rest\n", b.done, len(b.items), b.many, b.verb)
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s; going on with the rest\n", b.done, len(b.items), b.many, b.verb, b.began())
 	}
 	if b.again > 0 {
-		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended, and will be %s again\n", b.again, len(b.items), b.many, b.verb, b.verb)
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s, and will be %s again\n", b.again, len(b.items), b.many, b.verb, b.began(), b.verb)
 	}
 	for _, it := range b.items {
 		switch {
@@ -153,10 +153,7 @@ func (b *batch) explain(w io.Writer) {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
 		return
 	}
-	text := fmt.Sprintf("%d %s to be %s", len(b.todo), b.many, b.verb)
-	if len(b.todo) == 1 {
-		text = fmt.Sprintf("1 %s to be %s", b.noun, b.verb)
-	}
+	text := cli.Count(len(b.todo), b.noun, b.many) + " to be " + b.verb
 	if b.takes != nil && len(b.todo) > 0 {
 		if d := b.takes(len(b.todo)); d >= time.Second {
 			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", cli.Rounded(d))
@@ -165,7 +162,21 @@ func (b *batch) explain(w io.Writer) {
 	fmt.Fprintln(w, text)
 }
 
-// explainGone says which entries of the journal belong to no item of the batch any more.
+// began says when the run that has not ended began. One without settings began with its first request.
+func (b *batch) began() string {
+	if run := b.journal.Run(); run != nil {
+		return cli.Time(run.At)
+	}
+	first := time.Now()
+	for _, it := range b.items {
+		if it.prior != nil && it.prior.State == journal.Done && it.prior.Intended.Before(first) {
+			first = it.prior.Intended
+		}
+	}
+	return cli.Time(first)
+}
+
+// explainGone says which entries with an unknown outcome belong to no item of the batch any more.
 func (b *batch) explainGone(w io.Writer) {
 	if b.journal == nil || b.journal.Run() == nil {
 		return
@@ -174,20 +185,10 @@ func (b *batch) explainGone(w io.Writer) {
 	for _, it := range b.items {
 		here[it.who] = true
 	}
-	done := 0
 	for _, e := range b.journal.Entries() {
-		switch {
-		case here[e.Who], e.Run != b.journal.Run().ID:
-		case e.State == journal.Done:
-			done++
-		case e.State.Open():
+		if !here[e.Who] && e.Run == b.journal.Run().ID && e.State.Open() {
 			fmt.Fprintf(w, "%s as it was at %s is no longer there, and whether it was %s is unknown\n", e.Item, cli.Time(e.At), b.verb)
 		}
-	}
-	if done == 1 {
-		fmt.Fprintf(w, "1 %s that was %s is no longer there\n", b.noun, b.verb)
-	} else if done > 1 {
-		fmt.Fprintf(w, "%d %s that were %s are no longer there\n", done, b.many, b.verb)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -171,11 +170,11 @@ func (c *connection) useAccount() error {
 	if err != nil {
 		return err
 	}
-	if c.apiKey, err = a.APIKey.Read(c.cmd, filepath.Dir(path)); err != nil {
+	if c.apiKey, err = a.APIKey.Read(c.cmd); err != nil {
 		return err
 	}
 	c.chosen = fmt.Sprintf("account %s of %s", name, path)
-	c.source, c.known = a.APIKey.In(filepath.Dir(path)), a.Endpoints
+	c.source, c.known = a.APIKey, a.Endpoints
 	c.baseURL, c.workspace = a.BaseURL, cmp.Or(c.workspace, a.Workspace)
 	return nil
 }

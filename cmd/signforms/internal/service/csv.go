@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go"
 )
@@ -38,6 +39,9 @@ type place struct {
 // readPeople reads CSV with a header. It adds to each line the mail and the variables of all, and the default role.
 func readPeople(text []byte, form bool, all mailing, role string) ([]person, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("is not in UTF-8: save it as CSV UTF-8")
+	}
 	r := csv.NewReader(bytes.NewReader(text))
 	if first, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(first, ';') && !bytes.ContainsRune(first, ',') {
 		r.Comma = ';'

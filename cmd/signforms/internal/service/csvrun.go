@@ -2,13 +2,13 @@ package service
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +22,7 @@ type csvRun struct {
 	b        *batch
 	name     string // of what --csv reads
 	path     string // of the journal
-	settings []journal.Setting
+	settings map[string]string
 	who      map[string]bool // the people of all lines
 	notes    journal.Notes
 	replaces bool // the run of the journal that has not ended is abandoned
@@ -62,32 +62,16 @@ func (c *sendCommand) pdfSum() string {
 }
 
 // settings are what all lines of a run share.
-func (c *sendCommand) settings() []journal.Setting {
-	all := []journal.Setting{{Name: "address", Value: cli.ShownURL(c.conn.baseURL)}, {Name: "workspace", Value: c.conn.workspace},
-		{Name: c.kind(), Value: strings.ToLower(c.id)}, {Name: "--subject", Value: c.mail.Subject}, {Name: "--message", Value: c.mail.Message},
-		{Name: "--role", Value: c.role}}
+func (c *sendCommand) settings() map[string]string {
+	all := map[string]string{"address": cli.ShownURL(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
+		"--subject": c.mail.Subject, "--message": c.mail.Message, "--role": c.role}
 	if len(c.pdf) > 0 {
-		all = append(all, journal.Setting{Name: "--pdf", Value: "the file with the SHA-256 " + c.pdfSum()[:16]})
+		all["--pdf"] = "the file with the SHA-256 " + c.pdfSum()[:16]
 	}
 	for _, v := range c.variables {
-		all = append(all, journal.Setting{Name: "--variable " + v.Name, Value: v.Value})
+		all["--variable "+v.Name] = v.Value
 	}
-	for i := range all {
-		all[i].Value = abridged(all[i].Value)
-	}
-	return slices.DeleteFunc(all, func(s journal.Setting) bool { return s.Value == "" })
-}
-
-// maxSetting is the length of the settings that a journal holds whole.
-const maxSetting = 60
-
-// abridged returns the beginning of a long text, with a hash by which other texts differ.
-func abridged(text string) string {
-	if runes := []rune(text); len(runes) > maxSetting {
-		sum := sha256.Sum256([]byte(text))
-		return string(runes[:maxSetting]) + "… (SHA-256 " + hex.EncodeToString(sum[:8]) + ")"
-	}
-	return text
+	return all
 }
 
 // run returns the run of the journal that has not ended, or nil.
@@ -105,24 +89,19 @@ func (r *csvRun) check() error {
 	if err != nil {
 		return err
 	}
-	run := r.run()
-	if run == nil {
-		return r.checkOthers()
+	if run := r.run(); run != nil {
+		differ := differences(run.Settings, r.settings)
+		r.replaces = r.b.flags.newRun || len(differ) > 0 && sent+unknown == 0
+		switch {
+		case r.b.flags.newRun:
+			fmt.Fprintf(r.stderr, "the run of %s has not ended and is abandoned: it has sent %s\n", cli.Time(run.At), cli.Count(sent, "line", "lines"))
+		case len(differ) > 0 && !r.replaces:
+			return cli.UsageError("%s: nothing was sent: the run of %s has not ended, and this one has other settings:\n  %s\n"+
+				"That run has sent %s. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.",
+				r.name, cli.Time(run.At), strings.Join(differ, "\n  "), cli.Count(sent, "line", "lines"))
+		}
 	}
-	differ := differences(run.Settings, r.settings)
-	r.replaces = r.b.flags.newRun || len(differ) > 0 && sent+unknown == 0
-	switch {
-	case r.b.flags.newRun:
-		fmt.Fprintf(r.stderr, "the run of %s has not ended and is abandoned: it has sent %s\n", cli.Time(run.At), cli.Count(sent, "line", "lines"))
-	case len(differ) > 0 && !r.replaces:
-		return cli.UsageError("%s: nothing was sent: the run of %s has not ended, and this one has other settings:\n  %s\n"+
-			"That run has sent %s. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.",
-			r.name, cli.Time(run.At), strings.Join(differ, "\n  "), cli.Count(sent, "line", "lines"))
-	}
-	if r.replaces {
-		return r.checkOthers()
-	}
-	return nil
+	return r.checkOthers()
 }
 
 // count returns how many lines the journal has as sent, and how many as unknown.
@@ -144,20 +123,13 @@ func (r *csvRun) count() (sent, unknown int, err error) {
 }
 
 // differences names the settings that differ.
-func differences(old, new []journal.Setting) (texts []string) {
-	value := func(in []journal.Setting, name string) string {
-		i := slices.IndexFunc(in, func(s journal.Setting) bool { return s.Name == name })
-		if i < 0 {
-			return ""
+func differences(old, new map[string]string) (texts []string) {
+	all := maps.Clone(new)
+	maps.Copy(all, old)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if old[name] != new[name] {
+			texts = append(texts, cli.Plain(fmt.Sprintf("%s: %s -> %s", name, cmp.Or(old[name], "none"), cmp.Or(new[name], "none"))))
 		}
-		return in[i].Value
-	}
-	seen := map[string]bool{}
-	for _, s := range slices.Concat(old, new) {
-		if before, now := value(old, s.Name), value(new, s.Name); before != now && !seen[s.Name] {
-			texts = append(texts, cli.Plain(fmt.Sprintf("%s: %s -> %s", s.Name, cmp.Or(before, "none"), cmp.Or(now, "none"))))
-		}
-		seen[s.Name] = true
 	}
 	return texts
 }
@@ -205,43 +177,12 @@ func (r *csvRun) sentBy(o journal.Note) string {
 	return fmt.Sprintf(", and it has sent %d of them", n)
 }
 
-// begin begins a run, or goes on with the one that has not ended.
-func (r *csvRun) begin(ctx context.Context) error {
-	unlock, err := r.notes.Lock(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		fmt.Fprintf(r.stderr, "a copy of this file will not be known as one: its run cannot be noted: %s\n", err)
-		return r.beginJournal()
-	}
-	defer unlock()
-	switch {
-	case r.b.flags.newRun:
-		err = r.abandon()
-	case r.run() == nil || r.replaces: // another process may have begun since check
-		err = r.checkOthers()
-	}
-	if err == nil {
-		err = r.beginJournal()
-	}
-	if err != nil {
-		return err
-	}
-	who := whoOf(r.b.items)
-	for _, e := range r.b.journal.Entries() {
-		who = append(who, e.Who)
-	}
-	slices.Sort(who)
-	r.noted = true
-	return r.notes.Keep(journal.Note{Run: r.run().ID, At: r.run().At, Journal: r.path, Who: slices.Compact(who)})
-}
-
-func (r *csvRun) beginJournal() error {
-	run := r.run()
-	if run == nil || r.replaces {
-		if run != nil {
-			if err := r.notes.Remove(run.ID); err != nil {
+// begin begins a run, or goes on with the one that has not ended. It notes it before it looks at the notes again: another process may
+// have begun a run since check.
+func (r *csvRun) begin() error {
+	if old := r.run(); old == nil || r.replaces {
+		if old != nil {
+			if err := r.notes.Remove(old.ID); err != nil {
 				return err
 			}
 		}
@@ -249,7 +190,24 @@ func (r *csvRun) beginJournal() error {
 			return err
 		}
 	}
-	r.b.intents.run = r.run().ID
+	run := r.run()
+	r.b.intents.run = run.ID
+	who := whoOf(r.b.items)
+	for _, e := range r.b.journal.Entries() {
+		who = append(who, e.Who)
+	}
+	slices.Sort(who)
+	if err := r.notes.Keep(journal.Note{Run: run.ID, At: run.At, Journal: r.path, Who: slices.Compact(who)}); err != nil {
+		fmt.Fprintf(r.stderr, "a copy of this file will not be known as one: its run cannot be noted: %s\n", err)
+		return nil
+	}
+	r.noted = true
+	if r.b.flags.newRun {
+		return r.abandon()
+	}
+	if err := r.checkOthers(); err != nil {
+		return errors.Join(err, r.notes.Remove(run.ID))
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/mail"
 	"slices"
 	"strings"
@@ -53,8 +54,7 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	if c.flags.unknown {
 		return c.lookUp(cmd, client, b, lines)
 	}
-	b.begin = func() error { return r.begin(cmd.Context()) }
-	b.ended = r.ended
+	b.begin, b.ended = r.begin, r.ended
 	return b.run(cmd, cli.Output{JSON: c.json})
 }
 
@@ -232,33 +232,16 @@ func (c *sendCommand) checkRoles(cmd *cobra.Command, lines []person) error {
 // compareRoles refuses roles other than these.
 func (c *sendCommand) compareRoles(lines []person, titles []string) error {
 	wrong := map[string][]string{}
-	var order []string
 	for _, l := range lines {
 		for _, r := range l.Receivers {
-			if slices.Contains(titles, r.RoleTitle) {
-				continue
+			if !slices.Contains(titles, r.RoleTitle) {
+				wrong[r.RoleTitle] = append(wrong[r.RoleTitle], fmt.Sprintf("line %d", l.line))
 			}
-			if wrong[r.RoleTitle] == nil {
-				order = append(order, r.RoleTitle)
-			}
-			wrong[r.RoleTitle] = append(wrong[r.RoleTitle], fmt.Sprint(l.line))
 		}
 	}
 	var texts []string
-	for _, role := range order {
-		word := "line"
-		if len(wrong[role]) > 1 {
-			word = "lines"
-		}
-		texts = append(texts, fmt.Sprintf("%q is not a role of the template: %s %s", role, word, named(wrong[role])))
+	for _, role := range slices.Sorted(maps.Keys(wrong)) {
+		texts = append(texts, fmt.Sprintf("%q is not a role of the template: %s", role, named(wrong[role])))
 	}
-	return c.refuse(texts, fmt.Sprintf("\nIts roles are %s.", cli.Plain(strings.Join(quoted(titles), ", "))))
-}
-
-func quoted(texts []string) []string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = fmt.Sprintf("%q", text)
-	}
-	return all
+	return c.refuse(texts, fmt.Sprintf("\nIts roles are %s.", cli.Plain(strings.Join(titles, ", "))))
 }
