@@ -97,7 +97,7 @@ func TestListsOfASandboxAreWhole(t *testing.T) {
 	s := serveInProcess(t, "--memory")
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	seed := filepath.Join(t.TempDir(), "seed.yaml")
-	text := "forms:\n" + strings.Repeat("  - {title: Survey, fields: [{question: How?}]}\n", 1001) + "webhooks:\n" + strings.Repeat("  - {event: new_form_response, url: 'http://127.0.0.1:1'}\n", 1001)
+	text := "forms:\n" + strings.Repeat("  - {title: Survey, fields: [{question: Why}]}\n", 1001) + "webhooks:\n" + strings.Repeat("  - {event: new_form_response, url: 'http://127.0.0.1:1'}\n", 1001)
 	require.NoError(t, os.WriteFile(seed, []byte(text), 0o600))
 	_, stderr, code := execute(t, "seed", seed)
 	require.Equal(t, cli.ExitOK, code, stderr)
