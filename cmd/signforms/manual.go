@@ -56,16 +56,17 @@ func writePages(cmd *cobra.Command, folder string) error {
 func manPage(cmd *cobra.Command, others []string) string {
 	var b strings.Builder
 	name := pageName(cmd)
-	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n", strings.ToUpper(name), version())
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n.ad l\n", strings.ToUpper(name), version())
 	section := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n%s\n", heading, roff(text)) }
+	lines := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", heading, roff(text)) }
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	section("SYNOPSIS", cmd.UseLine())
 	section("DESCRIPTION", cmp.Or(cmd.Long, cmd.Short+"."))
 	if cmd.HasExample() {
-		section("EXAMPLES", cmd.Example)
+		lines("EXAMPLES", cmd.Example)
 	}
 	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(&b, ".SH OPTIONS\n.nf\n%s\n.fi\n", roff(flags.FlagUsagesWrapped(76)))
+		lines("OPTIONS", flags.FlagUsagesWrapped(76))
 	}
 	section("SEE ALSO", strings.Join(others, "(1), ")+"(1)")
 	return b.String()

@@ -22,15 +22,20 @@ type target struct {
 	json       bool
 }
 
-// newSandboxCommand returns a command that acts on a running sandbox. work returns what --json prints, and a function that
-// prints it for people.
+// newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns what --json prints, and a function
+// that prints it for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
-	return onSandbox(cmd, func(cmd *cobra.Command, args []string, c *control.Client, json bool) error {
+	return inWorkspace(cmd).command(cmd, work)
+}
+
+// command is newSandboxCommand for a command that acts on the whole program.
+func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+	return s.run(cmd, func(cmd *cobra.Command, args []string, c *control.Client) error {
 		result, text, err := work(cmd, args, c)
 		switch {
 		case err != nil:
 			return err
-		case json:
+		case s.json:
 			return cli.EncodeJSON(cmd.OutOrStdout(), result, "  ")
 		}
 		text(cmd.OutOrStdout())
@@ -38,21 +43,26 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 	})
 }
 
-func onSandbox(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client, json bool) error) *cobra.Command {
-	var s target
-	s.addWorkspace(cmd)
-	return s.command(cmd, work)
+// newSandboxList returns a command that prints every record of a list of the control interface.
+func newSandboxList[T any](s *target, cmd *cobra.Command, path string, columns []cli.Column[T]) *cobra.Command {
+	cmd.Args = cli.NoArgs
+	return s.run(cmd, func(cmd *cobra.Command, _ []string, c *control.Client) error {
+		all, err := control.All[T](cmd.Context(), c, path)
+		if err != nil {
+			return err
+		}
+		return cli.PrintItems(cmd, cli.Output{JSON: s.json}, columns, all)
+	})
 }
 
-// command is newSandboxCommand for a command that acts on the whole program.
-func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+func (s *target) run(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) error) *cobra.Command {
 	s.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := s.client()
 		if err != nil {
 			return err
 		}
-		if err = s.explain(work(cmd, args, client, s.json)); errors.Is(err, control.ErrNoSandbox) {
+		if err = s.explain(work(cmd, args, client)); errors.Is(err, control.ErrNoSandbox) {
 			return fmt.Errorf("%w; %s works only on a sandbox", err, cmd.CommandPath())
 		}
 		return err
@@ -61,18 +71,6 @@ func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args 
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
 	return cmd
-}
-
-// newSandboxList returns a command that prints every record of a list of the control interface.
-func newSandboxList[T any](cmd *cobra.Command, path string, columns []cli.Column[T]) *cobra.Command {
-	cmd.Args = cli.NoArgs
-	return onSandbox(cmd, func(cmd *cobra.Command, _ []string, c *control.Client, json bool) error {
-		all, err := control.All[T](cmd.Context(), c, path)
-		if err != nil {
-			return err
-		}
-		return cli.PrintItems(cmd, cli.Output{JSON: json}, columns, all)
-	})
 }
 
 // flagError refuses the flags that choose a service with what a command on a sandbox has instead.
@@ -86,6 +84,13 @@ func flagError(cmd *cobra.Command, err error) error {
 
 func (s *target) addWorkspace(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.workspace, "workspace", "", "`id` or name of the workspace (default: the first)")
+}
+
+// inWorkspace returns a target with --workspace.
+func inWorkspace(cmd *cobra.Command) *target {
+	var s target
+	s.addWorkspace(cmd)
+	return &s
 }
 
 func (s *target) addFlags(cmd *cobra.Command) {

@@ -11,12 +11,13 @@ import (
 
 // FormsList returns the command forms list.
 func FormsList() *cobra.Command {
-	return newSandboxList(&cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
 		Long: "List the forms of a running sandbox. The service itself has no operation that lists forms: it shows their ids\n" +
 			"where they are made.",
-	}, "/forms", formColumns)
+	}
+	return newSandboxList(inWorkspace(cmd), cmd, "/forms", formColumns)
 }
 
 var formColumns = []cli.Column[signformstest.FormState]{

@@ -60,7 +60,8 @@ func familyFlag(family *signformstest.EventFamily) pflag.Value {
 }
 
 func newWebhooksList() *cobra.Command {
-	return newSandboxList(&cobra.Command{Use: "list", Short: "List the webhooks of a running sandbox"}, "/webhooks", webhookColumns)
+	cmd := &cobra.Command{Use: "list", Short: "List the webhooks of a running sandbox"}
+	return newSandboxList(inWorkspace(cmd), cmd, "/webhooks", webhookColumns)
 }
 
 var webhookColumns = []cli.Column[signformstest.WebhookState]{

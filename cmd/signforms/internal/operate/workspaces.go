@@ -52,15 +52,8 @@ func newWorkspacesCreate() *cobra.Command {
 }
 
 func newWorkspacesList() *cobra.Command {
-	return new(target).command(&cobra.Command{
-		Use:   "list",
-		Short: "List the workspaces of a running sandbox, the first one first",
-		Args:  cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var all control.Page[control.Workspace]
-		err := c.Get(cmd.Context(), "/workspaces", url.Values{"limit": {"1000"}}, &all)
-		return cli.Lines(all.Items), func(io.Writer) { cli.PrintTable(cmd, workspaceColumns, all.Items) }, err
-	})
+	cmd := &cobra.Command{Use: "list", Short: "List the workspaces of a running sandbox, the first one first"}
+	return newSandboxList(new(target), cmd, "/workspaces", workspaceColumns)
 }
 
 var workspaceColumns = []cli.Column[control.Workspace]{
