@@ -1,6 +1,8 @@
 package signformstest
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -122,6 +124,7 @@ type DocumentFilter struct {
 	FromTemplates bool                     // documents made from templates instead of PDF documents
 	Status        signforms.DocumentStatus // empty: any
 	Query         string                   // part of the name, in any case
+	Email         string                   // part of the address of a signer, in any case
 	Offset        int                      // how many to skip
 	Limit         int                      // how many to return at most; 0: 100
 }
@@ -135,6 +138,9 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 		WorkspaceID: s.WorkspaceID, Status: signing.Status(f.Status), Text: f.Query,
 		Page: store.Page{Offset: int64(max(f.Offset, 0)), Limit: f.Limit},
 	}
+	if f.Email != "" { // which no list is sorted by
+		q.Page = everything
+	}
 	var find store.Found[signing.Document]
 	s.store.View(func(tx *store.Tx) error {
 		if find = tx.Documents(q); f.FromTemplates {
@@ -143,10 +149,21 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 		return nil
 	})
 	found, total := find()
+	if f.Email != "" {
+		found = slices.DeleteFunc(found, func(d *signing.Document) bool { return !signs(d, strings.ToLower(f.Email)) })
+		total = len(found)
+		found = found[min(max(f.Offset, 0), total):]
+		found = found[:min(f.Limit, len(found))]
+	}
 	for _, d := range found {
 		page = append(page, s.publicDocument(*d))
 	}
 	return page, total
+}
+
+// signs reports whether a signer's address contains a text of small letters.
+func signs(d *signing.Document, text string) bool {
+	return slices.ContainsFunc(d.Signers, func(s signing.Signer) bool { return strings.Contains(strings.ToLower(s.Email), text) })
 }
 
 // FindDocument returns the document with the id: a documentId, or the createdDocumentId of one made from a template.

@@ -73,6 +73,10 @@ func TestFindDocumentsPagesNewestFirst(t *testing.T) {
 		{name: "all", want: []string{"Third", "Second", "First"}, total: 3},
 		{name: "a page", filter: signformstest.DocumentFilter{Offset: 1, Limit: 1}, want: []string{"Second"}, total: 3},
 		{name: "by name", filter: signformstest.DocumentFilter{Query: "ir"}, want: []string{"Third", "First"}, total: 2},
+		{name: "by address", filter: signformstest.DocumentFilter{Email: "ANN@"}, want: []string{"Third", "Second", "First"}, total: 3},
+		{name: "a page by address", filter: signformstest.DocumentFilter{Email: "ann@", Query: "ir", Offset: 1, Limit: 5}, want: []string{"First"}, total: 2},
+		{name: "behind the last by address", filter: signformstest.DocumentFilter{Email: "ann@", Offset: 9}, total: 3},
+		{name: "nobody's address", filter: signformstest.DocumentFilter{Email: "nobody@"}},
 		{name: "none signed", filter: signformstest.DocumentFilter{Status: signforms.StatusSigned}},
 		{name: "from templates", filter: signformstest.DocumentFilter{FromTemplates: true}, want: []string{"Offer"}, total: 1},
 	} {

@@ -133,7 +133,7 @@ func TestEveryPageOnEveryScreen(t *testing.T) {
 			documentID, templateID, formID, webhookID := populate(t, service)
 			lease, _ := service.FindDocuments(signformstest.DocumentFilter{Query: "Lease"})
 			visit("full", "", "documents", "documents/"+lease[0].ID, "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID,
-				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_form_response",
+				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_signature_completed",
 				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "requests?misses=true", "requests/1", "messages", "clock", "faults", "settings")
 		})
 	}
@@ -184,33 +184,6 @@ func TestRefusedActSaysWhy(t *testing.T) {
 	p.Go(service.URL + "/_/documents/unknown")
 	p.WaitText("There is no such record")
 	p.AllowErrors("404")
-}
-
-func TestWebhookInFourSteps(t *testing.T) {
-	service := newConsole(t)
-	_, _, formID, _ := populate(t, service)
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	p.Go(service.URL + "/_/webhooks/new")
-	p.Type("#url", "http://127.0.0.1:9/hook")
-	p.Click("[value=new_form_response]")
-	p.Click("button.main")
-	p.WaitText("3. Records")
-	p.Click("[name=record]")
-	p.Click("button.main")
-	p.WaitText("It was added.")
-	hooks := service.Webhooks()
-	hook := hooks[len(hooks)-1]
-	require.Equal(t, []string{formID}, hook.Documents)
-	require.NotContains(t, p.Text(), hook.Secret)
-	p.Click("button[value=secret]")
-	p.WaitText(hook.Secret)
-	p.WaitError("422")
-	p.Click("button[value=test]")
-	p.WaitText("A test delivery is on its way.")
-	p.Click("button[value=rotate]")
-	p.WaitText("The webhook has a new secret.")
-	hooks = service.Webhooks()
-	require.NotEqual(t, hook.Secret, hooks[len(hooks)-1].Secret)
 }
 
 func TestClockIsMoved(t *testing.T) {

@@ -21,6 +21,7 @@ const pageSize = 50
 // documentList is a page of documents.
 type documentList struct {
 	Filter    signformstest.DocumentFilter
+	Query     string // as entered
 	Documents []signformstest.DocumentState
 	span
 	Statuses []signforms.DocumentStatus
@@ -28,15 +29,24 @@ type documentList struct {
 
 func (c *console) documents(r *http.Request) (page, error) {
 	q := r.URL.Query()
-	f := signformstest.DocumentFilter{
-		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Query: q.Get("query"),
-		Offset: offsetIn(q), Limit: pageSize,
-	}
+	f := searched(signformstest.DocumentFilter{
+		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Offset: offsetIn(q), Limit: pageSize,
+	}, q.Get("query"))
 	documents, total := c.server.FindDocuments(f)
 	list := documentList{
-		Filter: f, Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: signforms.DocumentStatuses(),
+		Filter: f, Query: q.Get("query"), Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: signforms.DocumentStatuses(),
 	}
 	return page{Title: "Documents", name: "documents", Live: "document", Data: list}, nil
+}
+
+// searched adds to a filter what somebody looks for: part of a name, or with an @ part of a signer's address.
+func searched(f signformstest.DocumentFilter, query string) signformstest.DocumentFilter {
+	if query = strings.TrimSpace(query); strings.Contains(query, "@") {
+		f.Email = query
+	} else {
+		f.Query = query
+	}
+	return f
 }
 
 // documentView is one document with its history.

@@ -47,42 +47,77 @@ var families = []struct {
 
 // newWebhookView is a step in making a webhook: its URL, its family, or its records.
 type newWebhookView struct {
-	URL, Event string
-	Families   any
-	Records    []record
-	Kind       string
+	URL, Event, Kind, Query string
+	Object                  bool
+	Families                any
+	Chosen, Found           []record
+	Matching                int // how many records the query selects, of which Found are the newest
 }
 
-type record struct{ ID, Name string }
+type record struct{ ID, Name, Signers string }
 
 func (c *console) newWebhook(r *http.Request) (page, error) {
-	view := newWebhookView{URL: r.FormValue("url"), Event: r.FormValue("event"), Families: families}
+	view := newWebhookView{
+		URL: r.FormValue("url"), Event: r.FormValue("event"), Query: r.FormValue("query"), Object: r.FormValue("object") == "true", Families: families,
+	}
 	for _, f := range families {
-		if string(f.Event) == view.Event {
-			view.Kind, view.Records = f.Records, c.records(f.Event)
+		if string(f.Event) != view.Event {
+			continue
 		}
+		view.Kind = f.Records
+		for _, id := range r.Form["record"] {
+			if chosen, ok := c.record(f.Event, id); ok {
+				view.Chosen = append(view.Chosen, chosen)
+			}
+		}
+		view.Found, view.Matching = c.records(f.Event, view.Query)
+		view.Found = slices.DeleteFunc(view.Found, func(found record) bool { return slices.Contains(view.Chosen, found) })
 	}
 	return page{Title: "New webhook", name: "new-webhook", Data: view}, nil
 }
 
-// records returns the newest 100 records that a webhook of this family can track.
-func (c *console) records(event signformstest.EventFamily) (all []record) {
+// records returns the newest 100 records that a webhook of this family can track and the query selects, and how many it selects.
+func (c *console) records(event signformstest.EventFamily, query string) (newest []record, total int) {
 	switch event {
 	case signformstest.TemplateResponse:
 		for _, t := range c.server.Templates() {
-			all = append(all, record{t.ID, t.Name})
+			newest = append(newest, record{ID: t.ID, Name: t.Name})
 		}
 	case signformstest.FormResponse:
 		for _, f := range c.server.Forms() {
-			all = append(all, record{f.ID, f.Title})
+			newest = append(newest, record{ID: f.ID, Name: f.Title})
 		}
 	default:
-		documents, _ := c.server.FindDocuments(signformstest.DocumentFilter{Limit: 100})
+		documents, total := c.server.FindDocuments(searched(signformstest.DocumentFilter{Limit: 100}, query))
 		for _, d := range documents {
-			all = append(all, record{d.ID, d.Name})
+			newest = append(newest, documentRecord(d))
 		}
+		return newest, total
 	}
-	return all[:min(len(all), 100)]
+	newest = slices.DeleteFunc(newest, func(v record) bool { return !strings.Contains(strings.ToLower(v.Name), strings.ToLower(query)) })
+	return newest[:min(len(newest), 100)], len(newest)
+}
+
+// record returns a record that a webhook of this family can track.
+func (c *console) record(event signformstest.EventFamily, id string) (record, bool) {
+	switch event {
+	case signformstest.TemplateResponse:
+		t, ok := c.server.FindTemplate(id)
+		return record{ID: t.ID, Name: t.Name}, ok
+	case signformstest.FormResponse:
+		f, ok := c.server.FindForm(id)
+		return record{ID: f.ID, Name: f.Title}, ok
+	}
+	d, ok := c.server.FindDocument(id)
+	return documentRecord(d), ok
+}
+
+func documentRecord(d signformstest.DocumentState) record {
+	var signers []string
+	for _, s := range d.Signers[:min(len(d.Signers), 3)] {
+		signers = append(signers, s.Email)
+	}
+	return record{d.ID, d.Name, strings.Join(signers, ", ")}
 }
 
 func (c *console) addWebhook(r *http.Request) (string, error) {

@@ -1,0 +1,105 @@
+package console_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestWebhookInFourSteps(t *testing.T) {
+	service := newConsole(t)
+	_, _, formID, _ := populate(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/webhooks/new")
+	p.Type("#url", "http://127.0.0.1:9/hook")
+	p.Click("[value=new_form_response]")
+	p.Click("button.main")
+	p.WaitText("3. Records")
+	p.Click("[name=record]")
+	p.Click("button.main")
+	p.WaitText("It was added.")
+	hooks := service.Webhooks()
+	hook := hooks[len(hooks)-1]
+	require.Equal(t, []string{formID}, hook.Documents)
+	require.NotContains(t, p.Text(), hook.Secret)
+	p.Click("button[value=secret]")
+	p.WaitText(hook.Secret)
+	p.WaitError("422")
+	p.Click("button[value=test]")
+	p.WaitText("A test delivery is on its way.")
+	p.Click("button[value=rotate]")
+	p.WaitText("The webhook has a new secret.")
+	hooks = service.Webhooks()
+	require.NotEqual(t, hook.Secret, hooks[len(hooks)-1].Secret)
+}
+
+// Each of many documents can be found and chosen, with the keyboard alone.
+func TestWebhookForSomeOfManyDocuments(t *testing.T) {
+	service := newConsole(t)
+	var ids []string
+	for i := range 1000 {
+		ids = append(ids, service.AddDocument(signformstest.Document{
+			Name: fmt.Sprintf("Lease %04d", i), Signers: []signformstest.Signer{{Email: fmt.Sprintf("Signer%04d@example.com", i)}},
+		}))
+	}
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(service.URL + "/_/webhooks/new?url=http://127.0.0.1:9/hook&event=new_signature_completed&object=true")
+	p.WaitText("The newest 100 of 1000.")
+	p.RequireAccessible()
+	search := func(query, says string) {
+		t.Helper()
+		p.Reach("[name=query]")
+		p.Press(strings.Repeat(kb.Backspace, 20) + query + "\r")
+		p.WaitText(says)
+	}
+	search("lease 0007", "Signer0007@")
+	p.Reach("[name=record]")
+	p.Press(" ")
+	search("signer0003@", "Lease 0003")
+	require.Contains(t, p.Text(), "Lease 0007", "it stays chosen")
+	p.Reach("[name=record]:not(:checked)")
+	p.Press(" ")
+	search("0", "The newest 100 of 1000 that match.")
+	p.Shot("chosen")
+	search("nothing", "No PDF documents match.")
+	p.Reach("button.main")
+	p.Press("\r")
+	p.WaitText("It was added.")
+	hook := service.Webhooks()[0]
+	require.ElementsMatch(t, []string{ids[7], ids[3]}, hook.Documents)
+	require.True(t, hook.Object)
+	require.Contains(t, get(t, service, "documents?query=SIGNER0003@"), "1 to 1 of 1<")
+}
+
+// Templates and forms are searched too, and a mistake keeps what was chosen.
+func TestWebhookForSomeOfManyTemplatesOrForms(t *testing.T) {
+	service := newConsole(t)
+	names := map[string]string{} // by id
+	for i := range 120 {
+		name := fmt.Sprintf("Name %03d", i)
+		names[service.AddTemplate(signformstest.Template{Name: name, Roles: []signformstest.Role{{Title: "Buyer"}}})] = name
+		names[service.AddForm(signformstest.Form{Title: name, Fields: []signformstest.Field{{Question: "Why?"}}})] = name
+	}
+	for event, oldest := range map[string]string{"new_template_response": service.Templates()[119].ID, "new_form_response": service.Forms()[119].ID} {
+		page := get(t, service, "webhooks/new?url=x&event="+event)
+		require.Contains(t, page, "The newest 100 of 120.")
+		require.NotContains(t, page, oldest)
+		require.Contains(t, get(t, service, "webhooks/new?url=x&event="+event+"&query="+url.QueryEscape(strings.ToUpper(names[oldest]))), `value="`+oldest+`" >`)
+		resp, err := service.HTTPClient().PostForm(service.URL+"/_/webhooks/new", url.Values{"url": {"x"}, "event": {event}, "record": {oldest}})
+		require.NoError(t, err)
+		again, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+		require.Contains(t, string(again), `value="`+oldest+`" checked>`)
+	}
+}
