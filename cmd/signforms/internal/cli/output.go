@@ -36,6 +36,7 @@ type Column[T any] struct {
 // separated by tabs.
 type Printer[T any] struct {
 	columns []Column[T]
+	clean   func(cell string) string
 	row     func([]string) error
 	record  func(T) error // set instead of row for JSON
 	End     func() error
@@ -45,7 +46,7 @@ type Printer[T any] struct {
 // NewPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
 func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape func(T) any, page int) *Printer[T] {
 	w := cmd.OutOrStdout()
-	p := &Printer[T]{End: func() error { return nil }}
+	p := &Printer[T]{clean: Plain, End: func() error { return nil }}
 	if o.JSON {
 		p.record = func(v T) error { return EncodeJSON(w, shape(v), "") }
 		return p
@@ -63,12 +64,13 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 	width := TerminalWidth(w)
 	switch {
 	case o.CSV:
-		p.row = csvRow(w)
+		p.clean = csvCell
+		p.row = func(cells []string) error { return line(w, cells, ",") }
 	case width > 0:
 		t := &table{w: w, width: width, long: long, times: times, page: page + 1}
 		p.row, p.End = t.row, t.flush
 	default:
-		p.row = func(cells []string) error { return tabbed(w, cells) }
+		p.row = func(cells []string) error { return line(w, cells, "\t") }
 	}
 	if !o.CSV {
 		for i := range header {
@@ -108,7 +110,7 @@ func (p *Printer[T]) Print(v T) error {
 	}
 	cells := make([]string, len(p.columns))
 	for i, c := range p.columns {
-		cells[i] = c.Value(v)
+		cells[i] = p.clean(c.Value(v))
 	}
 	return p.row(cells)
 }
@@ -150,28 +152,9 @@ func PrintItems[T any](cmd *cobra.Command, o Output, columns []Column[T], items 
 	return p.End()
 }
 
-func tabbed(w io.Writer, cells []string) error {
-	clean := make([]string, len(cells))
-	for i, c := range cells {
-		clean[i] = Plain(c)
-	}
-	_, err := fmt.Fprintln(w, strings.Join(clean, "\t"))
+func line(w io.Writer, cells []string, separator string) error {
+	_, err := fmt.Fprintln(w, strings.Join(cells, separator))
 	return err
-}
-
-func csvRow(w io.Writer) func([]string) error {
-	return func(cells []string) error {
-		_, err := io.WriteString(w, csvLine(cells))
-		return err
-	}
-}
-
-func csvLine(cells []string) string {
-	safe := make([]string, len(cells))
-	for i, c := range cells {
-		safe[i] = csvCell(c)
-	}
-	return strings.Join(safe, ",") + "\n"
 }
 
 // csvCell returns a cell in quotes where a reader with commas or with semicolons needs them.

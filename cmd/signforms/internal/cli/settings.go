@@ -37,7 +37,7 @@ type Account struct {
 	Endpoints map[signforms.Operation]signforms.Endpoint `json:"endpoints,omitempty"`
 }
 
-// KeySource says where an API key is: exactly one of its fields is set, as UnmarshalJSON checks.
+// KeySource says where an API key is: exactly one of its fields is set, as ReadSettings checks.
 type KeySource struct {
 	File     string   `json:"file,omitempty"` // a relative path begins at the folder of the settings
 	Variable string   `json:"variable,omitempty"`
@@ -50,19 +50,14 @@ func (k *KeySource) UnmarshalJSON(text []byte) error {
 	if err := DecodeJSON(string(text), (*plain)(k)); err != nil {
 		return errSource
 	}
-	return k.check()
+	return nil
 }
 
 var errSource = errors.New(`apiKey must be one of {"file": PATH}, {"variable": NAME} and {"command": [PROGRAM, ARGUMENT, …]}: settings hold no key`)
 
 func (k KeySource) check() error {
-	given := 0
-	for _, is := range []bool{k.File != "", k.Variable != "", len(k.Command) > 0 && k.Command[0] != ""} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 || len(k.Command) > 0 && k.Command[0] == "" {
+	given := slices.DeleteFunc([]string{k.File, k.Variable, strings.Join(k.Command, "")}, func(text string) bool { return text == "" })
+	if len(given) != 1 {
 		return errSource
 	}
 	return nil
@@ -75,10 +70,8 @@ func (k KeySource) String() string {
 		return "file " + k.File
 	case k.Variable != "":
 		return "variable " + k.Variable
-	case len(k.Command) > 0:
-		return "command " + k.Command[0]
 	}
-	return ""
+	return "command " + k.Command[0]
 }
 
 // The bounds of a command that prints a key: its time, and the bytes it may print.
@@ -202,17 +195,15 @@ func WriteAccount(path, name string, a Account) error {
 	return atomicfile.Write(path, text)
 }
 
-// CheckAccount reports why WriteAccount would fail. It makes the folder of the default settings.
+// CheckAccount reports why WriteAccount would fail though the file can be written. It makes the folder of the default settings.
 func CheckAccount(path, name string, a Account) error {
 	if folder := filepath.Dir(path); path == DefaultSettings() {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
 	}
-	if _, err := withAccount(path, name, a); err != nil {
-		return err
-	}
-	return atomicfile.Check(path)
+	_, err := withAccount(path, name, a)
+	return err
 }
 
 func withAccount(path, name string, a Account) ([]byte, error) {

@@ -19,14 +19,10 @@ type table struct {
 }
 
 func (t *table) row(cells []string) error {
-	clean := make([]string, len(cells))
-	for i, c := range cells {
-		clean[i] = Plain(c)
-	}
 	if t.widths != nil {
-		return t.print(clean)
+		return t.print(cells)
 	}
-	if t.rows = append(t.rows, clean); len(t.rows) < t.page {
+	if t.rows = append(t.rows, cells); len(t.rows) < t.page {
 		return nil
 	}
 	return t.flush()

@@ -39,7 +39,7 @@ type batch struct {
 	// maxWait is how long one item waits for the limit. Less than 0 means as long as it takes.
 	maxWait time.Duration
 	// lookFor tells people how to find out whether an item was done at that time.
-	lookFor func(it *item, at time.Time) string
+	lookFor func(at time.Time) string
 	lacks   []string // why items may be missing from the batch
 	// begin is called before the first request, and ended after a run that has ended. Both may be nil.
 	begin, ended func() error
@@ -137,7 +137,7 @@ func (b *batch) explain(w io.Writer) {
 		switch {
 		case b.resolved(it) != "":
 		case it.open():
-			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.title(), b.verb, b.lookFor(it, it.prior.At))
+			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.title(), b.verb, b.lookFor(it.prior.At))
 		case it.changed() && !b.flags.newRun:
 			fmt.Fprintf(w, "%s: was %s with other contents at %s\n", it.title(), b.verb, cli.Time(it.prior.At))
 		}

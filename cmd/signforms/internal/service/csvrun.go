@@ -202,19 +202,14 @@ func (r *csvRun) begin() error {
 		return nil
 	}
 	r.noted = true
-	if r.b.flags.newRun {
-		return r.abandon()
+	if !r.b.flags.newRun {
+		if err := r.checkOthers(); err != nil {
+			return errors.Join(err, r.notes.Remove(run.ID))
+		}
+		return nil
 	}
-	if err := r.checkOthers(); err != nil {
-		return errors.Join(err, r.notes.Remove(run.ID))
-	}
-	return nil
-}
-
-// abandon removes the notes of the runs with other journals that --new-run abandons.
-func (r *csvRun) abandon() error {
 	others, err := r.others()
-	for _, o := range others {
+	for _, o := range others { // they are abandoned
 		err = errors.Join(err, r.notes.Remove(o.Run))
 	}
 	return err

@@ -132,7 +132,7 @@ func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJourna
 	return closeJournal, err
 }
 
-func lookForReminder(_ *item, at time.Time) string {
+func lookForReminder(at time.Time) string {
 	return fmt.Sprintf("ask a signer whether a reminder came about %s", cli.Time(at))
 }
 

@@ -203,7 +203,7 @@ func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Con
 	}
 }
 
-func (c *sendCommand) lookFor(_ *item, at time.Time) string {
+func (c *sendCommand) lookFor(at time.Time) string {
 	if c.form {
 		return fmt.Sprintf("ask the receiver whether a form came about %s", cli.Time(at))
 	}
