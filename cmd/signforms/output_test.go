@@ -131,6 +131,13 @@ func TestListsThatEndWithAnErrorArePartial(t *testing.T) {
 		require.Empty(t, stdout)
 		remove()
 	}
+
+	// A table that waits for more records is printed all the same.
+	ofTemplates := func(r *http.Request) bool { return r.URL.Query().Get("documentType") == "PDF_TEMPLATE" }
+	altered(t, s, ofTemplates, func(body string) string { return strings.ReplaceAll(body, `"totalPages":1`, `"totalPages":3`) })
+	shown, code := screen(t, 100, "", "templates", "list")
+	require.Equal(t, cli.ExitPartial, code, shown)
+	require.Contains(t, shown, "Buyer, Seller")
 }
 
 // Output that cannot be written is a failure of every command, also of those that have done their work.

@@ -115,14 +115,18 @@ func accounts(t *testing.T, file string, texts ...string) {
 func TestSettingsHoldNoKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "accounts.json")
 	for _, account := range []string{
-		`"apiKey":"hunter2"`, `"apiKey":{"key":"hunter2"}`, `"apiKey":{"value":"hunter2","file":"f"}`, `"apiKey":["hunter2"]`, `"apiKey":{"file":{"hunter2":1}}`,
+		`"apiKey":"hunter2"`, `"apiKey":{"key":"hunter2"}`, `"apiKey":{"value":"hunter2","file":"f"}`, `"apiKey":["hunter2"]`, `"apiKey":{"file":{"hunter2":1}}`, `"apiKey":{"hunter2":""}`,
 		`"apiKey":{"variable":"X"},"key":"hunter2"`, `"key":"hunter2"`, `"workspace":"x"`,
 	} {
 		accounts(t, file, `"main":{"baseURL":"http://127.0.0.1:1",`+account+`}`)
 		for _, command := range []string{"accounts", "whoami", "documents list"} {
 			_, stderr, exit := execute(t, append(strings.Fields(command), "--settings", file)...)
 			require.Equal(t, cli.ExitUsage, exit, stderr)
-			require.Contains(t, stderr, "apiKey", account)
+			if strings.Contains(account, `"key":"hunter2"`) && !strings.Contains(account, `{"key"`) { // beside apiKey
+				require.Contains(t, stderr, "an account has baseURL, workspace, apiKey and endpoints", account)
+			} else {
+				require.Contains(t, stderr, "apiKey must be one of", account)
+			}
 			require.NotContains(t, stderr, "hunter2", account)
 		}
 	}
