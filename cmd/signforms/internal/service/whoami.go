@@ -116,7 +116,7 @@ func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
 	seen, err := c.newest(ctx)
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
-	case answered && e.StatusCode/100 != 5 && !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) && !e.Local:
+	case answered && !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) && !e.Local:
 		return proof{true, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
 	case err != nil:
 		return proof{false, stranger + " gets no answer that shows it: " + err.Error()}
