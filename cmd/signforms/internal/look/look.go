@@ -1,4 +1,4 @@
-// Package look holds what all pages share: the style sheet, and headers that isolate a page from other sites.
+// Package look holds what all pages share: the style sheet, the pages of a PDF, and headers that isolate a page from other sites.
 package look
 
 import (
@@ -19,6 +19,11 @@ import (
 //
 //go:embed style.css
 var Style string
+
+// Pages is the script that shows the pages of a PDF.
+//
+//go:embed pages.js
+var Pages string
 
 // StyleHash is the source of a Content-Security-Policy that allows the style sheet inside a page.
 var StyleHash = func() string {

@@ -1,10 +1,10 @@
 // The script of the signing page. It shows the PDF, leads through the fields, keeps what is entered and tells an embedding page what
 // happens. Signing works without it too.
 import { place, showAll } from "./fields.js";
+import { showPages } from "./pages.js";
 
 const main = document.querySelector("main");
 const data = main.dataset;
-const library = (name) => new URL(`${data.assets}/lib/${name}`, location.href).href;
 
 // The origins that may embed this page. If the browser says which origin does, only that one.
 const above = location.ancestorOrigins?.[0];
@@ -29,115 +29,6 @@ function say(text, again) {
 	};
 }
 
-let tries = 0; // browsers do not load a script again under an address that has failed
-
-// showDocument shows the pages. Each is drawn when it comes near, and its picture is freed when it is far.
-async function showDocument() {
-	const scroller = document.querySelector(".scroller");
-	// The worker is slow to start, so start it before everything else.
-	const worker = new Worker(library("pdf.worker.min.mjs"), { type: "module" });
-	const broken = new Promise((_, reject) => worker.addEventListener("error", () => reject(new Error("the worker cannot be started"))));
-	broken.catch(() => {}); // until it is waited for
-	const file = fetch(`${data.path}/document.pdf`).then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.status))));
-	const [pdfjs, content] = await Promise.all([import(`${library("pdf.min.mjs")}${tries++ ? `?${tries}` : ""}`), file]);
-	pdfjs.GlobalWorkerOptions.workerPort = worker;
-	const opened = pdfjs.getDocument({
-		data: content, cMapUrl: library("cmaps/"), cMapPacked: true, standardFontDataUrl: library("standard_fonts/"), wasmUrl: library("wasm/"),
-	}).promise;
-	const pdf = await Promise.race([opened, broken]);
-	const first = await pdf.getPage(1);
-	const boxes = Array.from({ length: pdf.numPages }, () => document.createElement("div"));
-	boxes.forEach((box, i) => measure(box, i + 1, first)); // most documents have pages of one size
-	scroller.replaceChildren(...boxes);
-	scroller.tabIndex = 0;
-	await draw(pdf, boxes[0], 1);
-	main.dataset.shown = Math.round(performance.now());
-	watch(pdf, boxes);
-	for (let number = 2; number <= pdf.numPages; number++) measure(boxes[number - 1], number, await pdf.getPage(number));
-}
-
-function measure(box, number, page) {
-	const { width, height } = page.getViewport({ scale: 1 });
-	if (box.size === `${width} × ${height}`) return;
-	box.size = `${width} × ${height}`;
-	box.className = "page";
-	box.style.aspectRatio = `${width} / ${height}`;
-	box.style.setProperty("--points", width);
-	place(box, number, width, height);
-}
-
-function watch(pdf, boxes) {
-	const near = new Set();
-	const drawAgain = (box) => draw(pdf, box, boxes.indexOf(box) + 1);
-	const observer = new IntersectionObserver((entries) => {
-		for (const { target, isIntersecting } of entries) {
-			if (isIntersecting && !near.has(target)) {
-				near.add(target);
-				drawAgain(target);
-			} else if (!isIntersecting && near.delete(target)) {
-				free(target);
-			}
-		}
-	}, { rootMargin: "600px" });
-	for (const box of boxes) observer.observe(box);
-	let width = boxes[0].clientWidth;
-	new ResizeObserver(() => {
-		if (boxes[0].clientWidth === width) return;
-		width = boxes[0].clientWidth;
-		near.forEach(drawAgain); // in the new size
-	}).observe(boxes[0]);
-}
-
-// maxPixels bounds the picture of one page: 16 MB.
-const maxPixels = 4_000_000;
-
-async function draw(pdf, box, number) {
-	const turn = (box.turn = {}); // another drawing, or free, ends this one
-	try {
-		const page = await pdf.getPage(number);
-		const plain = page.getViewport({ scale: 1 });
-		const wanted = (box.clientWidth * Math.min(window.devicePixelRatio || 1, 2)) / plain.width;
-		const viewport = page.getViewport({ scale: Math.min(wanted, Math.sqrt(maxPixels / (plain.width * plain.height))) });
-		const canvas = document.createElement("canvas");
-		canvas.width = Math.max(1, Math.floor(viewport.width));
-		canvas.height = Math.max(1, Math.floor(viewport.height));
-		canvas.setAttribute("role", "img");
-		canvas.ariaLabel = `Page ${number} of ${pdf.numPages}`;
-		const words = document.createElement("div"); // for screen readers
-		words.className = "hidden";
-		words.textContent = (await page.getTextContent()).items.map(({ str, hasEOL }) => str + (hasEOL ? "\n" : "")).join("");
-		if (box.turn !== turn) return;
-		await page.render({ canvas, viewport }).promise;
-		if (box.turn !== turn) return void (canvas.width = 0);
-		free(box);
-		box.prepend(canvas, words);
-		box.dataset.drawn = "";
-	} catch (error) {
-		if (number === 1 && !main.dataset.shown) throw error;
-		if (box.turn === turn) offerAgain(box, number, () => draw(pdf, box, number));
-	}
-}
-
-function offerAgain(box, number, again) {
-	free(box);
-	const message = document.createElement("p");
-	message.className = "failed";
-	message.setAttribute("role", "alert");
-	const button = document.createElement("button");
-	button.textContent = "Try again";
-	button.addEventListener("click", again);
-	message.append(`Page ${number} cannot be shown. `, button);
-	box.prepend(message);
-}
-
-function free(box) {
-	box.turn = null;
-	const canvas = box.querySelector("canvas");
-	if (canvas) canvas.width = canvas.height = 0; // some browsers keep the memory of a canvas that is gone
-	for (const old of box.querySelectorAll("canvas, .hidden, .failed")) old.remove();
-	delete box.dataset.drawn;
-}
-
 // shown is kept once the document is shown and the service knows it. Signing waits for that.
 let shown;
 
@@ -155,7 +46,11 @@ async function show() {
 	again.hidden = true;
 	text.textContent = "Loading the document …";
 	try {
-		await showDocument();
+		const content = fetch(`${data.path}/document.pdf`).then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.status))));
+		const scroller = document.querySelector(".scroller");
+		scroller.tabIndex = 0;
+		const first = () => (main.dataset.shown = Math.round(performance.now()));
+		await showPages(scroller, { assets: data.assets, content, measured: place, shown: first });
 	} catch (error) {
 		text.textContent = "The document cannot be shown here. Try again, or open it as a PDF instead.";
 		again.hidden = false;
