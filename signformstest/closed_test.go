@@ -57,6 +57,9 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 			"TryAddTemplate": func() error {
 				return second(srv.TryAddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}))
 			},
+			"ChangeTemplate": func() error {
+				return srv.ChangeTemplate(template, time.Time{}, signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+			},
 			"TryAddForm": func() error {
 				return second(srv.TryAddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}))
 			},

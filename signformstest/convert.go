@@ -169,7 +169,7 @@ func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
 		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
 		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
-		HasPDF: t.PDF.SHA256 != "", Documents: documents,
+		UpdatedAt: t.UpdatedAt, HasPDF: t.PDF.SHA256 != "", Documents: documents,
 	}
 }
 

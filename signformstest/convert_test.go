@@ -40,7 +40,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicAttempt},
 		{convert: publicRole},
 		{convert: publicField},
-		{convert: func(t signing.Template) TemplateState { return publicTemplate(t, 1) }, unread: "WorkspaceID OwnerID UpdatedAt"},
+		{convert: func(t signing.Template) TemplateState { return publicTemplate(t, 1) }, unread: "WorkspaceID OwnerID"},
 		{convert: (&Server{}).publicDocument, unread: "WorkspaceID OwnerID Variables Mail ExpiresFor UpdatedAt Finished FinishTries FinishAt", unset: "PDF"},
 		{convert: func(s signing.Signer) SignerState { return publicSigner(s, true, "link") }, unread: "Token RoleColour Subject Message"},
 		{convert: publicValue, unread: "Image"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -44,6 +45,37 @@ func (s *Server) created(id string, err error) (string, error) {
 		return "", s.publicError(err)
 	}
 	return id, nil
+}
+
+// ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent keep what they
+// were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches [ErrRefused] when the template
+// was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
+func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	record := internalTemplate(t)
+	if err := record.Check(); err != nil {
+		return s.publicError(err)
+	}
+	return s.publicError(s.store.Update(func(tx *store.Tx) error {
+		old, err := tx.Template(templateID)
+		switch {
+		case err != nil:
+			return err
+		case !old.UpdatedAt.Equal(seen):
+			return &failure{fmt.Errorf("the template was changed at %s", old.UpdatedAt.Format(time.RFC3339Nano)), ErrRefused}
+		case t.PDF == nil:
+			record.PDF = old.PDF
+		}
+		record.ID, record.WorkspaceID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.WorkspaceID, old.OwnerID, old.Archived, old.CreatedAt
+		record.UpdatedAt = tx.Now
+		if !record.UpdatedAt.After(old.UpdatedAt) { // each change has a time of its own
+			record.UpdatedAt = old.UpdatedAt.Add(time.Millisecond)
+		}
+		tx.PutTemplate(record)
+		return nil
+	}))
 }
 
 func (t Template) check() error {

@@ -43,6 +43,7 @@
 // [Server.TryAdvance], [Server.TryFail], [Server.TryFailWebhooks].
 //
 //   - Set up: [Server.AddTemplate], [Server.AddForm], [Server.AddDocument], [Server.AddWebhook], [Server.AddAPIKey].
+//   - Edit: [Server.ChangeTemplate].
 //   - Act as a signer: [Server.Signer], which views, signs and declines.
 //   - Act as a respondent: [Server.SubmitForm].
 //   - Act on a document: [Server.SendDraft], [Server.Void], [Server.Pay], [Server.Expire], [Server.Delete], [Server.Archive],

@@ -22,6 +22,7 @@ type TemplateState struct {
 	Archived     bool            `json:"archived,omitempty"`
 	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"` // how long after sending its documents expire; 0: never
 	CreatedAt    time.Time       `json:"createdAt"`
+	UpdatedAt    time.Time       `json:"updatedAt"`        // by [Server.ChangeTemplate]
 	HasPDF       bool            `json:"hasPdf,omitempty"` // of its own; [Server.TemplatePDF] returns it
 	Documents    int             `json:"documents"`        // made from it
 }

@@ -32,6 +32,7 @@ var covered = map[string]string{
 	"Advance":             "POST /clock/advance",
 	"Archive":             "POST /documents/{id}/archive",
 	"Audit":               "GET /audit",
+	"ChangeTemplate":      "none: the editor of the console does that",
 	"CheckStorage":        "none: GET /readyz of the program tells",
 	"ClearFaults":         "DELETE /faults",
 	"Client":              "none: a client is its caller's, of whatever language",
