@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"io"
 	"mime"
@@ -31,19 +32,24 @@ func (s *served) client(t *testing.T) *signforms.Client {
 	return c
 }
 
-// addTemplate uploads a PDF in the console, places a signature on it by a click, and returns the template's id.
+// addTemplate uploads a PDF in the console, places a signature of each role on it with the mouse, and returns the template's id.
 func addTemplate(t *testing.T, s *served, p *browsertest.Page, file string, x, y float64) string {
 	t.Helper()
 	p.Go(s.BaseURL + "/_/templates/new")
 	p.Type("#name", "Offer")
-	p.Type("#roles", "Buyer\nSeller")
+	p.Type("[aria-label='Role 1']", "Buyer")
+	p.Type("[aria-label='Role 2']", "Seller")
 	p.Upload("#pdf", file)
 	p.Wait("document.querySelector('#template-form').dataset.shown")
-	for i, role := range []string{"Buyer", "Seller"} {
-		browsertest.Eval[bool](p, `(() => { document.querySelector("#place-role").value = "`+role+`"; return true })()`)
-		point := browsertest.Eval[[]float64](p, `(() => { const box = document.querySelector(".page"); box.scrollIntoView({block: "center"});
-			const e = box.getBoundingClientRect(); return [e.left + box.clientLeft, e.top + box.clientTop, box.clientWidth, box.clientHeight] })()`)
-		p.ClickAt(point[0]+point[2]*x, point[1]+point[3]*(y+0.2*float64(i)))
+	for i := range 2 {
+		browsertest.Eval[int](p, fmt.Sprintf("document.querySelector('#add-for').selectedIndex = %d", i))
+		browsertest.Eval[bool](p, `(document.querySelector(".page").scrollIntoView({block: "center"}), true)`)
+		p.Click("[data-kind=signature]")
+		at := browsertest.Eval[[]float64](p, `(() => { const page = document.querySelector(".page"), e = page.getBoundingClientRect();
+			const field = document.querySelector(".placed.selected").getBoundingClientRect();
+			return [e.left + page.clientLeft, e.top + page.clientTop, page.clientWidth, page.clientHeight, field.left, field.top] })()`)
+		right, down := at[0]+at[2]*x-at[4], at[1]+at[3]*(y+0.2*float64(i))-at[5]
+		p.Drag(at[4]+5, at[5]+5, at[4]+5+right, at[5]+5+down)
 	}
 	p.Wait("document.querySelectorAll('.placed').length === 2")
 	p.Click("#template-form button.main")

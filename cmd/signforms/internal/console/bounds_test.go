@@ -62,7 +62,7 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 		require.Contains(t, page, fmt.Sprintf("has %d characters, and may have %d at most: shorten it", c.most+1, c.most), c.action)
 	}
 	_, page := exchange(service.HTTPClient().Get(service.URL + "/_/templates/new"))
-	require.Contains(t, page, `<input id="place-name" maxlength="1000">`)
+	require.Contains(t, page, `<input id="field-name" maxlength="1000">`)
 }
 
 func multipartOf(t *testing.T, values url.Values) (contentType, body string) {

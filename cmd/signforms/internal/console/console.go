@@ -1,7 +1,7 @@
 // Package console serves pages for developers: the sandbox's records, its logs of deliveries, requests and messages, and forms
 // to act on them.
 //
-// The pages work without JavaScript, except for placing the fields of a new template. With JavaScript, lists update themselves
+// The pages work without JavaScript, except for placing the fields of a template. With JavaScript, lists update themselves
 // through htmx and the control API's stream of events.
 package console
 
@@ -26,8 +26,8 @@ import (
 // Prefix is where the console is served.
 const Prefix = "/_/"
 
-// maxBody bounds a submitted form, in bytes. An uploaded PDF is its largest part.
-const maxBody = 32 << 20
+// maxBody bounds a submitted form, in bytes: a PDF, and room for everything else.
+const maxBody = pdf.MaxSize + 4<<20
 
 // Options are the settings of New.
 type Options struct {
@@ -60,12 +60,12 @@ var consoleCSS string
 //go:embed static/console.js
 var consoleJS string
 
-//go:embed static/place.js
-var placeJS string
+//go:embed static/editor.js
+var editorJS string
 
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
-var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, consoleCSS, consoleJS, placeJS)
+var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, editorJS)
 
 type console struct {
 	server  *signformstest.Server
@@ -109,7 +109,8 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetPath+"/style.css", look.Static("text/css; charset=utf-8", look.Style+consoleCSS))
 	mux.Handle("GET "+assetPath+"/console.js", look.Static("text/javascript; charset=utf-8", consoleJS))
-	mux.Handle("GET "+assetPath+"/place.js", look.Static("text/javascript; charset=utf-8", placeJS))
+	mux.Handle("GET "+assetPath+"/editor.js", look.Static("text/javascript; charset=utf-8", editorJS))
+	mux.Handle("GET "+assetPath+"/pages.js", look.Static("text/javascript; charset=utf-8", look.Pages))
 	mux.Handle("GET "+assetPath+"/lib/", http.StripPrefix(assetPath+"/lib", assets.Handler()))
 	mux.Handle("/", look.Guard(c.pages(), nil))
 	return mux
@@ -135,27 +136,28 @@ func (c *console) pages() *http.ServeMux {
 
 // shows are the pages, by pattern.
 var shows = map[string]show{
-	"{$}":             (*console).overview,
-	"documents":       (*console).documents,
-	"documents/new":   (*console).newDocument,
-	"documents/{id}":  (*console).document,
-	"templates":       (*console).templates,
-	"templates/new":   (*console).newTemplate,
-	"templates/{id}":  (*console).template,
-	"forms":           (*console).forms,
-	"forms/new":       (*console).newForm,
-	"forms/{id}":      (*console).form,
-	"webhooks":        (*console).webhooks,
-	"webhooks/new":    (*console).newWebhook,
-	"webhooks/{id}":   (*console).webhook,
-	"deliveries":      (*console).deliveries,
-	"deliveries/{id}": (*console).delivery,
-	"requests":        (*console).requests,
-	"requests/{id}":   (*console).request,
-	"messages":        (*console).messages,
-	"clock":           (*console).clock,
-	"faults":          (*console).faults,
-	"settings":        (*console).settings,
+	"{$}":                 (*console).overview,
+	"documents":           (*console).documents,
+	"documents/new":       (*console).newDocument,
+	"documents/{id}":      (*console).document,
+	"templates":           (*console).templates,
+	"templates/new":       (*console).newTemplate,
+	"templates/{id}":      (*console).template,
+	"templates/{id}/edit": (*console).editTemplate,
+	"forms":               (*console).forms,
+	"forms/new":           (*console).newForm,
+	"forms/{id}":          (*console).form,
+	"webhooks":            (*console).webhooks,
+	"webhooks/new":        (*console).newWebhook,
+	"webhooks/{id}":       (*console).webhook,
+	"deliveries":          (*console).deliveries,
+	"deliveries/{id}":     (*console).delivery,
+	"requests":            (*console).requests,
+	"requests/{id}":       (*console).request,
+	"messages":            (*console).messages,
+	"clock":               (*console).clock,
+	"faults":              (*console).faults,
+	"settings":            (*console).settings,
 }
 
 // acts are the actions of the console, each with the page that is shown again when the action is refused.
@@ -167,6 +169,7 @@ var acts = []struct {
 	{"documents/new", (*console).addDocument, (*console).newDocument},
 	{"documents/{id}/act", (*console).actOnDocument, (*console).document},
 	{"templates/new", (*console).addTemplate, (*console).newTemplate},
+	{"templates/{id}/edit", (*console).changeTemplate, (*console).editTemplate},
 	{"templates/{id}/send", (*console).sendTemplate, (*console).template},
 	{"forms/new", (*console).addForm, (*console).newForm},
 	{"forms/{id}/submit", (*console).submitForm, (*console).form},
@@ -182,7 +185,7 @@ var acts = []struct {
 func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show) {
 	if r.ContentLength > maxBody {
 		r.Body = http.NoBody
-		c.show(w, r, again, http.StatusRequestEntityTooLarge, "The form is larger than 32 MB.")
+		c.show(w, r, again, http.StatusRequestEntityTooLarge, sentence(pdf.ErrTooLarge))
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -199,7 +202,7 @@ func done(path, what string) string { return path + "?done=" + url.QueryEscape(w
 
 // sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
-	"added": "It was added.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
+	"added": "It was added.", "changed": "It was changed. Documents already sent stay as they were.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
 	"declined": "The signer has declined.", "voided": "The document is void.", "reminded": "The pending signers were reminded.",
 	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",

@@ -164,7 +164,7 @@ func (c *console) newDocument(r *http.Request) (page, error) {
 
 func (c *console) addDocument(r *http.Request) (string, error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return "", errors.New("the form could not be read: it may be larger than 32 MB")
+		return "", errIncomplete(err)
 	}
 	d := signformstest.Document{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
 	for line := range strings.Lines(r.PostFormValue("signers")) {
@@ -178,7 +178,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 		d.Signers = append(d.Signers, signformstest.Signer{Name: name, Email: email})
 	}
 	var err error
-	if d.PDF, err = c.uploaded(r); err != nil {
+	if d.PDF, _, err = c.uploaded(r); err != nil {
 		return "", err
 	}
 	id, err := c.server.TryAddDocument(d)
@@ -197,30 +197,43 @@ func cutPerson(line string) (name, email string, ok bool) {
 	return name, line, strings.Contains(line, "@") && !strings.ContainsAny(line, " <>")
 }
 
-// uploaded returns the PDF in a form, or nil when there is none. Its error is a sentence for the person who uploaded the file.
-func (c *console) uploaded(r *http.Request) ([]byte, error) {
-	file, header, err := r.FormFile("pdf")
-	if errors.Is(err, http.ErrMissingFile) || err == nil && header.Size == 0 {
-		return nil, nil
+// errIncomplete returns why a form with a file could not be read, for the person who sent it.
+func errIncomplete(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return pdf.ErrTooLarge
 	}
-	if err != nil {
-		return nil, errors.New("the file did not arrive whole: choose it again")
+	return errors.New("the form did not arrive whole: send it again")
+}
+
+// uploaded returns the PDF in a form and the number of its pages, or nil when there is none. Its error is a sentence for the person
+// who uploaded the file.
+func (c *console) uploaded(r *http.Request) (data []byte, pages int, err error) {
+	file, header, err := r.FormFile("pdf")
+	switch {
+	case errors.Is(err, http.ErrMissingFile):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, errors.New("the file did not arrive whole: choose it again")
 	}
 	defer file.Close()
-	if header.Size > pdf.MaxSize {
-		return nil, pdf.ErrTooLarge
+	switch {
+	case header.Size == 0:
+		return nil, 0, errors.New("the file is empty: choose another one")
+	case header.Size > pdf.MaxSize:
+		return nil, 0, pdf.ErrTooLarge
 	}
-	data := make([]byte, header.Size)
+	data = make([]byte, header.Size)
 	if _, err := file.ReadAt(data, 0); err != nil {
-		return nil, errors.New("the file did not arrive whole: choose it again")
+		return nil, 0, errors.New("the file did not arrive whole: choose it again")
 	}
-	if _, err := c.options.Inspect(r.Context(), data); err != nil {
+	found, err := c.options.Inspect(r.Context(), data)
+	if err != nil {
 		if reason := pdf.Refusal(err); reason != nil {
-			return nil, reason // without the parser's message, which does not help the person who uploaded the file
+			return nil, 0, reason // without the parser's message, which does not help the person who uploaded the file
 		}
-		return nil, fmt.Errorf("the PDF could not be checked: %w", err)
+		return nil, 0, fmt.Errorf("the PDF could not be checked: %w", err)
 	}
-	return data, nil
+	return data, len(found), nil
 }
 
 // file serves a PDF of a record, or an empty page for a record without one.

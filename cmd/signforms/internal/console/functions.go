@@ -14,22 +14,33 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/signformstest"
 )
 
 // functions are the functions that templates can call.
 var functions = template.FuncMap{
-	"base":   func() string { return Prefix }, // New replaces it
-	"at":     at,
-	"body":   body,
-	"header": header,
-	"class":  class,
-	"join":   strings.Join,
-	"title":  func(v any) string { return fmt.Sprint(v) },
-	"lower":  func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
-	"add":    func(a, b int) int { return a + b },
-	"dict":   dict,
-	"limit":  look.Limit,
-	"url":    func(l signforms.SigningLink) string { return string(l) }, // a template prints a link as "[redacted]"
+	"base":      func() string { return Prefix }, // New replaces it
+	"at":        at,
+	"body":      body,
+	"header":    header,
+	"class":     class,
+	"join":      strings.Join,
+	"title":     func(v any) string { return fmt.Sprint(v) },
+	"lower":     func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
+	"add":       func(a, b int) int { return a + b },
+	"dict":      dict,
+	"limit":     look.Limit,
+	"kinds":     fieldKinds,
+	"megabytes": func() int { return pdf.MaxSize / 1_000_000 },
+	"url":       func(l signforms.SigningLink) string { return string(l) }, // a template prints a link as "[redacted]"
+}
+
+// fieldKinds returns the kinds of fields of a template.
+func fieldKinds() []signformstest.FieldKind {
+	return []signformstest.FieldKind{
+		signformstest.SignatureField, signformstest.InitialsField, signformstest.TextField, signformstest.DateField, signformstest.CheckboxField,
+	}
 }
 
 // dict makes a map from alternating names and values, for a template that needs more than one value.

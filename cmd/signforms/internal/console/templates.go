@@ -1,11 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
@@ -53,47 +55,87 @@ func (c *console) sendCurl(t signformstest.TemplateState) string {
 	}, body)
 }
 
-func (c *console) newTemplate(r *http.Request) (page, error) {
-	return page{Title: "New template", name: "new-template", Data: r.PostForm}, nil
+// editView is what the editor of templates shows.
+type editView struct {
+	Name, Fields, Seen string // the fields are a list of [signformstest.TemplateField] in JSON; Seen is [signformstest.TemplateState].UpdatedAt
+	Order              bool
+	Roles              []signformstest.Role
+	PDF                string // where the template's own is; empty: it has none yet
 }
 
-// placedField is a field as place.js writes it into the form.
-type placedField struct {
-	Name     string  `json:"name"`
-	Role     string  `json:"role"`
-	Kind     string  `json:"kind"`
-	Required bool    `json:"required"`
-	Page     int     `json:"page"`
-	X        float64 `json:"x"`
-	Y        float64 `json:"y"`
-	Width    float64 `json:"width"`
-	Height   float64 `json:"height"`
+func (c *console) newTemplate(r *http.Request) (page, error) {
+	view := entered(r)
+	for len(view.Roles) < 2 { // without a script, no others can be added
+		view.Roles = append(view.Roles, signformstest.Role{})
+	}
+	return page{Title: "New template", name: "edit-template", Data: view}, nil
+}
+
+func (c *console) editTemplate(r *http.Request) (page, error) {
+	t, ok := c.server.FindTemplate(r.PathValue("id"))
+	if !ok {
+		return page{}, errNoSuchRecord
+	}
+	view := entered(r)
+	if r.Method == http.MethodGet {
+		fields, err := json.Marshal(t.Fields)
+		if err != nil {
+			return page{}, err
+		}
+		view = editView{Name: t.Name, Fields: string(fields), Seen: t.UpdatedAt.Format(time.RFC3339Nano), Order: t.SigningOrder, Roles: t.Roles}
+	}
+	view.PDF = c.options.Base + "templates/" + t.ID + "/document.pdf"
+	return page{Title: "Edit " + t.Name, name: "edit-template", Data: view}, nil
+}
+
+// entered returns what a person entered.
+func entered(r *http.Request) editView {
+	return editView{
+		Name: r.PostForm.Get("name"), Fields: r.PostForm.Get("fields"), Seen: r.PostForm.Get("seen"), Order: r.PostForm.Get("order") == "true", Roles: enteredRoles(r),
+	}
+}
+
+func enteredRoles(r *http.Request) (roles []signformstest.Role) {
+	for i, title := range r.PostForm["roles"] {
+		role := signformstest.Role{Title: strings.TrimSpace(title)}
+		if colours := r.PostForm["colours"]; i < len(colours) {
+			role.Colour = colours[i]
+		}
+		roles = append(roles, role)
+	}
+	return roles
+}
+
+// enteredTemplate reads the form of the editor.
+func (c *console) enteredTemplate(r *http.Request) (t signformstest.Template, err error) {
+	if err := r.ParseMultipartForm(maxBody); err != nil {
+		return t, errIncomplete(err)
+	}
+	view := entered(r)
+	t.Name, t.SigningOrder = strings.TrimSpace(view.Name), view.Order
+	for _, role := range view.Roles {
+		if role.Title != "" {
+			t.Roles = append(t.Roles, role)
+		}
+	}
+	if err := json.Unmarshal([]byte(cmp.Or(view.Fields, "[]")), &t.Fields); err != nil {
+		return t, errors.New("the fields could not be read: place them again")
+	}
+	var pages int
+	if t.PDF, pages, err = c.uploaded(r); err != nil || t.PDF == nil {
+		return t, err
+	}
+	for _, f := range t.Fields {
+		if f.Page > pages {
+			return t, fmt.Errorf("the field %q is on page %d, and the last page of the PDF is %d", f.Name, f.Page, pages)
+		}
+	}
+	return t, nil
 }
 
 func (c *console) addTemplate(r *http.Request) (string, error) {
-	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return "", errors.New("the form could not be read: it may be larger than 32 MB")
-	}
-	t := signformstest.Template{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
-	for line := range strings.Lines(r.PostFormValue("roles")) {
-		if title := strings.TrimSpace(line); title != "" {
-			t.Roles = append(t.Roles, signformstest.Role{Title: title})
-		}
-	}
-	var placed []placedField
-	if text := strings.TrimSpace(r.PostFormValue("fields")); text != "" {
-		if err := json.Unmarshal([]byte(text), &placed); err != nil {
-			return "", errors.New("the fields could not be read: place them again")
-		}
-	}
-	for _, f := range placed {
-		t.Fields = append(t.Fields, signformstest.TemplateField{
-			Name: f.Name, Role: f.Role, Kind: signformstest.FieldKind(f.Kind), Required: f.Required,
-			Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
-		})
-	}
-	var err error
-	if t.PDF, err = c.uploaded(r); err != nil {
+	t, err := c.enteredTemplate(r)
+	if err != nil {
 		return "", err
 	}
 	id, err := c.server.TryAddTemplate(t)
@@ -101,6 +143,31 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 		return "", err
 	}
 	return done("templates/"+id, "added"), nil
+}
+
+func (c *console) changeTemplate(r *http.Request) (string, error) {
+	old, ok := c.server.FindTemplate(r.PathValue("id"))
+	if !ok {
+		return "", errNoSuchRecord
+	}
+	t, err := c.enteredTemplate(r)
+	if err != nil {
+		return "", err
+	}
+	t.Variables, t.AuthorEmail, t.ExpiresFor = old.Variables, old.AuthorEmail, old.ExpiresFor
+	seen, err := time.Parse(time.RFC3339Nano, r.PostForm.Get("seen"))
+	if err != nil {
+		return "", errors.New("the page is not whole: open the template again")
+	}
+	err = c.server.ChangeTemplate(old.ID, seen, t)
+	if errors.Is(err, signformstest.ErrRefused) {
+		r.PostForm.Set("seen", old.UpdatedAt.Format(time.RFC3339Nano))
+		return "", errors.New("the template was changed after you had opened it: look at it in another tab, or save again to replace it")
+	}
+	if err != nil {
+		return "", err
+	}
+	return done("templates/"+old.ID, "changed"), nil
 }
 
 // sendTemplate calls the API as a client does.

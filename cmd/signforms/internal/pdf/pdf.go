@@ -32,7 +32,7 @@ const (
 
 // The reasons why Inspect refuses a file. Each text is a sentence for the person who uploaded it.
 var (
-	ErrTooLarge  = errors.New("the file is larger than 20 MB: upload a smaller one")
+	ErrTooLarge  = fmt.Errorf("the file is larger than %d MB: upload a smaller one", MaxSize/1_000_000)
 	ErrNotPDF    = errors.New("the file is not a PDF: it does not begin with %PDF")
 	ErrEncrypted = errors.New("the PDF is encrypted: save a copy without a password and upload that")
 	ErrDamaged   = errors.New("the PDF is damaged and cannot be read: print it to a new PDF and upload that")

@@ -32,3 +32,29 @@ document.addEventListener("click", async (event) => {
 	}
 	block.querySelector("[role=status]").textContent = "Copied";
 });
+
+// A form with a file is sent by the script, so that everything entered stays when it is refused, the file too.
+document.addEventListener("submit", async (event) => {
+	const form = event.target;
+	if (form.enctype !== "multipart/form-data") return;
+	event.preventDefault();
+	const button = form.querySelector("button.main");
+	let problem = "The sandbox did not answer as it should. Everything is still here: try again.";
+	button.disabled = true;
+	try {
+		const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body: new FormData(form) });
+		if (answer.ok && new URL(answer.url).searchParams.has("done")) return location.assign(answer.url);
+		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+		problem = page.querySelector("[role=alert]")?.textContent ?? problem;
+		const seen = page.querySelector("[name=seen]");
+		if (seen) form.elements.seen.value = seen.value;
+	} catch {} // it was not sent
+	button.disabled = false;
+	document.querySelector("[role=alert]")?.remove();
+	const alert = document.createElement("p");
+	alert.className = "notice bad";
+	alert.setAttribute("role", "alert");
+	alert.textContent = problem;
+	button.before(alert);
+	alert.scrollIntoView({ block: "nearest" });
+});

@@ -1,0 +1,187 @@
+// Places the fields of a template on the pages of its PDF. Positions and sizes are fractions of the visible page.
+import { showPages } from "./pages.js";
+
+const form = document.querySelector("#template-form");
+const find = (selector) => form.querySelector(selector);
+const pages = find("#pages");
+const chosen = find("#field-role");
+const sizes = { signature: [0.3, 0.05], initials: [0.1, 0.04], text: [0.3, 0.03], date: [0.15, 0.03], checkbox: [0.03, 0.02] };
+const step = 0.005;
+const roles = () => [...form.querySelectorAll("[name=roles]")];
+
+// fields are those of the template. The role of each is the input that holds the role's title.
+const fields = [];
+let boxes = []; // of the pages
+let selected;
+
+// written puts the fields into the form, and the roles' titles and colours wherever they are shown.
+function written() {
+	form.elements.fields.value = JSON.stringify(fields.map(({ box, role, ...field }) => ({ ...field, role: role.value.trim() })));
+	roles().forEach((input, i) => (input.parentElement.dataset.colour = i % 6));
+	for (const select of [find("#add-for"), chosen]) {
+		const index = Math.max(select.selectedIndex, 0);
+		select.replaceChildren(...roles().map((input, i) => new Option(input.value.trim() || `Role ${i + 1}`)));
+		select.selectedIndex = index;
+		select.dataset.colour = index % 6;
+	}
+	for (const { box, name, kind, role, x, y, width, height } of fields) {
+		box.firstChild.textContent = name;
+		box.dataset.colour = roles().indexOf(role) % 6;
+		box.ariaLabel = `${name}: ${kind} of ${role.value}`;
+		for (const [side, value] of Object.entries({ left: x, top: y, width, height })) box.style[side] = `${value * 100}%`;
+	}
+}
+
+function select(field) {
+	selected?.box.classList.remove("selected");
+	selected = field;
+	find("#selected").hidden = !field;
+	if (!field) return;
+	field.box.classList.add("selected");
+	find("#field-name").value = field.name;
+	find("#field-required").checked = field.required;
+	chosen.selectedIndex = roles().indexOf(field.role);
+	written();
+}
+
+function remove() {
+	const next = fields[fields.indexOf(selected) + 1] ?? fields.at(-2);
+	selected.box.remove();
+	fields.splice(fields.indexOf(selected), 1);
+	select();
+	written();
+	(next?.box ?? find("[data-kind]")).focus();
+}
+
+const between = (least, value, most) => Math.min(Math.max(value, least), most);
+
+// move and resize keep the field on its page.
+function move(field, x, y) {
+	field.x = between(0, x, 1 - field.width);
+	field.y = between(0, y, 1 - field.height);
+}
+
+function resize(field, width, height) {
+	field.width = between(0.01, width, 1 - field.x);
+	field.height = between(0.01, height, 1 - field.y);
+}
+
+// add makes the box of a field.
+function add(field) {
+	const box = (field.box = document.createElement("div"));
+	const corner = document.createElement("i");
+	box.className = "placed";
+	box.tabIndex = 0;
+	box.setAttribute("role", "button");
+	box.setAttribute("aria-describedby", "keys");
+	box.append(document.createElement("span"), corner);
+	box.addEventListener("focus", () => select(field));
+	box.addEventListener("pointerdown", (event) => {
+		event.preventDefault();
+		box.focus({ preventScroll: true });
+		box.setPointerCapture(event.pointerId);
+		const page = box.parentElement;
+		const { x, y, width, height } = field;
+		box.onpointermove = ({ clientX, clientY }) => {
+			const right = (clientX - event.clientX) / page.clientWidth;
+			const down = (clientY - event.clientY) / page.clientHeight;
+			if (event.target === corner) resize(field, width + right, height + down);
+			else move(field, x + right, y + down);
+			written();
+		};
+		box.onlostpointercapture = () => (box.onpointermove = null);
+	});
+	box.addEventListener("keydown", (event) => {
+		const [right, down] = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key] ?? [0, 0];
+		if (event.key === "Delete" || event.key === "Backspace") remove();
+		else if (!right && !down) return;
+		else if (event.shiftKey) resize(field, field.width + right, field.height + down);
+		else move(field, field.x + right, field.y + down);
+		event.preventDefault();
+		written();
+	});
+	fields.push(field);
+	boxes[field.page - 1]?.append(box);
+}
+
+// freeName returns a name that no other field has.
+function freeName(wanted) {
+	let name = wanted;
+	for (let n = 2; fields.some((field) => field.name === name); n++) name = `${wanted} ${n}`;
+	return name;
+}
+
+// addHere adds a field to the page of which most is visible, in the middle of what is visible.
+function addHere(kind) {
+	const role = roles()[find("#add-for").selectedIndex];
+	const edges = boxes.map((box) => box.getBoundingClientRect());
+	const tools = find(".tools").getBoundingClientRect();
+	const end = tools.left < edges[0].right ? tools.top : innerHeight; // on a phone the tools cover the end of the page
+	const seen = edges.map(({ top, bottom }) => [Math.max(top, 0), Math.min(bottom, end)]);
+	const most = Math.max(...seen.map(([top, bottom]) => bottom - top));
+	const index = seen.findIndex(([top, bottom]) => bottom - top === most);
+	const [width, height] = sizes[kind];
+	const field = { name: freeName(`${role.value.trim()} ${kind}`), role, kind, required: true, page: index + 1, width, height };
+	move(field, 0.5 - width / 2, ((seen[index][0] + seen[index][1]) / 2 - edges[index].top) / edges[index].height);
+	while (fields.some(({ page, x, y }) => page === field.page && x === field.x && y === field.y) && field.y + height < 1) move(field, field.x, field.y + height);
+	add(field);
+	written();
+	field.box.focus({ preventScroll: true });
+	field.box.scrollIntoView({ block: "center" });
+}
+
+let showing;
+
+// show shows the pages of the chosen PDF, or of the one that the template has.
+async function show() {
+	showing?.abort();
+	const { signal } = (showing = new AbortController());
+	const file = find("#pdf").files[0];
+	boxes = [];
+	delete form.dataset.shown;
+	find("#adding").hidden = true;
+	if (!file && !form.dataset.pdf) return pages.replaceChildren();
+	try {
+		const count = await showPages(pages, {
+			assets: form.dataset.assets, content: file ? file.arrayBuffer() : fetch(form.dataset.pdf).then((answer) => answer.arrayBuffer()), signal,
+			measured: (box, number) => {
+				boxes[number - 1] = box;
+				for (const field of fields) if (field.page === number) box.append(field.box);
+			},
+			shown: () => (find("#adding").hidden = false),
+		});
+		for (const field of fields) {
+			if (field.page > count) boxes[(field.page = count) - 1].append(field.box); // the PDF before had more pages
+		}
+		written();
+		form.dataset.shown = count;
+	} catch {
+		if (!signal.aborted) pages.textContent = "This file cannot be shown here. Saving the template says what is wrong with it.";
+	}
+}
+
+for (const field of JSON.parse(form.elements.fields.value || "[]")) add({ ...field, role: roles().find((input) => input.value === field.role) ?? roles()[0] });
+written();
+for (const button of form.querySelectorAll("[data-kind]")) button.addEventListener("click", () => addHere(button.dataset.kind));
+find("#remove").addEventListener("click", remove);
+find("#add-role").hidden = false;
+find("#add-role").addEventListener("click", () => {
+	const role = roles().at(-1).parentElement.cloneNode(true);
+	const input = role.firstElementChild;
+	input.ariaLabel = `Role ${roles().length + 1}`;
+	input.required = false;
+	input.value = role.lastElementChild.value = "";
+	roles().at(-1).parentElement.after(role);
+	written();
+	input.focus();
+});
+find("#field-name").addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
+form.addEventListener("input", ({ target }) => {
+	if (target.id === "pdf") return;
+	if (target.id === "field-name") selected.name = target.value.trim();
+	if (target.id === "field-required") selected.required = target.checked;
+	if (target === chosen) selected.role = roles()[chosen.selectedIndex];
+	written();
+});
+find("#pdf").addEventListener("change", show);
+show();
