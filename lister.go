@@ -158,7 +158,7 @@ func (p *Page[T]) incomplete(w *walk, state walkState) *Error {
 // likelyCauses fit into the 200 bytes of a message, with a count.
 var likelyCauses = map[walkState]string{
 	restless: "the list changes faster than it can be read, or comes in another order each time: try again later, or with a narrower filter",
-	missing:  "the answers stay the same, so the service ignores the page, counts pages from 0, or its totals count something else: see Endpoint",
+	missing:  "a second look found no more: the service may ignore the page, count pages from 0, or count something else: see Endpoint",
 	nameless: "they have no id, so a further page cannot be told from the same again: ask for further pages by their number",
 }
 

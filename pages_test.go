@@ -168,7 +168,7 @@ func TestAllWhenAPageIsRepeatedForEver(t *testing.T) {
 	}}
 	ids, err = collect(t, s.client(t), signforms.DocumentListParams{})
 	require.ErrorIs(t, err, signforms.ErrIncomplete)
-	require.ErrorContains(t, err, "100 of at least 99901: the answers stay the same")
+	require.ErrorContains(t, err, "100 of at least 99901: a second look found no more")
 	require.Len(t, ids, 100)
 	require.Less(t, len(s.requests), 15)
 }

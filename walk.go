@@ -24,6 +24,7 @@ type walk struct {
 	limit int               // of a page that need not overlap
 	size  int               // records that the service puts on such a page
 	fixed bool              // it puts as many on every page, or refuses other limits
+	alone bool              // it obeys the limit and not the page, whose first one was full
 	seen  map[recordID]mark // all records so far
 
 	mark            // for what is seen now
@@ -87,7 +88,7 @@ const (
 	reading  walkState = iota
 	whole              // every record that was there all the time was seen
 	restless           // the list changes faster than it can be read
-	missing            // the service reports more records than it lists
+	missing            // the service has more records than it lists, or may have
 	nameless           // the records have no ids
 )
 
@@ -165,6 +166,10 @@ func (w *walk) learn(a pageAnswer) {
 	w.fixed = w.fixed || len(a.ids) > a.limit
 	if len(a.ids) > 0 && a.page > 1 && a.page*a.limit != w.last.page*w.last.limit && slices.Equal(a.ids, w.last.ids) {
 		w.fixed, w.broken = true, true // another part of the list cannot be the same
+	}
+	if n := len(a.ids); a.page > 1 && n == a.limit && n < len(w.first) && slices.Equal(a.ids, w.first[:n]) {
+		w.broken = true // the limit is obeyed and the page is not
+		w.alone = w.alone || len(w.first) >= w.limit
 	}
 	w.last = a
 }
@@ -357,7 +362,7 @@ func (w *walk) finish() (pageRequest, walkState) {
 		return pageRequest{1, w.limit}, reading
 	case !w.broken && w.overlapping && w.links+w.moved >= w.most, w.broken && w.counted() && !promised:
 		return pageRequest{}, whole
-	case same && w.links >= w.most && !w.cut && !promised:
+	case same && w.links >= w.most && !w.cut && !w.alone && !promised:
 		return pageRequest{}, whole
 	case same:
 		return pageRequest{}, missing
