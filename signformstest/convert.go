@@ -142,6 +142,11 @@ func publicDelivery(d store.Delivery) Delivery {
 		Attempts: convertAll(d.Attempts, publicAttempt), CreatedAt: d.CreatedAt,
 		EventTypes: convertAll(d.Events, func(e signing.Event) string { return string(e.Type) }),
 	}
+	if len(d.Events) > 0 { // all are about one record
+		if out.DocumentID = d.Events[0].SourceID; d.Events[0].Document != nil {
+			out.DocumentID = d.Events[0].Document.ID
+		}
+	}
 	if d.Status == store.DeliveryPending {
 		out.NextAttemptAt = d.NextAttemptAt
 	}

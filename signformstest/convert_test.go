@@ -36,7 +36,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicRequest, unread: "reason"},
 		{convert: func(m signing.Message) Message { return publicMessage(m, "link") }, unread: "Token"},
 		{convert: func(e signing.AuditEntry) AuditEntry { return publicAuditEntry(e, signing.Document{}) }},
-		{convert: publicDelivery},
+		{convert: publicDelivery, unset: "DocumentID"},
 		{convert: publicAttempt},
 		{convert: publicRole},
 		{convert: publicField},

@@ -127,6 +127,7 @@ func DeliveryStatuses() []DeliveryStatus {
 type Delivery struct {
 	ID            string         `json:"id"`
 	WebhookID     string         `json:"webhookId"`
+	DocumentID    string         `json:"documentId"`     // the document, or the form; of a sample it may be none that exists
 	EventTypes    []string       `json:"eventTypes"`     // the webhookEvent of each element of the body
 	Test          bool           `json:"test,omitempty"` // from [Server.TestWebhook]
 	Status        DeliveryStatus `json:"status"`

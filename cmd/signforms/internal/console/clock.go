@@ -14,12 +14,12 @@ import (
 
 type clockView struct {
 	Now     time.Time
-	Pending []signformstest.Delivery
+	Pending []deliveryRow
 }
 
 func (c *console) clock(*http.Request) (page, error) {
 	pending, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryPending, Limit: logSize})
-	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: pending}}, nil
+	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: c.rows(pending)}}, nil
 }
 
 // maxAdvance is how far one press of the button can move the clock.

@@ -13,12 +13,36 @@ const logSize = 2 * pageSize
 type deliveryList struct {
 	Status     string
 	Statuses   []signformstest.DeliveryStatus
-	Deliveries []signformstest.Delivery
+	Deliveries []deliveryRow
+}
+
+// deliveryRow is a delivery with the URL of its webhook and a link to its document or form. Both are empty once these are deleted.
+type deliveryRow struct {
+	signformstest.Delivery
+	URL, Name, Path string
+}
+
+func (c *console) rows(all []signformstest.Delivery) (rows []deliveryRow) {
+	urls := map[string]string{}
+	for _, w := range c.server.Webhooks() {
+		urls[w.ID] = w.URL
+	}
+	for _, d := range all {
+		row := deliveryRow{Delivery: d, URL: urls[d.WebhookID]}
+		if document, ok := c.server.FindDocument(d.DocumentID); ok {
+			row.Name, row.Path = document.Name, "documents/"+document.ID
+		} else if form, ok := c.server.FindForm(d.DocumentID); ok {
+			row.Name, row.Path = form.Title, "forms/"+form.ID
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func (c *console) deliveries(r *http.Request) (page, error) {
 	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: signformstest.DeliveryStatuses()}
-	list.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryStatus(list.Status), Limit: logSize})
+	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryStatus(list.Status), Limit: logSize})
+	list.Deliveries = c.rows(newest)
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
 
@@ -29,8 +53,7 @@ type attemptView struct {
 }
 
 type deliveryView struct {
-	Delivery signformstest.Delivery
-	URL      string
+	Delivery deliveryRow
 	Attempts []attemptView
 }
 
@@ -39,14 +62,9 @@ func (c *console) delivery(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, errNoSuchRecord
 	}
-	view := deliveryView{Delivery: d}
-	for _, w := range c.server.Webhooks() {
-		if w.ID == d.WebhookID {
-			view.URL = w.URL
-		}
-	}
+	view := deliveryView{Delivery: c.rows([]signformstest.Delivery{d})[0]}
 	for _, a := range d.Attempts {
-		view.Attempts = append(view.Attempts, attemptView{a, curl(http.MethodPost, view.URL, a.Header, sentBody(a, d))})
+		view.Attempts = append(view.Attempts, attemptView{a, curl(http.MethodPost, view.Delivery.URL, a.Header, sentBody(a, d))})
 	}
 	return page{Title: "Delivery", name: "delivery", Live: "delivery", Data: view}, nil
 }

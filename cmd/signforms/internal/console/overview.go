@@ -13,7 +13,7 @@ type overviewView struct {
 	Templates, Forms, Webhooks int
 	Documents, FromTemplates   int
 	Pending, Failed            int
-	Deliveries                 []signformstest.Delivery
+	Deliveries                 []deliveryRow
 }
 
 type example struct{ Language, Code string }
@@ -26,7 +26,8 @@ func (c *console) overview(*http.Request) (page, error) {
 		Pending: n.Undelivered(),
 		Failed:  n.Deliveries[signformstest.DeliveryDead],
 	}
-	view.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{Limit: 8})
+	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Limit: 8})
+	view.Deliveries = c.rows(newest)
 	return page{Title: "Sandbox", name: "overview", Live: "document,delivery,template,form,webhook", Data: view}, nil
 }
 

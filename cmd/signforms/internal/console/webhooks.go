@@ -17,7 +17,7 @@ func (c *console) webhooks(*http.Request) (page, error) {
 type webhookView struct {
 	Webhook    signformstest.WebhookState
 	Secret     string
-	Deliveries []signformstest.Delivery
+	Deliveries []deliveryRow
 }
 
 func (c *console) webhook(r *http.Request) (page, error) {
@@ -27,7 +27,8 @@ func (c *console) webhook(r *http.Request) (page, error) {
 		return page{}, errNoSuchRecord
 	}
 	view := webhookView{Webhook: all[i]}
-	view.Deliveries, _ = c.server.FindDeliveries(signformstest.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
+	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
+	view.Deliveries = c.rows(newest)
 	if r.Method == http.MethodPost && r.PostFormValue("act") == "secret" {
 		view.Secret = all[i].Secret
 	}

@@ -1,0 +1,62 @@
+package console_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// The columns of lists are where they are whatever the records are called, and rows stay low.
+func TestLongNamesDoNotMoveTheColumns(t *testing.T) {
+	columns := func(width int, name string) map[string][]float64 {
+		service := newConsole(t)
+		service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/" + strings.ReplaceAll(name, " ", "-"), Event: signformstest.SignatureCompleted})
+		id := service.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: name, Email: "ann@example.com"}}})
+		require.NoError(t, service.Signer(id, "ann@example.com").Sign())
+		service.AddTemplate(signformstest.Template{Name: name, Roles: []signformstest.Role{{Title: "Buyer"}}})
+		service.AddForm(signformstest.Form{Title: name, Fields: []signformstest.Field{{Question: "Why?"}}})
+		p := browsertest.Open(t, browsertest.Screen{Width: width})
+		found := map[string][]float64{}
+		for _, path := range []string{"", "documents", "templates", "forms", "webhooks", "deliveries"} {
+			p.Go(service.URL + "/_/" + path)
+			found[path] = browsertest.Eval[[]float64](p, "[...document.querySelectorAll('th')].map(e => e.getBoundingClientRect().left)")
+			require.Less(t, browsertest.Eval[float64](p, "Math.max(...[...document.querySelectorAll('tbody td')].map(e => e.offsetHeight))"), 120.0, path)
+			p.RequireAccessible()
+			p.Shot(path + "-" + name[:1])
+		}
+		return found
+	}
+	for _, long := range []string{strings.Repeat("x", 300), strings.TrimSpace(strings.Repeat("long name ", 30))} {
+		require.Equal(t, columns(1280, "Short"), columns(1280, long))
+		columns(360, long)
+	}
+}
+
+// Deliveries name what they are about and where they go, and lead there.
+func TestDeliveriesNameWebhookAndDocument(t *testing.T) {
+	service := newConsole(t)
+	hook := service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/hook", Event: signformstest.TemplateResponse})
+	documentID, _, formID, _ := populate(t, service)
+	service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/forms", Event: signformstest.FormResponse})
+	_, err := service.SubmitForm(formID, signformstest.Submission{RespondentEmail: "zoe@example.com"})
+	require.NoError(t, err)
+	for _, path := range []string{"", "deliveries"} {
+		page := get(t, service, path)
+		require.Contains(t, page, `href="/_/documents/`+documentID+`">Offer &lt;script&gt;`, path)
+		require.Contains(t, page, `href="/_/forms/`+formID+`">Survey &lt;script&gt;`, path)
+		require.Contains(t, page, `href="/_/webhooks/`+hook+`">http://127.0.0.1:9/hook<`, path)
+	}
+	require.Contains(t, get(t, service, "webhooks/"+hook), `href="/_/documents/`+documentID+`"`)
+	for _, d := range service.Deliveries() {
+		if d.WebhookID == hook {
+			require.Equal(t, documentID, d.DocumentID)
+			require.Contains(t, get(t, service, "deliveries/"+d.ID), `href="/_/documents/`+documentID+`">Offer`)
+		}
+	}
+	require.NoError(t, service.DeleteWebhook(hook))
+	require.Contains(t, get(t, service, "deliveries"), `<span class="soft">deleted</span>`)
+}
