@@ -278,8 +278,10 @@ func TestEditorOf300PagesKeepsFewPictures(t *testing.T) {
 func TestRefusedUploadLosesNothing(t *testing.T) {
 	service := newConsole(t)
 	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, cropped)
+	long := strings.Repeat("x", signformstest.MaxName)
+	p.Set("[aria-label='Role 1']", long)
 	p.Click("[data-kind=text]")
-	p.Set("[aria-label='Role 2']", "Buyer")
+	p.Set("[aria-label='Role 2']", long)
 	save(p, "like that of another role")
 	p.WaitError("422")
 	p.RequireAccessible()

@@ -77,6 +77,7 @@ function add(field) {
 	box.append(document.createElement("span"), corner);
 	box.addEventListener("focus", () => select(field));
 	box.addEventListener("pointerdown", (event) => {
+		if (event.button) return;
 		event.preventDefault();
 		box.focus({ preventScroll: true });
 		box.setPointerCapture(event.pointerId);
@@ -121,7 +122,7 @@ function addHere(kind) {
 	const most = Math.max(...seen.map(([top, bottom]) => bottom - top));
 	const index = seen.findIndex(([top, bottom]) => bottom - top === most);
 	const [width, height] = sizes[kind];
-	const field = { name: freeName(`${role.value.trim()} ${kind}`), role, kind, required: true, page: index + 1, width, height };
+	const field = { name: freeName(`${role.value.slice(0, 900)} ${kind}`.trim()), role, kind, required: true, page: index + 1, width, height };
 	move(field, 0.5 - width / 2, ((seen[index][0] + seen[index][1]) / 2 - edges[index].top) / edges[index].height);
 	while (fields.some(({ page, x, y }) => page === field.page && x === field.x && y === field.y) && field.y + height < 1) move(field, field.x, field.y + height);
 	add(field);
