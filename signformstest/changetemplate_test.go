@@ -2,6 +2,7 @@ package signformstest_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,23 +51,28 @@ func TestSentDocumentsKeepTheirVersionOfATemplate(t *testing.T) {
 }
 
 func TestChangesOfATemplateThatAreRefused(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	template := signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")}
-	id := srv.AddTemplate(template)
-	added, _ := srv.FindTemplate(id)
-	template.Name, template.PDF = "Lease", nil
-	require.NoError(t, srv.ChangeTemplate(id, added.UpdatedAt, template))
-	changed, _ := srv.FindTemplate(id)
-	require.True(t, changed.UpdatedAt.After(added.UpdatedAt), "at once, too")
-	require.True(t, changed.HasPDF, "without a PDF it keeps the one that it has")
-	require.Equal(t, added.CreatedAt, changed.CreatedAt)
+	synctest.Test(t, func(t *testing.T) { // where all happens at the same instant
+		network := signformstest.NewNetwork()
+		defer network.Close()
+		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		defer srv.Close()
+		template := signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")}
+		id := srv.AddTemplate(template)
+		added, _ := srv.FindTemplate(id)
+		template.Name, template.PDF = "Lease", nil
+		require.NoError(t, srv.ChangeTemplate(id, added.UpdatedAt, template))
+		changed, _ := srv.FindTemplate(id)
+		require.True(t, changed.UpdatedAt.After(added.UpdatedAt), "at once, too")
+		require.True(t, changed.HasPDF, "without a PDF it keeps the one that it has")
+		require.Equal(t, added.CreatedAt, changed.CreatedAt)
 
-	template.Name = "Sale"
-	require.ErrorIs(t, srv.ChangeTemplate(id, added.UpdatedAt, template), signformstest.ErrRefused, "somebody else changed it meanwhile")
-	require.ErrorIs(t, srv.ChangeTemplate("unknown", added.UpdatedAt, template), signformstest.ErrNotFound)
-	require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, signformstest.Template{Name: "Sale"}), signformstest.ErrInvalid)
-	template.Fields = []signformstest.TemplateField{{Name: "City", Role: "Seller"}}
-	require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, template), signformstest.ErrInvalid)
-	now, _ := srv.FindTemplate(id)
-	require.Equal(t, changed, now)
+		template.Name = "Sale"
+		require.ErrorIs(t, srv.ChangeTemplate(id, added.UpdatedAt, template), signformstest.ErrRefused, "somebody else changed it meanwhile")
+		require.ErrorIs(t, srv.ChangeTemplate("unknown", added.UpdatedAt, template), signformstest.ErrNotFound)
+		require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, signformstest.Template{Name: "Sale"}), signformstest.ErrInvalid)
+		template.Fields = []signformstest.TemplateField{{Name: "City", Role: "Seller"}}
+		require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, template), signformstest.ErrInvalid)
+		now, _ := srv.FindTemplate(id)
+		require.Equal(t, changed, now)
+	})
 }
