@@ -224,9 +224,9 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 		return resp.StatusCode, resp.Header.Get("Location")
 	}
 	signed := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}}
-	status, location := post("/sign", signed)
+	status, _ := post("/sign", signed)
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the document was not shown")
-	status, location = post("/viewed", nil)
+	status, location := post("/viewed", nil)
 	require.Equal(t, http.StatusSeeOther, status)
 	require.Contains(t, location, "?shown")
 	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
