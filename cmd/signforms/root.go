@@ -85,7 +85,7 @@ func noteBegin(parent *cobra.Command, began *bool) {
 		}
 	}
 	if parent.Args != nil {
-		parent.Args = equalsSign(parent.Args)
+		parent.Args = checkFlags(parent.Args)
 	}
 	for _, child := range parent.Commands() {
 		noteBegin(child, began)
@@ -111,9 +111,13 @@ func completeDefaults(root *cobra.Command) {
 	}
 }
 
-// equalsSign refuses "--sandbox URL" with an explanation: a flag that may stand alone takes its value only after an equals sign.
-func equalsSign(check cobra.PositionalArgs) cobra.PositionalArgs {
+// checkFlags refuses empty flags, and "--sandbox URL" with an explanation: a flag that may stand alone takes its value only after an
+// equals sign.
+func checkFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		if err := cli.EmptyFlag(cmd); err != nil {
+			return err
+		}
 		address := func(arg string) bool { return strings.Contains(arg, "://") }
 		if f := cmd.Flags().Lookup("sandbox"); f != nil && f.Changed && slices.ContainsFunc(args, address) {
 			return errors.New("--sandbox takes its URL after an equals sign: --sandbox=URL")

@@ -69,6 +69,12 @@ func openTo(file string, permissions fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
+// openFolder reports whether everybody may replace the files of a folder. In one with the sticky bit they cannot.
+func openFolder(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 && runtime.GOOS != "windows"
+}
+
 // UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification names or, without an
 // absolute path in it, in that of the system or else in a folder of the user's home. It is empty when there is no home.
 func UserFile(name, variable string, inHome ...string) string {

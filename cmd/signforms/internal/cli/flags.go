@@ -72,9 +72,31 @@ type funcFlag struct {
 	set  func(text string) error
 }
 
-func (f funcFlag) Type() string          { return f.kind }
-func (f funcFlag) String() string        { return "" }
-func (f funcFlag) Set(text string) error { return f.set(text) }
+func (f funcFlag) Type() string   { return f.kind }
+func (f funcFlag) String() string { return "" }
+func (f funcFlag) Set(text string) error {
+	if text == "" {
+		return errEmpty
+	}
+	return f.set(text)
+}
+
+var errEmpty = errors.New("must not be empty: leave the flag out, or give it a value")
+
+// EmptyFlag refuses a flag of the command line that has an empty value, as --account "$NAME" has when the variable is not set. To take it
+// for a flag that was left out could choose another account, or all records.
+func EmptyFlag(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		empty := f.Value.Type() == "string" && f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil {
+			err = fmt.Errorf("--%s %w", f.Name, errEmpty)
+		}
+	})
+	return err
+}
 
 // DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond or, with
 // last, its last one.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,17 +11,61 @@ import (
 	"unicode"
 )
 
-// DecodeJSON decodes a JSON text into v. It refuses unknown names, and anything after the value.
+// DecodeJSON decodes a JSON text into v. It refuses unknown names, a name that stands twice in an object, and anything after the value.
 func DecodeJSON(text string, v any) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
-		return err
+		return decodingError(text, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
 		return errors.New("there is more after the end of the JSON value")
 	}
-	return nil
+	return repeatedName(json.NewDecoder(strings.NewReader(text)))
+}
+
+// decodingError says where the text is wrong, without the names of Go types.
+func decodingError(text string, err error) error {
+	line := func(offset int64) int { return 1 + strings.Count(text[:min(int(offset), len(text))], "\n") }
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("line %d: %w", line(e.Offset), err)
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("line %d: %s cannot be a JSON %s", line(e.Offset), cmp.Or(e.Field, "the whole"), e.Value)
+	}
+	switch err {
+	case io.EOF:
+		return errors.New("it is empty")
+	case io.ErrUnexpectedEOF:
+		return fmt.Errorf("line %d: the JSON ends too early", line(int64(len(text))))
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// repeatedName refuses a name that stands twice in an object: encoding/json would take the last. As there, case makes no difference.
+func repeatedName(d *json.Decoder) error {
+	token, err := d.Token()
+	if opens, ok := token.(json.Delim); err != nil || !ok {
+		return err
+	} else if seen := map[string]bool{}; opens == '{' || opens == '[' {
+		for d.More() {
+			if opens == '{' {
+				if token, err = d.Token(); err != nil {
+					return err
+				}
+				name := strings.ToLower(strings.ToUpper(token.(string))) // two ways to write K, and S, become one
+				if seen[name] {
+					return fmt.Errorf("%q stands twice in one object", token)
+				}
+				seen[name] = true
+			}
+			if err := repeatedName(d); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+	}
+	return err
 }
 
 // EncodeJSON writes v as a line of JSON or, with an indent, as several. It escapes what could hide text on a terminal.

@@ -138,8 +138,8 @@ func DefaultSettings() string {
 	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
-// ReadSettings reads a settings file. It refuses unknown names, and a file that others may write: they could have the key sent to
-// themselves. Its error matches [fs.ErrNotExist] when there is no such file.
+// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that everybody may write or
+// replace: they could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such file.
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
@@ -148,16 +148,34 @@ func ReadSettings(path string) (s Settings, err error) {
 	if openTo(path, 0o002) {
 		return s, UsageError("%s: everybody on this machine may change where it sends your key: chmod 600 it", path)
 	}
+	if folder := filepath.Dir(path); openFolder(folder) {
+		return s, UsageError("%s: everybody on this machine may replace it, and so change where it sends your key: chmod go-w %s", path, folder)
+	}
 	if err := DecodeJSON(string(text), &s); err != nil {
 		return s, UsageError("%s: %w; an account has baseURL, workspace, apiKey and endpoints", path, err)
 	}
 	s.folder = filepath.Dir(path)
-	for name, a := range s.Accounts { // one may have no apiKey at all
-		if err := a.APIKey.check(); err != nil {
+	for name, a := range s.Accounts {
+		if err := a.check(); err != nil {
 			return s, UsageError("%s: account %s: %w", path, name, err)
 		}
 	}
+	if _, there := s.Accounts[s.Default]; !there && s.Default != "" {
+		return s, UsageError("%s: the default is %q, and there is no such account", path, s.Default)
+	}
 	return s, nil
+}
+
+// check refuses what no client would take: also an address with a password, which would be shown.
+func (a Account) check() error {
+	if err := a.APIKey.check(); err != nil { // it may not be there at all
+		return err
+	}
+	_, err := signforms.New(a.BaseURL, "key", &signforms.Options{WorkspaceID: a.Workspace, Endpoints: a.Endpoints})
+	if e, ok := errors.AsType[*signforms.Error](err); ok && len(e.Fields) > 0 {
+		return errors.New(strings.TrimPrefix(e.Fields[0].String(), "Options."))
+	}
+	return err
 }
 
 // Current returns the name of the account that is used when none is named: the default, or the only one. It is empty without one.

@@ -112,7 +112,7 @@ func (c *connection) fill() error {
 		return c.useAccount()
 	}
 	c.chosen = "flags and variables"
-	for name, value := range map[string]*string{addressVariable: &c.baseURL, "SIGNFORMS_WORKSPACE_ID": &c.workspace, "SIGNFORMS_API_KEY_FILE": &c.keyFile} {
+	for name, value := range map[string]*string{addressVariable: &c.baseURL, workspaceVariable: &c.workspace, keyFileVariable: &c.keyFile} {
 		if *value == "" {
 			*value = os.Getenv(name)
 		}
@@ -121,11 +121,11 @@ func (c *connection) fill() error {
 		return cli.UsageError("no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox for a sandbox of your own")
 	}
 	var err error
-	c.apiKey, err = cli.Secret(c.cmd.ErrOrStderr(), c.keyFile, "SIGNFORMS_API_KEY")
+	c.apiKey, err = cli.Secret(c.cmd.ErrOrStderr(), c.keyFile, keyVariable)
 	if err == nil && c.apiKey == "" {
 		err = cli.UsageError("no API key is given: set SIGNFORMS_API_KEY, or --api-key-file to a file that holds it")
 	}
-	if c.source.Variable = "SIGNFORMS_API_KEY"; c.keyFile != "" {
+	if c.source.Variable = keyVariable; c.keyFile != "" {
 		c.source = cli.KeySource{File: c.keyFile}
 	}
 	return err
@@ -133,9 +133,12 @@ func (c *connection) fill() error {
 
 // The variables that choose a service.
 const (
-	addressVariable  = "SIGNFORMS_BASE_URL"
-	settingsVariable = "SIGNFORMS_SETTINGS"
-	accountVariable  = "SIGNFORMS_ACCOUNT"
+	addressVariable   = "SIGNFORMS_BASE_URL"
+	workspaceVariable = "SIGNFORMS_WORKSPACE_ID"
+	keyVariable       = "SIGNFORMS_API_KEY"
+	keyFileVariable   = "SIGNFORMS_API_KEY_FILE"
+	settingsVariable  = "SIGNFORMS_SETTINGS"
+	accountVariable   = "SIGNFORMS_ACCOUNT"
 )
 
 func hasDefaultSettings() bool { return exists(cli.DefaultSettings()) }
@@ -176,7 +179,22 @@ func (c *connection) useAccount() error {
 	c.chosen = fmt.Sprintf("account %s of %s", name, path)
 	c.source, c.known = a.APIKey, a.Endpoints
 	c.baseURL, c.workspace = a.BaseURL, cmp.Or(c.workspace, a.Workspace)
+	c.sayUnused()
 	return nil
+}
+
+// sayUnused names the variables whose place the account takes, if they say something else.
+func (c *connection) sayUnused() {
+	var unused []string
+	for _, v := range []struct{ name, used string }{{addressVariable, c.baseURL}, {workspaceVariable, c.workspace},
+		{keyVariable, c.apiKey}, {keyFileVariable, c.source.File}} {
+		if text := strings.TrimSpace(os.Getenv(v.name)); text != "" && text != v.used {
+			unused = append(unused, v.name)
+		}
+	}
+	if len(unused) > 0 {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "not used, because %s gives what the command needs: %s\n", cli.Plain(c.chosen), strings.Join(unused, ", "))
+	}
 }
 
 // askSandbox takes address, key and workspace from a running sandbox.

@@ -21,7 +21,7 @@ func TestEndpointsAsJSON(t *testing.T) {
 		signforms.OpSend: {Names: map[string]string{"receiversList": "people"}},
 	}, endpoints)
 	_, err = parseEndpoints([]string{`send={"name":{}}`})
-	require.ErrorContains(t, err, `--endpoint "send": json: unknown field "name"`)
+	require.ErrorContains(t, err, `--endpoint "send": unknown field "name"`)
 	_, err = parseEndpoints([]string{`send={"inputs":"header"}`})
 	require.ErrorContains(t, err, `--endpoint "send": inputs: "header" is not one of query, body, both`)
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// Each broken settings file is refused with what is wrong in it, and where.
+func TestBrokenSettings(t *testing.T) {
+	newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	const a = `{"baseURL":"http://a","apiKey":{"variable":"X"}}`
+	for text, says := range map[string]string{
+		``:              "it is empty",
+		"{\n\"accounts": "line 2: the JSON ends too early",
+		"{\n\n,":        "line 3: invalid character ','",
+		"[]":            "line 1: the whole cannot be a JSON array",
+		"{\n\"accounts\":{\"a\":{\"baseURL\":5}}}": "line 2: accounts.baseURL cannot be a JSON number",
+		`{"acounts":{}}`: `unknown field "acounts"`,
+		`{"accounts":{"a":` + a + `,"a":` + a + `}}`:                                                                                   `"a" stands twice in one object`,
+		`{"accounts":{"a":{"baseURL":"http://a","BaseURL":"http://b","apiKey":{"variable":"X"}}}}`:                                     `"BaseURL" stands twice`,
+		`{"accounts":{},"accounts":{"a":` + a + `}}`:                                                                                   `"accounts" stands twice`,
+		`{"accounts":{"a":{"baseURL":"http://a","apiKey":{"variable":"X"},"endpoints":{"list documents":{"path":"/a","path":"/b"}}}}}`: `"path" stands twice`,
+		`{"accounts":{"a":{"baseURL":"http://a","apiKey":{"variable":"X","variable":"Y"}}}}`:                                           `apiKey must be one of`,
+		`{"default":"nope","accounts":{"a":` + a + `}}`:                                                                                `the default is "nope", and there is no such account`,
+		`{"accounts":{"a":{"baseURL":"https://me:hunter2@a","apiKey":{"variable":"X"}}}}`:                                              "account a: baseURL must have no user",
+		`{"accounts":{"a":{"baseURL":"https://a/?token=hunter2","apiKey":{"variable":"X"}}}}`:                                          "account a: baseURL must have no user, query",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, command := range []string{"accounts", "whoami"} {
+			stdout, stderr, code := execute(t, command, "--settings", file)
+			require.Equal(t, cli.ExitUsage, code, text)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, says, text)
+			require.NotRegexp(t, `hunter2|cli\.[A-Z]|Go value|--base-url`, stderr)
+		}
+	}
+	require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{"a":`+a+`}}`), 0o600))
+	_, stderr, code := execute(t, "accounts", "--settings", file)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	for mode, want := range map[os.FileMode]int{0o777: cli.ExitUsage, 0o777 | os.ModeSticky: cli.ExitOK, 0o775: cli.ExitOK} {
+		require.NoError(t, os.Chmod(filepath.Dir(file), mode))
+		_, stderr, code := execute(t, "accounts", "--settings", file)
+		require.Equal(t, want, code, stderr)
+		require.Equal(t, want != cli.ExitOK, strings.Contains(stderr, "everybody on this machine may replace it"), stderr)
+	}
+}
+
+// A variable of the service that an account overrides is named, unless it says the same.
+func TestUnusedVariablesAreNamed(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	t.Setenv("KEY_OF_MINE", s.APIKey)
+	accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"variable":"KEY_OF_MINE"}}`, s.URL, s.WorkspaceID))
+	for _, c := range []struct{ name, value, says string }{
+		{"SIGNFORMS_API_KEY", s.APIKey, ""},
+		{"SIGNFORMS_API_KEY", "another-key", "SIGNFORMS_API_KEY"},
+		{"SIGNFORMS_WORKSPACE_ID", "another", "SIGNFORMS_API_KEY, SIGNFORMS_WORKSPACE_ID"},
+	} {
+		t.Setenv(c.name, c.value)
+		_, stderr, code := execute(t, "documents", "list", "--settings", file)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		require.NotContains(t, stderr, "another-key")
+		if c.says == "" {
+			require.Empty(t, stderr)
+			continue
+		}
+		for name := range strings.SplitSeq(c.says, ", ") {
+			require.Contains(t, stderr, name)
+		}
+		require.Contains(t, stderr, "not used, because account main of "+file)
+	}
+}
+
+// An empty value is no missing flag: of --account it would be the default account, of --id every document.
+func TestEmptyFlagsAreRefused(t *testing.T) {
+	s := newService(t, nil)
+	for args, flag := range map[string]string{
+		"documents list --account=":               "--account",
+		"documents list --base-url=":              "--base-url",
+		"documents list --sandbox=":               "--sandbox",
+		"documents list --id=":                    "--id",
+		"documents list --from=":                  "--from",
+		"documents list --endpoint=":              "--endpoint",
+		"templates respondents OFFER --document=": "--document",
+		"templates send OFFER --csv=":             "--csv",
+		"serve --memory --token=":                 "--token",
+		"serve --memory --allow-host=":            "--allow-host",
+		"status --url=":                           "--url",
+	} {
+		_, stderr, code := s.run(t, args)
+		require.Equal(t, cli.ExitUsage, code, "%s: %s", args, stderr)
+		require.Contains(t, stderr, flag+" ", args)
+		require.Contains(t, stderr, "must not be empty", args)
+	}
+	require.Empty(t, s.asked())
+}
