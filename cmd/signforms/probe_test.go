@@ -196,7 +196,7 @@ func TestProbeReportHoldsNoForeignText(t *testing.T) {
 	cmd.SetErr(io.Discard)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err = cmd.ExecuteContext(ctx)
-	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, cli.ExitInterrupted, cli.ExitCode(err))
 	require.Regexp(t, `^interrupted after \d+ requests?: what was found is partial`, err.Error())
 	text, err = os.ReadFile(report)
 	require.NoError(t, err)

@@ -69,6 +69,8 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 		err = cli.UsageError("%w; see %s --help", err, cmd.CommandPath())
 	case err == nil:
 		err = out.Err()
+	case ctx.Err() != nil:
+		err = cli.Interrupted(err)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "signforms:", err)
@@ -166,7 +168,7 @@ Variables, which flags override:
 
 Exit codes: 0 done; 1 nothing was done, or it failed; 2 wrong command line;
 3 done in part, or a list that may lack records; 4 it is unknown whether a send
-or a reminder was carried out.`
+or a reminder was carried out; 130 interrupted before there was a result.`
 
 // showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {

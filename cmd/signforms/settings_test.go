@@ -273,8 +273,12 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 	t.Setenv("SIGNFORMS_API_KEY", "another")
 	stdout, stderr, code = s.run(t, "whoami")
 	require.Equal(t, cli.ExitFailure, code)
-	require.Empty(t, stdout)
+	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        refused: the service refuses it or, if the key is right, the workspace\n"+
+		"workspace  not named: that of the key, which the service does not tell\n", stdout)
 	require.Contains(t, stderr, "403 forbidden")
+	stdout, _, _ = s.run(t, "whoami --json")
+	require.Contains(t, stdout, `"verdict": "refused"`)
+	require.NotContains(t, stdout, "workspaceProof")
 
 	const one = `{"documents":[{"documentId":"0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"}]}`
 	for name, c := range map[string]struct {

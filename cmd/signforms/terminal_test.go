@@ -112,7 +112,7 @@ func TestInterruptedAsItAsks(t *testing.T) {
 	}
 	cancel()
 	go io.Copy(io.Discard, master)
-	require.Equal(t, cli.ExitFailure, <-ended)
+	require.Equal(t, cli.ExitInterrupted, <-ended)
 	slave.Close()
 	require.Zero(t, s.reminded())
 }

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -15,6 +16,8 @@ const (
 	ExitUsage   = 2 // the command line is wrong
 	ExitPartial = 3 // some of several failed, or a list is incomplete
 	ExitUnknown = 4 // it is unknown whether a send or a reminder was carried out
+
+	ExitInterrupted = 130 // by a signal, before there was a result; what shells use for Ctrl+C
 )
 
 // exitError is an error with an exit code of its own. Other errors end the program with ExitFailure.
@@ -33,6 +36,14 @@ func ExitWith(code int, err error) error { return &exitError{code, err} }
 // UsageError says that the command line is wrong.
 func UsageError(format string, args ...any) error {
 	return ExitWith(ExitUsage, fmt.Errorf(format, args...))
+}
+
+// Interrupted returns an error that a signal caused as people read it. Others stay, and so does one that has an exit code of its own.
+func Interrupted(err error) error {
+	if !errors.Is(err, context.Canceled) || ExitCode(err) != ExitFailure {
+		return err
+	}
+	return ExitWith(ExitInterrupted, errors.New("interrupted"))
 }
 
 // ExitCode returns the exit code for the error of a command.

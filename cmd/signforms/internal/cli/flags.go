@@ -117,11 +117,12 @@ func DayFlag(at *time.Time, last bool) pflag.Value {
 	})
 }
 
-// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others have it twice.
+// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others have it twice, and
+// where a zone has crossed the date line a day is missing: it begins, and ends, where the next one begins.
 func beginOf(day time.Time, zone *time.Location) time.Time {
 	date := day.Format(time.DateOnly)
-	from := time.Date(day.Year(), day.Month(), day.Day()-1, 12, 0, 0, 0, zone)
-	seconds := sort.Search(48*60*60, func(s int) bool {
+	from := time.Date(day.Year(), day.Month(), day.Day()-2, 12, 0, 0, 0, zone)
+	seconds := sort.Search(96*60*60, func(s int) bool {
 		return from.Add(time.Duration(s)*time.Second).Format(time.DateOnly) >= date
 	})
 	return from.Add(time.Duration(seconds) * time.Second)

@@ -116,7 +116,7 @@ func (p *Printer[T]) Print(v T) error {
 }
 
 // PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and the error of a
-// list of which some were printed has [ExitPartial].
+// list of which some were printed has [ExitPartial]. An error that has it already comes at the end of a list.
 func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	printed := 0
 	for record, err := range records {
@@ -130,7 +130,8 @@ func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 		if ended := p.End(); ended != nil {
 			err = errors.Join(err, ended)
 		}
-		if printed == 0 {
+		err = Interrupted(err)
+		if coded, _ := errors.AsType[*exitError](err); printed == 0 || coded != nil && coded.code == ExitPartial {
 			return err
 		}
 		return ExitWith(ExitPartial, fmt.Errorf("%w; this list ends early, after %s", err, Count(printed, "record", "records")))
@@ -160,26 +161,26 @@ func line(w io.Writer, cells []string, separator string) error {
 // csvCell returns a cell in quotes where a reader with commas or with semicolons needs them.
 func csvCell(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
-			return ' ' // control characters could move the cursor of a terminal, or hide text
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return ' ' // these could move the cursor of a terminal, hide text or turn it around
 		}
 		return r
-	}, s)
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
 	s = noFormula(s)
-	if strings.ContainsAny(s, "\",;\t\r\n") || strings.HasPrefix(s, " ") {
+	if strings.ContainsAny(s, "\",;\n") || strings.HasPrefix(s, " ") {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	return s
 }
 
-// noFormula keeps a spreadsheet from reading text as a formula: the text, or a part of it. One that splits lines at semicolons or tabs
+// noFormula keeps a spreadsheet from reading text as a formula: the text, or a part of it. One that splits lines at semicolons
 // takes a quote within a line for a letter, so an apostrophe stands before each part, and before the whole.
 func noFormula(s string) string {
 	var b strings.Builder
-	begins, found := true, strings.HasPrefix(s, "\t") || strings.HasPrefix(s, "\r")
+	begins, found := true, false
 	for _, r := range s {
 		switch {
-		case strings.ContainsRune(";\t\r\n", r):
+		case r == ';' || r == '\n':
 			begins = true
 		case begins && strings.ContainsRune("=+-@＝＋－＠", r):
 			found, begins = true, false

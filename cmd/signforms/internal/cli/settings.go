@@ -107,7 +107,9 @@ func (k KeySource) run(cmd *cobra.Command) (string, error) {
 	err := program.Run()
 	key := strings.TrimSpace(out.text.String())
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case cmd.Context().Err() != nil:
+		return "", cmd.Context().Err()
+	case ctx.Err() != nil:
 		return "", fmt.Errorf("the command for the API key, %s, takes longer than %v", k.Command[0], keyCommandTime)
 	case out.left < 0:
 		return "", fmt.Errorf("the command for the API key, %s, prints more than a key", k.Command[0])

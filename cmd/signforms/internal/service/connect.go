@@ -49,6 +49,13 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.account, "account", "", "`name` of an account of the settings (default $SIGNFORMS_ACCOUNT, or else their default)")
 	f.Var(sandboxFlag(&c.sandbox), "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
+	names := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		_, s, _ := readSettings(c.settings) // without settings there is nothing to offer
+		return slices.Sorted(maps.Keys(s.Accounts)), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc("account", names); err != nil {
+		panic(err) // no such flag
+	}
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout, pagesFromZero and ignoreTotals too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")

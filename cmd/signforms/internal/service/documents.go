@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -31,7 +32,10 @@ func newDocumentsList() *cobra.Command {
 		Use:   "list",
 		Short: "List PDF documents",
 		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
-The command templates respondents prints documents that were made from a template.`,
+The command templates respondents prints documents that were made from a template.
+
+Each record is held against --status, --id, --from, --to and --archived: one that the service lists against them is left
+out, and the exit code is 3. Which records --query means is for the service to say.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
 	}
@@ -40,9 +44,9 @@ The command templates respondents prints documents that were made from a templat
 	listFlags(cmd, &p)
 	return newList(cmd, documentColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
 		if p.Page == 0 {
-			return c.Documents.All(ctx, p)
+			return agreeing(p, c.Documents.All(ctx, p))
 		}
-		return onePage(c.Documents.List(ctx, p))
+		return agreeing(p, onePage(c.Documents.List(ctx, p)))
 	})
 }
 
@@ -86,8 +90,12 @@ With --template the ids are those of documents made from that template (createdD
 func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Context, *batchRecord) error {
 	return func(ctx context.Context, r *batchRecord) error {
 		res, err := client.Documents.Void(ctx, ref)
-		if err == nil {
+		e, failed := errors.AsType[*signforms.Error](err)
+		switch {
+		case err == nil:
 			r.Status, r.Message = res.Status, res.Message
+		case failed && e.Attempts > 0 && errors.Is(err, signforms.ErrUnavailable):
+			return &verdict{inFlags(err).Error() + "; it may be void all the same: voiding it again does no harm", signforms.ErrUnavailable}
 		}
 		return err
 	}

@@ -29,6 +29,7 @@ func inFlags(err error) error {
 		return err
 	}
 	in := *e
+	in.Message = strings.ReplaceAll(e.Message, "Options.AttemptTimeout", flags["Options.AttemptTimeout"])
 	in.Fields = nil
 	for _, f := range e.Fields {
 		in.Fields = append(in.Fields, signforms.FieldError{Field: fieldname.Words(f.Field, flags), Problem: f.Problem})

@@ -90,6 +90,32 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
+// agreeing leaves out records that contradict a filter, and ends with an error if there were any: the service may not have filtered at
+// all. A record that does not show what a filter is about stays.
+func agreeing(p signforms.DocumentListParams, all iter.Seq2[*signforms.Document, error]) iter.Seq2[*signforms.Document, error] {
+	return func(yield func(*signforms.Document, error) bool) {
+		others := 0
+		for d, err := range all {
+			if err == nil && contradicts(p, d) {
+				others++
+			} else if !yield(d, err) {
+				return
+			}
+		}
+		if others > 0 {
+			yield(nil, cli.ExitWith(cli.ExitPartial, fmt.Errorf("the service listed %s against the filters, left out here: its list may lack others",
+				cli.Count(others, "record", "records"))))
+		}
+	}
+}
+
+func contradicts(p signforms.DocumentListParams, d *signforms.Document) bool {
+	other := func(asked, is string) bool { return asked != "" && is != "" && !strings.EqualFold(asked, is) }
+	return other(p.DocumentID, d.DocumentID) || other(string(p.Status), string(d.Status)) ||
+		p.Archived != nil && *p.Archived != d.IsArchived ||
+		!d.CreatedAt.IsZero() && (d.CreatedAt.Before(p.DateFrom) || !p.DateTo.IsZero() && d.CreatedAt.After(p.DateTo))
+}
+
 // onePage returns the records of a page as a sequence.
 func onePage[T any](page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
@@ -148,7 +174,14 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 		if err != nil {
 			return err
 		}
-		return cli.PrintAll(cli.NewPrinter(cmd, out, columns, shape, pageSize(*limit)), read(cmd.Context(), client, args))
+		records := func(yield func(*T, error) bool) {
+			for record, err := range read(cmd.Context(), client, args) {
+				if !yield(record, inFlags(err)) {
+					return
+				}
+			}
+		}
+		return cli.PrintAll(cli.NewPrinter(cmd, out, columns, shape, pageSize(*limit)), records)
 	}
 	out.AddFlags(cmd)
 	conn.addFlags(cmd)

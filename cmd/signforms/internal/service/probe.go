@@ -113,7 +113,7 @@ func partial(rep *probe.Report, err error) error {
 	case err == nil || !slices.ContainsFunc(rep.Results, told):
 		return err
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("interrupted after %s: what was found is partial (%w)", cli.Count(len(rep.Asked), "request", "requests"), err)
+		return cli.ExitWith(cli.ExitInterrupted, fmt.Errorf("interrupted after %s: what was found is partial", cli.Count(len(rep.Asked), "request", "requests")))
 	}
 	return fmt.Errorf("ended after %s: what was found is partial: %w", cli.Count(len(rep.Asked), "request", "requests"), err)
 }

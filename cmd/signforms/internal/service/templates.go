@@ -42,9 +42,9 @@ func newTemplatesList() *cobra.Command {
 		params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
 			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 		if p.Page == 0 {
-			return c.Templates.All(ctx, params)
+			return agreeing(p, c.Templates.All(ctx, params))
 		}
-		return onePage(c.Templates.List(ctx, params))
+		return agreeing(p, onePage(c.Templates.List(ctx, params)))
 	})
 }
 

@@ -71,6 +71,7 @@ does not end --for paid.`,
 	cmd.Flags().Var(statusesFlag(&w.want), "for", "the `status`, or several with commas: signed, paid, declined, expired, deleted, void, pending or draft (default signed)")
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 10*time.Minute, "how long to wait in all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the document as one line of JSON")
+	cli.Complete(cmd, "for", strings.Fields(strings.ToLower(strings.Join(cli.Texts(signforms.DocumentStatuses()), " ")))...)
 	conn.addFlags(cmd)
 	return cmd
 }
@@ -118,6 +119,7 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		var asked time.Duration // by the service
 		status, record, err := w.look(bounded)
+		status = signforms.DocumentStatus(strings.ToUpper(string(status))) // as --for is read
 		is := "the document is " + cli.Plain(string(status))
 		switch {
 		case ctx.Err() != nil:
@@ -133,7 +135,7 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 			if !ok || e.Local || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {
 				return "", nil, err
 			}
-			is, asked = err.Error(), e.RetryAfter
+			is, asked = inFlags(err).Error(), e.RetryAfter
 		}
 		if is != said {
 			fmt.Fprintln(w.stderr, is)

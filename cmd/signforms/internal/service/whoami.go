@@ -18,22 +18,24 @@ type identity struct {
 	BaseURL   string `json:"baseURL"`
 	ChosenBy  string `json:"chosenBy"`
 	Key       proof  `json:"key"`
-	Workspace string `json:"workspace"` // empty: none is named
-	Named     proof  `json:"workspaceProof"`
+	Workspace string `json:"workspace"`               // empty: none is named
+	Named     proof  `json:"workspaceProof,omitzero"` // left out without a workspace
 }
 
 // proof is whether the service looks at a key or a workspace, and what showed it.
 type proof struct {
-	Works bool   `json:"works"` // false: that cannot be told
-	Seen  string `json:"seen"`
+	Verdict string `json:"verdict"`
+	Seen    string `json:"seen"`
 }
 
-func (p proof) String() string {
-	if p.Works {
-		return "works: " + p.Seen
-	}
-	return "cannot tell: " + p.Seen
-}
+// The verdicts of a proof.
+const (
+	works      = "works"
+	refused    = "refused"
+	cannotTell = "cannot tell"
+)
+
+func (p proof) String() string { return p.Verdict + ": " + p.Seen }
 
 func newWhoami() *cobra.Command {
 	var conn connection
@@ -54,10 +56,10 @@ that answers everybody alike.`,
 				return err
 			}
 			who, err := conn.identify(cmd.Context())
-			if err != nil {
-				return err
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err()
 			}
-			if err := who.print(cmd.OutOrStdout(), asJSON); err != nil || who.Key.Works {
+			if err := errors.Join(who.print(cmd.OutOrStdout(), asJSON), err); err != nil || who.Key.Verdict == works {
 				return err
 			}
 			return fmt.Errorf("whether the key works cannot be told: %s", who.Key.Seen)
@@ -82,11 +84,20 @@ func (w identity) print(stdout io.Writer, asJSON bool) error {
 
 // identify asks for a document, and then as a stranger.
 func (c *connection) identify(ctx context.Context) (who identity, err error) {
+	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
 	own, err := c.newest(ctx)
 	if err != nil {
-		return who, err
+		who.Key = proof{cannotTell, "there is no answer that shows it"}
+		who.Named = who.Key
+		if errors.Is(err, signforms.ErrForbidden) {
+			who.Key = proof{refused, "the service refuses it or, if the key is right, the workspace"}
+			who.Named = proof{refused, "the service refuses it or, if it is right, the key"}
+		}
+		if c.workspace == "" {
+			who.Named = proof{}
+		}
+		return who, inFlags(err)
 	}
-	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
 	if c.workspace != "" {
 		other := *c
 		other.workspace = probe.Stranger(c.workspace)
@@ -95,7 +106,7 @@ func (c *connection) identify(ctx context.Context) (who identity, err error) {
 	other := *c // this may lock a client out, so it comes last
 	other.apiKey = probe.Stranger(c.apiKey)
 	who.Key = other.excluded(ctx, own, "a random key")
-	return who, ctx.Err()
+	return who, nil
 }
 
 // newest returns the id of the newest document, or "" without one.
@@ -117,11 +128,11 @@ func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
 	case answered && !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) && !e.Local:
-		return proof{true, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
+		return proof{works, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
 	case err != nil:
-		return proof{false, stranger + " gets no answer that shows it: " + err.Error()}
+		return proof{cannotTell, stranger + " gets no answer that shows it: " + err.Error()}
 	case own != "" && seen == "":
-		return proof{true, "the service shows documents, and none to " + stranger}
+		return proof{works, "the service shows documents, and none to " + stranger}
 	}
-	return proof{false, "the service answers " + stranger + " alike"}
+	return proof{cannotTell, "the service answers " + stranger + " alike"}
 }

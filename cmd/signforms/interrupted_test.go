@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+)
+
+// Commands that read or wait say that they were interrupted, in one word and with an exit code of its own.
+func TestInterruptedCommandsSaySo(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"apiKey":{"command":["sleep","100"]}}`, s.URL))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{"documents wait LEASE", "documents list", "documents get LEASE", "whoami", "documents remind --all-pending",
+		"documents list --settings " + file} {
+		var out, errs strings.Builder
+		code := run(ctx, hasty, s.ids(args), strings.NewReader(""), &out, &errs)
+		require.Equal(t, cli.ExitInterrupted, code, "%s: %s", args, errs.String())
+		require.Equal(t, "signforms: interrupted\n", errs.String(), args)
+		require.Empty(t, out.String(), args)
+	}
+}
+
+// A service that does not filter is noticed by its records.
+func TestListsThatAreNotFiltered(t *testing.T) {
+	newService(t, nil)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"totalDocuments":2,"documents":[
+			{"documentId":"00000000-0000-4000-8000-000000000001","status":"PENDING","createdAt":"2026-11-01T12:00:00Z","isArchived":false},
+			{"documentId":"00000000-0000-4000-8000-000000000002","status":"SIGNED","createdAt":"2026-11-03T12:00:00Z","isArchived":true}]}`)
+	}))
+	defer srv.Close()
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+	for _, c := range []struct{ args, shows string }{
+		{"documents list --status SIGNED", "2"}, {"documents list --from 2026-11-02T00:00:00Z", "2"}, {"documents list --to 2026-11-02T00:00:00Z", "1"},
+		{"documents list --archived", "2"}, {"documents list --archived=false", "1"}, {"documents list --id 00000000-0000-4000-8000-000000000001", "1"},
+		{"documents list --status signed --page 1", "2"}, {"templates list --archived", "2"}, {"templates list --to 2026-11-02T00:00:00Z --page 1", "1"},
+	} {
+		stdout, stderr, code := execute(t, append(strings.Fields(c.args), "--json")...)
+		require.Equal(t, cli.ExitPartial, code, "%s: %s", c.args, stderr)
+		require.Equal(t, 1, strings.Count(stdout, "\n"), c.args)
+		require.Contains(t, stdout, "00000000000"+c.shows+`"`, c.args)
+		require.Equal(t, "signforms: the service listed 1 record against the filters, left out here: its list may lack others\n", stderr, c.args)
+	}
+	stdout, stderr, code := execute(t, "documents", "list", "--json", "--query", "x")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "\n"))
+}
+
+// A void that the service answers with 500 may have been carried out. Errors have the words of the command line.
+func TestAVoidThatFailsMayBeDone(t *testing.T) {
+	newService(t, nil)
+	release := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer srv.Close()
+	defer close(release)
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+	const id = "00000000-0000-4000-8000-000000000001"
+	_, stderr, code := execute(t, "documents", "void", id, "--max-attempts", "1")
+	require.Equal(t, cli.ExitFailure, code)
+	require.Contains(t, stderr, "it may be void all the same: voiding it again does no harm")
+	for _, args := range [][]string{{"list"}, {"get", id}} {
+		_, stderr, _ = execute(t, append([]string{"documents", "--max-attempts", "1", "--attempt-timeout", "10ms"}, args...)...)
+		require.Contains(t, stderr, "no complete answer within --attempt-timeout, 10ms")
+	}
+}
+
+func TestCompletionsOfValues(t *testing.T) {
+	newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	accounts(t, file, `"main":{"baseURL":"http://a","apiKey":{"variable":"X"}}`, `"test":{"baseURL":"http://a","apiKey":{"variable":"X"}}`)
+	stdout, _, _ := execute(t, "__complete", "documents", "wait", "--for", "")
+	require.Contains(t, stdout, "signed\n")
+	stdout, _, _ = execute(t, "__complete", "documents", "list", "--settings", file, "--account", "")
+	require.True(t, strings.HasPrefix(stdout, "main\ntest\n"), stdout)
+}
