@@ -2,7 +2,9 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,18 +16,45 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// twoUnknown has sent to four of six people; of line 3 the request was lost, and of line 5 the answer.
-func twoUnknown(t *testing.T, prepare func(m *mailing)) *mailing {
+// movesWithSends has the service's clock go on by a second after each send, and lists altered by change.
+func movesWithSends(t *testing.T, m *mailing, change func(list string) string) {
+	altered(t, m.testService, func(r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			m.Advance(time.Second)
+		}
+		return strings.HasSuffix(r.URL.Path, "/get-template-respondent")
+	}, change)
+}
+
+func unaltered(list string) string { return list }
+
+// anHourAgo moves the times of the journal back, as if its requests had been an hour earlier.
+func (m *mailing) anHourAgo(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(m.path + ".journal")
+	require.NoError(t, err)
+	text = regexp.MustCompile(`"at":"[^"]+"`).ReplaceAllFunc(text, func(at []byte) []byte {
+		was, err := time.Parse(`"at":"`+time.RFC3339+`"`, string(at))
+		require.NoError(t, err)
+		return []byte(was.Add(-time.Hour).Format(`"at":"` + time.RFC3339Nano + `"`))
+	})
+	require.NoError(t, os.WriteFile(m.path+".journal", text, 0o600))
+}
+
+// twoUnknown has sent to four of six people; of line 3 the request was lost, and of line 5 the answer. Twelve seconds earlier another
+// run has sent the same to all of them.
+func twoUnknown(t *testing.T, change func(list string) string) *mailing {
 	t.Helper()
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
-	if prepare != nil {
-		prepare(m)
-	}
+	movesWithSends(t, m, change)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.Advance(12 * time.Second)
 	m.mail = len(m.Messages())
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
 	// What went wrong already does not count.
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
-	_, stderr, code := m.send(t)
+	_, stderr, code = m.send(t)
 	require.Equal(t, cli.ExitUnknown, code, stderr)
 	require.Contains(t, stderr, "sent: 4\nunknown: 2: line 3 (p1@example.com), line 5 (p3@example.com)\n")
 	return m
@@ -33,17 +62,20 @@ func twoUnknown(t *testing.T, prepare func(m *mailing)) *mailing {
 
 // The list of documents says which of the unknown sends were carried out. Following it, each person gets one mail.
 func TestUnknownSendsAreLookedUp(t *testing.T) {
-	m := twoUnknown(t, func(m *mailing) { // an earlier run sent the same offer to all
-		_, stderr, code := m.send(t)
-		require.Equal(t, cli.ExitOK, code, stderr)
-		m.Advance(30 * 24 * time.Hour)
-	})
+	m := twoUnknown(t, unaltered)
 	before := len(m.mailed("invitation"))
-	stdout, stderr, code := m.send(t, "--unknown", "--json")
+	stdout, stderr, code := m.send(t, "--unknown")
+	require.Equal(t, cli.ExitUnknown, code, "the request of line 3 may still be under way")
+	require.Contains(t, stdout, "line 3\tcannot tell\tp1@example.com (P1)\t\tthe list has no such document yet: the send may still be carried out until 2")
+	require.Contains(t, stdout, "line 5\tfound\t")
+	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 5=done\nsignforms: 1 unknown\n", stderr)
+
+	m.anHourAgo(t)
+	stdout, stderr, code = m.send(t, "--unknown", "--json")
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\[{"name":"P1","email":"p1@example.com"}\],"message":"the list has no such document, and all 4 that`, stdout)
-	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-12-02T11:00:00Z"`, stdout)
+	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z"`, stdout)
 	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 3=again --resolve 5=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
 	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "5=done")
@@ -56,27 +88,27 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 
 // A list that does not show what the run is known to have made proves nothing.
 func TestLookupsNeedAWitness(t *testing.T) {
-	ofRespondents := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/get-template-respondent") }
 	for name, c := range map[string]struct {
 		change func(body string) string
 		says   []string
 		code   int
 	}{
-		"all is shown": {func(body string) string { return body }, []string{"line 3\tnot found\t", "line 5\tfound\t"}, cli.ExitOK},
+		"all is shown": {unaltered, []string{"line 3\tnot found\t", "line 5\tfound\t"}, cli.ExitOK},
 		"a document is not shown": {func(body string) string { return strings.ReplaceAll(body, "p5@example.com", "p6@example.com") },
 			[]string{"line 3\tcannot tell\t", "but shows only 3 of the 4 documents that this run is known to have made", "line 5\tfound\t"}, cli.ExitUnknown},
 		"no addresses": {func(body string) string { return strings.ReplaceAll(body, `"email"`, `"mail"`) },
-			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "but shows only 0 of the 4 documents"}, cli.ExitUnknown},
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", " may belong to 1 unknown send to the same people: "}, cli.ExitUnknown},
 		"no times": {func(body string) string { return strings.ReplaceAll(body, `"createdAt"`, `"made"`) },
-			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "nothing shows when it was made"}, cli.ExitUnknown},
-		"an incomplete list": {func(body string) string { return strings.ReplaceAll(body, `"totalPages":1`, `"totalPages":3`) }, nil, cli.ExitPartial},
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "made at a time that is not shown"}, cli.ExitUnknown},
+		"times that are days": {func(body string) string { return regexp.MustCompile(`T[0-9:.]+Z`).ReplaceAllString(body, "T00:00:00Z") },
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t"}, cli.ExitUnknown},
+		"an incomplete list": {func(body string) string {
+			return regexp.MustCompile(`"totalPages":\d+`).ReplaceAllString(body, `"totalPages":9`)
+		}, nil, cli.ExitPartial},
 	} {
 		t.Run(name, func(t *testing.T) {
-			change := func(body string) string { return body }
-			m := twoUnknown(t, func(m *mailing) {
-				altered(t, m.testService, ofRespondents, func(body string) string { return change(body) })
-			})
-			change = c.change
+			m := twoUnknown(t, c.change)
+			m.anHourAgo(t)
 			stdout, stderr, code := m.send(t, "--unknown")
 			require.Equal(t, c.code, code, stderr)
 			for _, says := range c.says {
@@ -93,6 +125,7 @@ func TestLookupsNeedAWitness(t *testing.T) {
 // One document cannot decide two sends to the same people.
 func TestOneDocumentForTwoUnknownSends(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople + "P1,p1@example.com,20\n"}
+	movesWithSends(t, m, unaltered)
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true, AfterWork: true})
 	_, stderr, code := m.send(t, "--repeat-addresses")
@@ -101,32 +134,34 @@ func TestOneDocumentForTwoUnknownSends(t *testing.T) {
 	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
 	require.Equal(t, cli.ExitUnknown, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "cannot tell"), stdout)
-	require.Contains(t, stdout, "1 document for 2 unknown sends to the same people")
+	require.Contains(t, stdout, "1 document may belong to 2 unknown sends to the same people")
 	require.Equal(t, "signforms: 2 unknown\n", stderr)
 }
 
 // The document of another line is not taken for that of an unknown send to the same people.
 func TestLookupLeavesOutOtherLines(t *testing.T) {
-	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople + "P1,p1@example.com,20\n"}
-	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 7, Times: 1, Reset: true})
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Replace(sixPeople, "P5,", "P1,p1@example.com,20\nP5,", 1)}
+	movesWithSends(t, m, unaltered)
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true})
 	_, stderr, code := m.send(t, "--repeat-addresses")
 	require.Equal(t, cli.ExitUnknown, code, stderr)
+	m.anHourAgo(t)
 	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stdout, "line 8\tnot found\tp1@example.com (P1)\t")
+	require.Contains(t, stdout, "line 7\tnot found\tp1@example.com (P1)\t")
 }
 
-// Before a run of this machine is known to have made a document, nothing shows how far the service's clock is from its own.
+// Before a run is known to have made a document, nothing shows when a document was made.
 func TestLookupOfTheFirstSend(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true})()
 	_, stderr, code := m.send(t)
 	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "the service did not answer 3 times in a row")
+	require.Contains(t, stderr, "no clear answer from the service 3 times in a row")
 	stdout, _, code := m.send(t, "--unknown")
 	require.Equal(t, cli.ExitUnknown, code)
 	require.Equal(t, 3, strings.Count(stdout, "cannot tell"), stdout)
-	require.Equal(t, 3, strings.Count(stdout, "this document may be it"), stdout)
+	require.Equal(t, 3, strings.Count(stdout, "1 document may belong to 1 unknown send to the same people"), stdout)
 }
 
 func TestUnknownOnlyLooks(t *testing.T) {

@@ -112,7 +112,7 @@ func (b *batch) settleResolved() error {
 				return err
 			}
 		}
-		if err := b.journal.Settle(it.key, journal.Done, it.prior.ID); err != nil {
+		if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,14 +22,19 @@ const (
 	lookupCannotTell = "cannot tell"
 )
 
-// madeList are the documents made from a template, as the service lists them, seen from one run. Its own documents, whose ids the
-// journal has, are the witness that the list shows what a run made, and how far the service's clock is from this machine's.
+// madeList are the documents made from a template, as the service lists them, seen from one run. The documents that the run is known
+// to have made are the witnesses: of what the list shows, and by their order of when a document was made by the service's clock.
 type madeList struct {
-	all         []*signforms.Respondent
-	known       map[string]bool // ids of documents that belong to other lines
-	open        map[string]int  // how many sends to the same people have an unknown outcome
-	seen, lost  int             // documents of the run that the list shows with their addresses, and those that it does not
-	least, most time.Duration   // the service's clock less this machine's is from least to most
+	known   map[string]*signforms.Respondent // those of the journal by id; nil where the list does not show one
+	strange []*signforms.Respondent          // the others
+	open    map[string]int                   // how many sends to the same people have an unknown outcome
+	shown   []witness                        // in the order of their sends
+	lost    int                              // documents of the run that the list does not show with their addresses and time
+}
+
+type witness struct {
+	send *journal.Entry
+	made time.Time // by the service's clock
 }
 
 // lookUp prints for each line whose outcome is unknown what the template's list of documents says. It changes nothing.
@@ -53,7 +59,7 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 	for _, i := range open {
 		it := b.items[i]
 		it.record.Item = it.label
-		it.record.Outcome, it.record.CreatedDocumentID, it.record.Message = made.find(it.prior, addresses(lines[i].mailing))
+		it.record.Outcome, it.record.CreatedDocumentID, it.record.Message = made.find(it.prior, addresses(lines[i].mailing), time.Now())
 		line := strings.TrimPrefix(it.label, "line ")
 		switch it.record.Outcome {
 		case lookupFound:
@@ -80,74 +86,110 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 }
 
 func (c *sendCommand) readMade(ctx context.Context, client *signforms.Client, b *batch, lines []person) (*madeList, error) {
-	m := &madeList{known: map[string]bool{}, open: map[string]int{}}
-	byID := map[string]*signforms.Respondent{}
+	var all []*signforms.Respondent
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: c.id}) {
 		if err != nil {
 			return nil, err
 		}
-		m.all = append(m.all, r)
-		byID[r.RespondentDocumentID] = r
+		all = append(all, r)
 	}
-	for _, e := range b.journal.Entries() {
-		m.known[e.ID] = e.ID != ""
-		if e.State.Open() {
-			m.open[e.Who]++
-		}
-	}
+	m := newMadeList(all, b.journal.Entries())
 	for i, it := range b.items {
 		if it.prior != nil && it.prior.State == journal.Done && it.prior.ID != "" {
-			m.witness(it.prior, byID[it.prior.ID], addresses(lines[i].mailing))
+			m.witness(it.prior, addresses(lines[i].mailing))
 		}
 	}
+	slices.SortFunc(m.shown, func(a, b witness) int { return a.send.Intended.Compare(b.send.Intended) })
 	return m, nil
 }
 
-// witness notes whether the list shows a document of the run, and what its times say of the service's clock.
-func (m *madeList) witness(e *journal.Entry, r *signforms.Respondent, to []string) {
-	if r == nil || r.CreatedAt.IsZero() || !isTo(r, to) {
+func newMadeList(all []*signforms.Respondent, entries []journal.Entry) *madeList {
+	m := &madeList{known: map[string]*signforms.Respondent{}, open: map[string]int{}}
+	for _, e := range entries {
+		if e.State.Open() {
+			m.open[e.Who]++
+		} else if e.ID != "" {
+			m.known[e.ID] = nil
+		}
+	}
+	for _, r := range all {
+		if _, ok := m.known[r.RespondentDocumentID]; ok {
+			m.known[r.RespondentDocumentID] = r
+		} else {
+			m.strange = append(m.strange, r)
+		}
+	}
+	return m
+}
+
+// witness notes whether the list shows the document of a send to these addresses.
+func (m *madeList) witness(send *journal.Entry, to []string) {
+	r := m.known[send.ID]
+	if r == nil || r.CreatedAt.IsZero() || !slices.Equal(shownTo(r), to) {
 		m.lost++
 		return
 	}
-	least, most := r.CreatedAt.Sub(e.At), r.CreatedAt.Sub(e.Intended)
-	if m.seen == 0 {
-		m.least, m.most = least, most
-	}
-	m.least, m.most = min(m.least, least), max(m.most, most)
-	m.seen++
+	m.shown = append(m.shown, witness{send, r.CreatedAt})
 }
 
-func isTo(r *signforms.Respondent, to []string) bool {
-	var all []string
+// shownTo returns the addresses that a document shows, as addresses does.
+func shownTo(r *signforms.Respondent) (all []string) {
 	for _, s := range r.Signers {
-		all = append(all, address(s.Email))
-	}
-	slices.Sort(all)
-	return slices.Equal(all, to)
-}
-
-// A send is looked for from lookBefore before it began, by the service's clock as far as that is known, to lookAfter after its last
-// note in the journal: a service may carry out late what it got.
-const lookBefore, lookAfter = time.Minute, time.Hour
-
-// find says whether the list has the document of a send to these addresses, with its id.
-func (m *madeList) find(e *journal.Entry, to []string) (outcome, id, message string) {
-	var candidates []*signforms.Respondent
-	for _, r := range m.all {
-		from, until := e.Intended.Add(m.least-lookBefore), e.At.Add(m.most+lookAfter)
-		if isTo(r, to) && !m.known[r.RespondentDocumentID] && (m.seen == 0 || r.CreatedAt.IsZero() || !r.CreatedAt.Before(from) && !r.CreatedAt.After(until)) {
-			candidates = append(candidates, r)
+		if s.Email != "" {
+			all = append(all, address(s.Email))
 		}
 	}
-	switch {
-	case len(candidates) > 1, len(candidates) == 1 && m.open[e.Who] > 1:
-		return lookupCannotTell, "", fmt.Sprintf("%s for %s to the same people", cli.Count(len(candidates), "document", "documents"), cli.Count(m.open[e.Who], "unknown send", "unknown sends"))
-	case len(candidates) == 1 && (m.seen == 0 || candidates[0].CreatedAt.IsZero()):
-		return lookupCannotTell, candidates[0].RespondentDocumentID, "this document may be it: nothing shows when it was made by this machine's clock"
-	case len(candidates) == 1:
-		return lookupFound, candidates[0].RespondentDocumentID, "made " + cli.Time(candidates[0].CreatedAt)
-	case m.seen == 0 || m.lost > 0:
-		return lookupCannotTell, "", fmt.Sprintf("the list has no such document, but shows only %d of the %d documents that this run is known to have made", m.seen, m.seen+m.lost)
+	slices.Sort(all)
+	return all
+}
+
+// lookAfter is how long after its last note in the journal a send may still be carried out: a service may do late what it got.
+const lookAfter = 15 * time.Minute
+
+// window returns when the document of a send was made, by the service's clock: after from, the time of the run's document before it,
+// until the time at which the send was over. Both are zero where nothing shows it: no such document, or times in another order than
+// the sends. later reports whether the list shows a document that was sent later.
+func (m *madeList) window(e *journal.Entry) (from, until time.Time, later bool) {
+	for _, w := range m.shown {
+		if !w.send.At.After(e.Intended) {
+			from, until = w.made, w.made.Add(e.At.Sub(w.send.Intended)+lookAfter)
+		}
+		later = later || !w.send.Intended.Before(e.At)
 	}
-	return lookupNotFound, "", fmt.Sprintf("the list has no such document, and all %d that this run is known to have made", m.seen)
+	if !slices.IsSortedFunc(m.shown, func(a, b witness) int { return a.made.Compare(b.made) }) {
+		return time.Time{}, time.Time{}, later
+	}
+	return from, until, later
+}
+
+// find says whether the list has the document of a send to these addresses, with its id.
+func (m *madeList) find(e *journal.Entry, to []string, now time.Time) (outcome, id, message string) {
+	from, until, later := m.window(e)
+	found, seen := 0, []string(nil)
+	for _, r := range m.strange {
+		shown := shownTo(r)
+		other := slices.ContainsFunc(shown, func(a string) bool { return !slices.Contains(to, a) })
+		if other || !r.CreatedAt.IsZero() && r.CreatedAt.Before(from) {
+			continue
+		}
+		if slices.Equal(shown, to) && r.CreatedAt.After(from) && !r.CreatedAt.After(until) {
+			found++
+		}
+		id, message = r.RespondentDocumentID, "made "+cmp.Or(cli.Time(r.CreatedAt), "at a time that is not shown")
+		seen = append(seen, id+" "+message)
+	}
+	switch over := e.At.Add(lookAfter); {
+	case found == 1 && len(seen) == 1 && m.open[e.Who] == 1:
+		return lookupFound, id, message
+	case len(seen) > 0:
+		return lookupCannotTell, "", fmt.Sprintf("%s may belong to %s to the same people: %s", cli.Count(len(seen), "document", "documents"),
+			cli.Count(m.open[e.Who], "unknown send", "unknown sends"), named(seen))
+	case m.lost > 0:
+		return lookupCannotTell, "", fmt.Sprintf("the list has no such document, but shows only %d of the %d documents that this run is known to have made", len(m.shown), len(m.shown)+m.lost)
+	case !later:
+		return lookupCannotTell, "", "the list has no such document, but shows none of this run that was sent later, so it may lag behind"
+	case now.Before(over):
+		return lookupCannotTell, "", "the list has no such document yet: the send may still be carried out until " + cli.Time(over)
+	}
+	return lookupNotFound, "", fmt.Sprintf("the list has no such document, and all %d that this run is known to have made", len(m.shown))
 }
