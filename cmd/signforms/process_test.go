@@ -437,7 +437,7 @@ func TestSendStopsWhenNobodyAnswers(t *testing.T) {
 	stdout, stderr, code := execute(t, sendAll(t, s)...)
 	require.Equal(t, cli.ExitUnknown, code)
 	require.Equal(t, 3, strings.Count(stdout, `"outcome":"unknown"`))
-	require.Contains(t, stderr, "signforms: the service did not answer 3 times in a row; 3 unknown; 3 not tried; the same command again goes on with the rest\n")
+	require.Contains(t, stderr, "signforms: no clear answer from the service 3 times in a row; 3 unknown; 3 not tried; the same command again goes on with the rest\n")
 }
 
 func TestSendStopsWhenTheKeyIsRefused(t *testing.T) {

@@ -9,9 +9,11 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -116,4 +118,67 @@ func TestRemindNeedsWholeListsOfRespondents(t *testing.T) {
 	require.Equal(t, cli.ExitPartial, code, stderr)
 	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stderr)
 	require.Contains(t, stderr, "the list of documents made from template OFFER may lack some (list respondents: 200: incomplete list: 1 of at least 3")
+}
+
+// A list that an error ends may lack records. An error before the first record leaves nothing to remind.
+func TestRemindWhenAListEndsEarly(t *testing.T) {
+	s := newService(t, nil)
+	defer s.Fail(signformstest.Fault{Operation: signforms.OpListRespondents, Status: 400})()
+	_, stderr, code := s.run(t, "documents remind --all-pending --yes")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "nothing was sent; --allow-incomplete reminds those that were found\n")
+	require.Zero(t, s.reminded())
+	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes --allow-incomplete")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Contains(t, stderr, "the list of documents made from template OFFER may lack some (list respondents: 400: ")
+	require.Contains(t, stderr, "signforms: the list may lack documents\n")
+
+	defer s.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Status: 400})()
+	for _, args := range []string{"", " --allow-incomplete"} {
+		_, stderr, code = s.run(t, "documents remind --all-pending --yes"+args)
+		require.Equal(t, cli.ExitFailure, code, stderr)
+		require.NotContains(t, stderr, "nothing was sent")
+	}
+}
+
+// What the limit holds back was not tried: the run does not end, and the same command goes on with the rest.
+func TestRemindGoesOnAfterTheLimit(t *testing.T) {
+	s := newService(t, nil)
+	for range 5 {
+		s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
+	}
+	const all = "documents remind --all-pending --yes --max-wait 1s"
+	_, stderr, code := s.run(t, all)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Regexp(t, `signforms: send reminder: rate limited: the reminder budget is used up: wait, or allow more with --max-wait \(retry after 1[0-9m.s]+\); 3 not tried; the same command again goes on with the rest\n$`, stderr)
+	require.Equal(t, 5, s.reminded())
+	_, stderr, code = s.run(t, all)
+	require.Equal(t, cli.ExitFailure, code, stderr)
+	require.Contains(t, stderr, "; 3 not tried; ")
+	s.Advance(time.Hour)
+	t.Setenv("SIGNFORMS_LIMIT_STORE", filepath.Join(t.TempDir(), "another.json"))
+	stdout, stderr, code := s.run(t, all)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stdout)
+	for what, n := range s.mailed("reminder") {
+		require.Equal(t, 1, n, what)
+	}
+}
+
+// Where no workspace is named, the API key chooses it: another key has a run of its own.
+func TestRunsOfAnotherKey(t *testing.T) {
+	s := newService(t, nil)
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
+	heal := s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Nth: 2, Times: 1, Status: 403})
+	_, stderr, code := s.run(t, "documents remind --all-pending --yes")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	heal()
+	another, err := s.AddAPIKey()
+	require.NoError(t, err)
+	for key, says := range map[string]string{another: "3 documents to be reminded", s.APIKey: "1 of 3 documents were reminded by a run that has not ended"} {
+		t.Setenv("SIGNFORMS_API_KEY", key)
+		_, stderr, _ = s.run(t, "documents remind --all-pending --dry-run")
+		require.Contains(t, stderr, says)
+	}
 }

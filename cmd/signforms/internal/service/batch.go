@@ -127,7 +127,9 @@ func (b *batch) single() bool { return len(b.items) == 1 && b.journal == nil }
 
 // explain prints what the batch is about to send.
 func (b *batch) explain(w io.Writer) {
-	if b.done > 0 {
+	if b.done > 0 && b.flags.newRun {
+		fmt.Fprintf(w, "%d of %d %s are left out, because --resolve says that they were %s\n", b.done, len(b.items), b.many, b.verb)
+	} else if b.done > 0 {
 		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s; going on with the rest\n", b.done, len(b.items), b.many, b.verb, b.began())
 	}
 	if b.again > 0 {
@@ -192,7 +194,7 @@ func (b *batch) explainGone(w io.Writer) {
 	}
 }
 
-// maxUnanswered is the number of unanswered calls in a row after which a batch stops. Each of them may leave an unknown outcome.
+// maxUnanswered is the number of calls in a row without a clear answer after which a batch stops. Each of them may leave an unknown outcome.
 const maxUnanswered = 3
 
 func (b *batch) work(ctx context.Context, p *cli.Printer[batchRecord], stderr io.Writer) {
@@ -257,14 +259,14 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 }
 
 // judge returns the state for the journal and the outcome to print. The outcome is empty for an item that was not tried because
-// the batch was interrupted.
+// the batch was interrupted, or because the limit allowed nothing within maxWait.
 func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
 	if b.inARow++; !silent {
 		b.inARow = 0
 	}
 	if b.inARow >= maxUnanswered {
-		b.stopped = fmt.Errorf("the service did not answer %d times in a row", maxUnanswered)
+		b.stopped = fmt.Errorf("no clear answer from the service %d times in a row", maxUnanswered)
 	}
 	switch {
 	case err == nil:
@@ -275,11 +277,20 @@ func (b *batch) judge(ctx context.Context, err error) (journal.State, string) {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		b.stopped = errors.New("interrupted")
 		return journal.Failed, ""
+	case b.noSlot(err):
+		b.stopped = inFlags(err)
+		return journal.Failed, ""
 	case errors.Is(err, signforms.ErrForbidden):
 		b.stopped = errors.New("the service refuses the API key or the workspace")
 	}
 	b.failed++
 	return journal.Failed, outcomeFailed
+}
+
+// noSlot reports whether the limit, which this machine counts, allowed no request. The next item would fare no better.
+func (b *batch) noSlot(err error) bool {
+	e := (*signforms.Error)(nil)
+	return b.takes != nil && errors.Is(err, signforms.ErrRateLimited) && errors.As(err, &e) && e.Local
 }
 
 // report says at the end of a run, which may have gone on with another, what became of its items.

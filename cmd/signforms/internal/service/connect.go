@@ -3,8 +3,12 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -262,6 +266,16 @@ func (c *connection) connect() (*signforms.Client, error) {
 
 // service returns the normalised address of the service, and the workspace.
 func (c *connection) service() []string { return []string{c.baseURL, c.workspace} }
+
+// keyHash returns a hash of the API key where no workspace is named, because then the key chooses it. Otherwise it is empty.
+func (c *connection) keyHash() string {
+	if c.workspace != "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, []byte(c.apiKey))
+	io.WriteString(mac, "journal "+c.baseURL)
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
 
 // allEndpoints returns the endpoints of the account and those of the flags, which take their place.
 func (c *connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint, error) {

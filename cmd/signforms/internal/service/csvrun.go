@@ -65,6 +65,9 @@ func (c *sendCommand) pdfSum() string {
 func (c *sendCommand) settings() map[string]string {
 	all := map[string]string{"address": cli.ShownURL(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
 		"--subject": c.mail.Subject, "--message": c.mail.Message, "--role": c.role}
+	if hash := c.conn.keyHash(); hash != "" {
+		all["API key, as no workspace is named"] = "the key with the hash " + hash
+	}
 	if len(c.pdf) > 0 {
 		all["--pdf"] = "the file with the SHA-256 " + c.pdfSum()[:16]
 	}

@@ -22,16 +22,16 @@ type pendingList struct {
 	others     map[signforms.DocumentStatus]int // in the list of pending documents, against its filter
 	noStatus   []string                         // ids
 	incomplete []string                         // which lists may lack records
+	read       int                              // records
 }
 
 // findPending collects the whole list before the first reminder, because the list changes while people sign. It says on stderr which
 // records it leaves out.
 func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client, b *batch) error {
 	l := &pendingList{c: c, client: client, others: map[signforms.DocumentStatus]int{}}
-	if err := l.read(cmd.Context()); err != nil {
-		if errors.Is(err, signforms.ErrIncomplete) {
-			return fmt.Errorf("%w; nothing was sent; --allow-incomplete reminds those that were found", err)
-		}
+	if err := l.readAll(cmd.Context()); l.incompleteBy(err) {
+		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("%w; nothing was sent; --allow-incomplete reminds those that were found", err))
+	} else if err != nil {
 		return err
 	}
 	b.items = l.items
@@ -39,7 +39,7 @@ func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client
 	return nil
 }
 
-func (l *pendingList) read(ctx context.Context) error {
+func (l *pendingList) readAll(ctx context.Context) error {
 	all := l.client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(l.c.status)})
 	err := each(l, "documents", all, func(d *signforms.Document) error {
 		if !l.add(d.Ref(), d.DocumentID, d.Status, batchRecord{DocumentID: d.DocumentID}) {
@@ -73,15 +73,21 @@ func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms
 	return true
 }
 
-// each calls use for each record of a list. An incomplete list is an error, unless --allow-incomplete was given.
+// incompleteBy reports whether records were found of which an error leaves out others.
+func (l *pendingList) incompleteBy(err error) bool {
+	return errors.Is(err, signforms.ErrIncomplete) || err != nil && l.read > 0 && !errors.Is(err, context.Canceled)
+}
+
+// each calls use for each record of a list. What makes the list incomplete is an error, unless --allow-incomplete was given.
 func each[T any](l *pendingList, name string, all iter.Seq2[*T, error], use func(*T) error) error {
 	for record, err := range all {
 		switch {
-		case errors.Is(err, signforms.ErrIncomplete) && l.c.incomplete:
+		case l.c.incomplete && l.incompleteBy(err):
 			l.incomplete = append(l.incomplete, fmt.Sprintf("the list of %s may lack some (%s)", name, inFlags(err)))
 		case err != nil:
 			return err
 		default:
+			l.read++
 			if err := use(record); err != nil {
 				return err
 			}

@@ -41,11 +41,12 @@ With --template the ids are those of documents made from that template (createdD
 
 With --all-pending it reminds the signers of every PDF document and every document made from a template that
 is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
-an interrupt, a crash or a restart the same command goes on with the rest. The run has ended when each
-document was tried; the next one starts over.
+an interrupt, a crash or a restart, and when --max-wait is too short for the limit, the same command goes on
+with the rest. The run has ended when each document was tried; the next one starts over.
 
-Each record is judged by the status that it shows, whatever list it is in. When a list may lack records, nothing
-is sent and the exit code is 3, unless --allow-incomplete says that those that were found do.`,
+Each record is judged by the status that it shows, whatever list it is in. When a list may lack records, or an
+error ends it after some were found, nothing is sent and the exit code is 3, unless --allow-incomplete says
+that those that were found do.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if c.allPending == (len(args) > 0) {
@@ -120,7 +121,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 // openJournal opens the journal and has it record the client's requests.
 func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJournal func() error, err error) {
 	path := c.flags.journal
-	run := journal.Key(append([]string{"remind"}, c.conn.service()...)...)
+	run := journal.Key(append([]string{"remind", c.conn.keyHash()}, c.conn.service()...)...)
 	if path == "" {
 		if path, err = stateFile("remind-" + run + ".journal"); err != nil {
 			return nil, err
