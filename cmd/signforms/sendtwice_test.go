@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +74,11 @@ func TestEditedFilesGoOn(t *testing.T) {
 		"byte order mark":    func(text string) string { return "\ufeff" + text },
 		"trailing blanks":    func(text string) string { return text + "\n\n" },
 		"semicolons":         func(text string) string { return strings.ReplaceAll(text, ",", ";") },
+		"tabs":               func(text string) string { return strings.ReplaceAll(text, ",", "\t") },
+		"CR":                 func(text string) string { return strings.ReplaceAll(text, "\n", "\r") },
+		"said separator":     func(text string) string { return "\ufeffsep=;\r\n" + strings.ReplaceAll(text, ",", ";") },
+		"lines of blanks":    func(text string) string { return text + ",,\n , ,\n" },
+		"E-Mail":             func(text string) string { return strings.Replace(text, "email", "E-Mail", 1) },
 		"case of addresses":  func(text string) string { return strings.ReplaceAll(text, "p1@example", "P1@Example") },
 		"header in capitals": func(text string) string { return strings.Replace(text, "name,email", "Name,EMAIL", 1) },
 	} {
@@ -154,6 +161,35 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 	}
 }
 
+// Where no workspace is named, the API key chooses it, so it is a setting of the run. What is kept of it is a hash.
+func TestAnotherKeyIsRefused(t *testing.T) {
+	for _, workspace := range []string{"named", ""} {
+		m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+		if workspace == "" {
+			t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
+		}
+		heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 403})
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitPartial, code, stderr)
+		heal()
+		text, err := os.ReadFile(m.path + ".journal")
+		require.NoError(t, err)
+		require.NotContains(t, string(text), m.APIKey)
+		another, err := m.AddAPIKey()
+		require.NoError(t, err)
+		t.Setenv("SIGNFORMS_API_KEY", another)
+		if _, stderr, code = m.send(t); workspace == "" {
+			require.Equal(t, cli.ExitUsage, code, stderr)
+			require.Regexp(t, `other settings:\n  API key, as no workspace is named: the key with the hash \w+ -> the key with the hash \w+\n`, stderr)
+			require.Len(t, m.mails(), 3)
+			t.Setenv("SIGNFORMS_API_KEY", m.APIKey)
+			_, stderr, code = m.send(t)
+		}
+		require.Equal(t, cli.ExitOK, code, stderr)
+		m.once(t)
+	}
+}
+
 // A run that has sent nothing holds nobody to its settings, and its journal is none of remind's.
 func TestRunThatSentNothing(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
@@ -185,6 +221,18 @@ func TestNewRunSaysHowManyWereMailed(t *testing.T) {
 	require.Equal(t, map[string]int{"p0@example.com": 2, "p1@example.com": 2, "p2@example.com": 2, "p3@example.com": 1, "p4@example.com": 1, "p5@example.com": 1}, m.mails())
 }
 
+// With --new-run only what --resolve says was sent is left out.
+func TestNewRunOfResolvedLines(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})()
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	_, stderr, code = m.send(t, "--new-run", "--resolve", "all=done", "--dry-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "\n1 of 6 lines are left out, because --resolve says that they were sent\n5 of 6 lines were sent by a run")
+	require.NotContains(t, stderr, "going on with the rest")
+}
+
 // The same contents to other people begin with another journal. A run of the same template for the same people does not.
 func TestAnotherTemplateIsRefused(t *testing.T) {
 	m := halfSent(t)
@@ -213,6 +261,20 @@ func TestChangedLinesAreHeldBack(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, m.mails()["p1@example.com"])
 	require.Equal(t, 1, m.mails()["p2@example.com"])
+}
+
+// A resolved line keeps no id: the document was made by a send before that.
+func TestResolvedLinesAreNoWitness(t *testing.T) {
+	m := halfSent(t)
+	m.text = strings.NewReplacer("P1,", "Pia,").Replace(m.text)
+	_, stderr, code := m.send(t, "--resolve", "changed=done")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	text, err := os.ReadFile(m.path + ".journal")
+	require.NoError(t, err)
+	ids := regexp.MustCompile(`"id":"\w+"`).FindAllString(string(text), -1)
+	require.Len(t, ids, 6)
+	slices.Sort(ids)
+	require.Len(t, slices.Compact(ids), 6)
 }
 
 // A copy of the file has another journal.
@@ -342,6 +404,39 @@ func TestSeveralAddressesInACell(t *testing.T) {
 	m.text = "name,email\nAnn,\"\"\"a@b\"\"@example.com\"\n"
 	_, stderr, code := m.send(t, "--dry-run")
 	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Empty(t, m.mails())
+}
+
+// What is not an address alone would be sent as it is, to nobody or to somebody else.
+func TestCellsThatAreNoAddress(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), ""}
+	for _, cell := range []string{"mailto:a@example.com", "'a@example.com", "a@example.com,", "a@example.com;", "a@example.com>", "<a@example.com>", "a@example.com.",
+		"a@example.com\u200b", "a@exam\u00a0ple.com", "Ann <a@example.com>", "a@example.com (Ann)", "a@", "example.com"} {
+		m.text = "name,email\nAnn,ann@example.com\nBen,\"" + cell + "\"\n"
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUsage, code, "%s: %s", cell, stderr)
+		require.Contains(t, stderr, fmt.Sprintf("line 3: %q is not a mail address alone, such as ann@example.com\n", cell))
+	}
+	m.text = "name,email\nAnn,o'neil+x@example.com\nBen,a..b.@example.com\nCem,jürgen@bücher.example\nDan,dan@localhost\n"
+	_, stderr, code := m.send(t, "--dry-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Empty(t, m.mails())
+}
+
+// The line numbers are those of the file, and a file without roles says how to give one.
+func TestWhatIsWrongWithAFile(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), "sep=;\nname;email\n;;\nAnn;\n"}
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "people.csv: record on line 3: wrong number of fields")
+	m.text = "sep=;\nname;email\n;\nAnn;\n"
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "people.csv: nothing was sent:\n  line 4: ")
+	m.text = sixPeople
+	_, stderr, code = m.send(t, "--role", "")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "people.csv: has no column role: add one, or say --role for all lines\n")
 	require.Empty(t, m.mails())
 }
 

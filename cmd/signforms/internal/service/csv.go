@@ -42,10 +42,12 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, errors.New("is not in UTF-8: save it as CSV UTF-8")
 	}
-	r := csv.NewReader(bytes.NewReader(text))
-	if first, _, _ := bytes.Cut(text, []byte("\n")); bytes.ContainsRune(first, ';') && !bytes.ContainsRune(first, ',') {
-		r.Comma = ';'
+	if bytes.IndexByte(text, '\n') < 0 {
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
 	}
+	comma, text := separator(text)
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma = comma
 	header, err := r.Read()
 	if err == io.EOF {
 		return nil, errors.New("is empty: the first line names the columns, such as name,email,role")
@@ -57,6 +59,9 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 	if err != nil {
 		return nil, err
 	}
+	if !form && role == "" && !slices.ContainsFunc(places, func(p place) bool { return p.role != "" || p.field == "role" }) {
+		return nil, errors.New("has no column role: add one, or say --role for all lines")
+	}
 	var people []person
 	for {
 		cells, err := r.Read()
@@ -66,6 +71,9 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 		if err != nil {
 			return nil, err
 		}
+		if strings.TrimSpace(strings.Join(cells, "")) == "" { // spreadsheets write such lines
+			continue
+		}
 		line, _ := r.FieldPos(0)
 		people = append(people, person{readLine(cells, places, all, role), line})
 	}
@@ -73,6 +81,21 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 		return nil, errors.New("has no line below its header")
 	}
 	return people, nil
+}
+
+// separator returns what separates the cells. It removes a first line such as sep=; by which a file says so to a spreadsheet, but not
+// the end of that line.
+func separator(text []byte) (rune, []byte) {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if said, ok := bytes.CutPrefix(bytes.TrimRight(first, "\r"), []byte("sep=")); ok && len(said) == 1 && strings.Contains(",;\t", string(said)) {
+		return rune(said[0]), text[len("sep=;"):]
+	}
+	for _, c := range ",;\t" {
+		if bytes.ContainsRune(first, c) {
+			return c, text
+		}
+	}
+	return ',', text
 }
 
 func readHeader(header []string, form bool) ([]place, error) {
@@ -100,6 +123,9 @@ func readColumn(name string) (place, error) {
 	p := place{field: strings.ToLower(name)}
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		p = place{role: name[:dot], field: strings.ToLower(name[dot+1:])}
+	}
+	if p.field == "e-mail" {
+		p.field = "email"
 	}
 	if err := setReceiver(&signforms.Receiver{}, p.field, ""); err != nil || p.role != "" && p.field == "role" {
 		return place{}, fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", name)

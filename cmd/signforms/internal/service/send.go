@@ -179,6 +179,9 @@ func (c *sendCommand) check(m mailing) error {
 		if severalAddresses(r.Email) {
 			return cli.UsageError("%q is more than one address: each receiver has one", r.Email)
 		}
+		if r.Email != "" && !bareAddress(r.Email) {
+			return cli.UsageError("%q is not a mail address alone, such as ann@example.com", r.Email)
+		}
 	}
 	if c.form {
 		return c.formParams(m).Validate()

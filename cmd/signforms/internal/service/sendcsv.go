@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -140,6 +141,15 @@ func severalAddresses(text string) bool {
 	}
 	_, err := mail.ParseAddress(text) // one may have a further @ in quotes
 	return err != nil
+}
+
+// bareAddress reports whether a text is a mail address and nothing else: no name, no bracket, no character that cannot be seen, and
+// no apostrophe before it, by which spreadsheets mark text. Some providers have dots anywhere before the @, which is against RFC 5322.
+func bareAddress(text string) bool {
+	at := max(0, strings.LastIndexByte(text, '@'))
+	a, err := mail.ParseAddress(strings.ReplaceAll(text[:at], ".", "_") + text[at:])
+	hidden := func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
+	return err == nil && a.Name == "" && !strings.HasPrefix(text, "'") && !strings.HasSuffix(text, ">") && !strings.ContainsFunc(text, hidden)
 }
 
 // addresses returns the addresses of the receivers in one spelling and order.
