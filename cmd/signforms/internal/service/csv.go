@@ -59,9 +59,6 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 	if err != nil {
 		return nil, err
 	}
-	if !form && role == "" && !slices.ContainsFunc(places, func(p place) bool { return p.role != "" || p.field == "role" }) {
-		return nil, errors.New("has no column role: add one, or say --role for all lines")
-	}
 	var people []person
 	for {
 		cells, err := r.Read()
@@ -79,6 +76,9 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 	}
 	if len(people) == 0 {
 		return nil, errors.New("has no line below its header")
+	}
+	if !form && role == "" && !slices.ContainsFunc(places, func(p place) bool { return p.role != "" || p.field == "role" }) {
+		return nil, errors.New("has no column role: add one, or say --role for all lines")
 	}
 	return people, nil
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -179,7 +180,7 @@ func (c *sendCommand) check(m mailing) error {
 		if severalAddresses(r.Email) {
 			return cli.UsageError("%q is more than one address: each receiver has one", r.Email)
 		}
-		if r.Email != "" && !bareAddress(r.Email) {
+		if strings.Contains(r.Email, "@") && !bareAddress(r.Email) {
 			return cli.UsageError("%q is not a mail address alone, such as ann@example.com", r.Email)
 		}
 	}
