@@ -399,13 +399,13 @@ func Eval[T any](p *Page, expression string) T {
 	return value
 }
 
-// RequireAccessible fails the test when axe finds something serious or critical on the page, or when the page is wider than the
-// window.
+// RequireAccessible fails the test when axe finds something serious or critical on the page, a landmark without a name of its own,
+// or an empty header of a table, or when the page is wider than the window.
 func (p *Page) RequireAccessible() {
 	p.t.Helper()
 	Eval[bool](p, axe+"; true")
 	findings := Eval[string](p, `axe.run().then(r => JSON.stringify(r.violations
-		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.filter(v => v.impact === "serious" || v.impact === "critical" || /^(region|landmark-.*|empty-table-header|empty-heading)$/.test(v.id))
 		.map(v => v.id + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`)
 	require.Equal(p.t, "[]", findings, "findings of axe")
 	wider := Eval[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")

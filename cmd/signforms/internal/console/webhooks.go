@@ -29,7 +29,7 @@ func (c *console) webhook(r *http.Request) (page, error) {
 	view := webhookView{Webhook: all[i]}
 	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
 	view.Deliveries = c.rows(newest)
-	if r.Method == http.MethodPost && r.PostFormValue("act") == "secret" {
+	if r.URL.Query().Has("secret") {
 		view.Secret = all[i].Secret
 	}
 	return page{Title: "Webhook", name: "webhook", Live: "webhook,delivery", Data: view}, nil
@@ -135,9 +135,6 @@ func (c *console) addWebhook(r *http.Request) (string, error) {
 	return done("webhooks/"+id, "added"), nil
 }
 
-// errShown shows the page of a webhook again, with its secret.
-var errShown = errors.New("the secret is shown below, once. Keep it where your receiver reads it")
-
 func (c *console) actOnWebhook(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	here := func(what string, err error) (string, error) { return done("webhooks/"+id, what), err }
@@ -157,8 +154,6 @@ func (c *console) actOnWebhook(r *http.Request) (string, error) {
 	case "resend":
 		_, err := c.server.ResendFailed(id, c.server.Now().AddDate(0, 0, -30))
 		return here("resent", err)
-	case "secret":
-		return "", errShown
 	}
 	return "", errors.New("this page has no such button: reload it")
 }
