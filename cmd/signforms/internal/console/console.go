@@ -172,6 +172,7 @@ var acts = []struct {
 	{"templates/{id}/edit", (*console).changeTemplate, (*console).editTemplate},
 	{"templates/{id}/send", (*console).sendTemplate, (*console).template},
 	{"forms/new", (*console).addForm, (*console).newForm},
+	{"forms/{id}/send", (*console).sendForm, (*console).form},
 	{"forms/{id}/submit", (*console).submitForm, (*console).form},
 	{"webhooks/new", (*console).addWebhook, (*console).newWebhook},
 	{"webhooks/{id}/act", (*console).actOnWebhook, (*console).webhook},

@@ -167,17 +167,10 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 		return "", errIncomplete(err)
 	}
 	d := signformstest.Document{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
-	for line := range strings.Lines(r.PostFormValue("signers")) {
-		name, email, ok := cutPerson(line)
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if !ok {
-			return "", fmt.Errorf("%q is not a signer: write a name and an address on each line, as in Ann Buyer <ann@example.com>", strings.TrimSpace(line))
-		}
-		d.Signers = append(d.Signers, signformstest.Signer{Name: name, Email: email})
-	}
 	var err error
+	if d.Signers, err = people(r.PostFormValue("signers"), "signer"); err != nil {
+		return "", err
+	}
 	if d.PDF, _, err = c.uploaded(r); err != nil {
 		return "", err
 	}
@@ -188,9 +181,23 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	return done("documents/"+id, "sent"), nil
 }
 
+// people reads one person per line. noun is what the page calls them.
+func people(text, noun string) (all []signformstest.Signer, err error) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, email, ok := cutPerson(line)
+		if !ok {
+			return nil, fmt.Errorf("%q is not a %s: write a name and an address on each line, as in Ann Buyer <ann@example.com>", line, noun)
+		}
+		all = append(all, signformstest.Signer{Name: name, Email: email})
+	}
+	return all, nil
+}
+
 // cutPerson reads "Ann Buyer <ann@example.com>" or an address alone.
 func cutPerson(line string) (name, email string, ok bool) {
-	line = strings.TrimSpace(line)
 	if before, after, found := strings.Cut(line, "<"); found {
 		name, line = strings.TrimSpace(before), strings.TrimSuffix(strings.TrimSpace(after), ">")
 	}

@@ -3,8 +3,10 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -15,6 +17,7 @@ func (c *console) forms(*http.Request) (page, error) {
 type formView struct {
 	Form      signformstest.FormState
 	Responses []signformstest.ResponseState
+	Entered   url.Values // what was refused
 }
 
 func (c *console) form(r *http.Request) (page, error) {
@@ -22,7 +25,7 @@ func (c *console) form(r *http.Request) (page, error) {
 	if !ok {
 		return page{}, errNoSuchRecord
 	}
-	return page{Title: f.Title, name: "form", Data: formView{Form: f, Responses: c.server.Responses(f.ID)}}, nil
+	return page{Title: f.Title, name: "form", Data: formView{f, c.server.Responses(f.ID), r.PostForm}}, nil
 }
 
 func (c *console) newForm(r *http.Request) (page, error) {
@@ -83,4 +86,18 @@ func (c *console) submitForm(r *http.Request) (string, error) {
 		return "", err
 	}
 	return done("forms/"+f.ID, "submitted"), nil
+}
+
+// sendForm calls the API as a client does.
+func (c *console) sendForm(r *http.Request) (string, error) {
+	p := signforms.FormSendParams{FormID: r.PathValue("id")}
+	receivers, err := people(r.PostFormValue("receivers"), "receiver")
+	if err != nil {
+		return "", err
+	}
+	for _, person := range receivers {
+		p.Receivers = append(p.Receivers, signforms.Receiver{Name: person.Name, Email: person.Email})
+	}
+	_, err = c.server.Client().Forms.Send(r.Context(), p)
+	return done("forms/"+p.FormID, "sent"), err
 }

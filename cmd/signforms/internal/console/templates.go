@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ func (c *console) templates(*http.Request) (page, error) {
 type templateView struct {
 	Template signformstest.TemplateState
 	Curl     string
+	Entered  url.Values // what was refused
 }
 
 func (c *console) template(r *http.Request) (page, error) {
@@ -28,7 +30,7 @@ func (c *console) template(r *http.Request) (page, error) {
 	if !ok {
 		return page{}, errNoSuchRecord
 	}
-	return page{Title: t.Name, name: "template", Data: templateView{Template: t, Curl: c.sendCurl(t)}}, nil
+	return page{Title: t.Name, name: "template", Data: templateView{t, c.sendCurl(t), r.PostForm}}, nil
 }
 
 // sendCurl returns a curl command that sends the template, with an example address for each role.
@@ -185,6 +187,11 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 		p.Receivers = append(p.Receivers, signforms.Receiver{
 			Name: strings.TrimSpace(r.PostFormValue(fmt.Sprintf("name%d", i))), Email: email, RoleTitle: role.Title,
 		})
+	}
+	for i, name := range t.Variables {
+		if value := r.PostFormValue(fmt.Sprintf("variable%d", i)); value != "" {
+			p.Variables = append(p.Variables, signforms.CustomVariable{Name: name, Value: value})
+		}
 	}
 	sent, err := c.server.Client().Templates.Send(r.Context(), p)
 	if err != nil {
