@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -58,4 +59,41 @@ func orderedBox(ctx *model.Context, box types.Array) types.Array {
 		}
 	}
 	return types.NewNumberArray(min(at[0], at[2]), min(at[1], at[3]), max(at[0], at[2]), max(at[1], at[3]))
+}
+
+// shown returns what a viewer shows of a page: the part of the crop box that is in the media box, or the media box if there is none.
+func shown(media, crop *types.Rectangle) *types.Rectangle {
+	if media == nil || crop == nil {
+		return crop
+	}
+	both := types.NewRectangle(max(media.LL.X, crop.LL.X), max(media.LL.Y, crop.LL.Y), min(media.UR.X, crop.UR.X), min(media.UR.Y, crop.UR.Y))
+	if both.LL.X >= both.UR.X || both.LL.Y >= both.UR.Y {
+		return media
+	}
+	return both
+}
+
+// wholeStreams refuses a file with a stream that does not end where its Length says. pdfcpu takes that many bytes, viewers look for the
+// end, and so they see more. It also refuses a stream with a filter under F, which viewers use and pdfcpu does not.
+func wholeStreams(ctx *model.Context, data []byte) error {
+	for number, entry := range ctx.Table {
+		var stream types.StreamDict
+		switch o := entry.Object.(type) {
+		case types.StreamDict:
+			stream = o
+		case types.ObjectStreamDict:
+			stream = o.StreamDict
+		default:
+			continue
+		}
+		end := stream.StreamOffset + int64(len(stream.Raw))
+		if end > int64(len(data)) || !bytes.HasPrefix(bytes.TrimLeft(data[end:min(end+32, int64(len(data)))], "\x00\t\n\f\r "), []byte("endstream")) {
+			return fmt.Errorf("%w (the stream of object %d is not as long as it says)", ErrDamaged, number)
+		}
+		switch f, _ := ctx.Dereference(stream.Dict["F"]); f.(type) {
+		case types.Name, types.Array:
+			return fmt.Errorf("%w (the stream of object %d names its filter as only pictures within a page may)", ErrDamaged, number)
+		}
+	}
+	return nil
 }

@@ -38,13 +38,14 @@ var (
 	ErrDamaged   = errors.New("the PDF is damaged and cannot be read: print it to a new PDF and upload that")
 	ErrCutShort  = errors.New("the PDF has no end: a part of it is missing, so upload it again")
 	ErrManyPages = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
+	ErrUndrawn   = errors.New("the PDF has text that each viewer draws in its own way: print it to a new PDF and upload that")
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
 // ErrBusy is no reason to refuse a file: other files took all the time there was.
 var ErrBusy = errors.New("other PDFs are being read: try again")
 
-var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrTooHeavy, ErrDamaged}
+var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrUndrawn, ErrTooHeavy, ErrDamaged}
 
 // Refusal returns the reason of this package that an error matches, or nil.
 func Refusal(err error) error {
@@ -104,6 +105,9 @@ func damagedIfPanics(err *error) {
 
 // refused gives an error of pdfcpu its reason.
 func refused(err error) error {
+	if Refusal(err) != nil {
+		return err
+	}
 	if errors.Is(err, filter.ErrDecodeLimitExceeded) {
 		return fmt.Errorf("%w (%w)", ErrTooHeavy, err)
 	}
@@ -124,7 +128,7 @@ func read(data []byte) (ctx *model.Context, removed []string, err error) {
 	}
 	ctx, removed, err = readValid(data[start:])
 	switch {
-	case errors.Is(err, pdfcpu.ErrWrongPassword), ctx != nil && ctx.Encrypt != nil:
+	case errors.Is(err, pdfcpu.ErrWrongPassword):
 		return nil, nil, ErrEncrypted
 	case err != nil:
 		return nil, nil, refused(err)
@@ -141,6 +145,12 @@ func read(data []byte) (ctx *model.Context, removed []string, err error) {
 func readValid(data []byte) (ctx *model.Context, removed []string, err error) {
 	ctx, err = pdfcpu.Read(bytes.NewReader(data), configuration())
 	if err != nil {
+		return nil, nil, err
+	}
+	if ctx.Encrypt != nil {
+		return nil, nil, ErrEncrypted
+	}
+	if err := wholeStreams(ctx, data); err != nil {
 		return nil, nil, err
 	}
 	orderCorners(ctx)
@@ -178,7 +188,7 @@ func sheets(ctx *model.Context) ([]sheet, error) {
 	}
 	sheets := make([]sheet, len(bounds))
 	for i, b := range bounds {
-		box := b.CropBox()
+		box := shown(b.MediaBox(), b.CropBox())
 		if box == nil || !isSide(box.Width()) || !isSide(box.Height()) {
 			return nil, fmt.Errorf("%w (page %d is not between 0 and %d points wide and high)", ErrDamaged, i+1, maxSide)
 		}
