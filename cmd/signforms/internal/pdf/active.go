@@ -33,7 +33,11 @@ func deactivate(ctx *model.Context) []string {
 	if root, err := ctx.Catalog(); err == nil {
 		s.cut(root, "AF", "attached files")
 		s.cut(root, "Collection", "attached files")
-		s.cut(root, "Requirements", "Requirements")
+		s.cut(root, "Perms", "signatures")
+		s.cut(root, "DSS", "signatures")
+		for _, key := range []string{"DPartRoot", "Extensions", "Requirements", "SpiderInfo", "URI"} {
+			s.cut(root, key, key)
+		}
 		if names, err := ctx.DereferenceDict(root["Names"]); err == nil {
 			s.cut(names, "JavaScript", "JavaScript")
 			if s.emptyTree(names["EmbeddedFiles"]) { // as fpdf writes
@@ -67,6 +71,11 @@ func (s *sweeper) cut(d types.Dict, key, what string) {
 	}
 }
 
+// keep removes the other entries of a dictionary.
+func keep(d types.Dict, keys ...string) {
+	maps.DeleteFunc(d, func(key string, _ types.Object) bool { return !slices.Contains(keys, key) })
+}
+
 // emptyTree reports whether a name tree has no names.
 func (s *sweeper) emptyTree(o types.Object) bool {
 	d := s.dictionary(o)
@@ -82,6 +91,8 @@ func (s *sweeper) sweep(o types.Object) types.Object {
 		s.cut(o.Dict, "F", "content of other files") // the content of the stream, then
 		s.cut(o.Dict, "Ref", "content of other files")
 		s.cut(o.Dict, "OPI", "content of other files")
+		s.cut(o.Dict, "PS", "PostScript")
+		s.cut(o.Dict, "Subtype2", "PostScript")
 		s.dict(o.Dict)
 	case types.Array:
 		kept := types.Array{}
@@ -99,9 +110,7 @@ func (s *sweeper) sweep(o types.Object) types.Object {
 
 func (s *sweeper) dict(d types.Dict) {
 	if s.name(d["S"]) == passive {
-		maps.DeleteFunc(d, func(key string, _ types.Object) bool {
-			return !slices.Contains([]string{"Type", "S", "D", "SD", "Next"}, key)
-		})
+		keep(d, "Type", "S", "D", "Next")
 	}
 	for key, value := range d {
 		if what := s.active(key, value); what != "" {
@@ -110,11 +119,27 @@ func (s *sweeper) dict(d types.Dict) {
 		}
 		d[key] = s.sweep(value)
 	}
+	aa := s.dictionary(d["AA"])
 	for _, key := range triggers {
-		if aa := s.dictionary(d["AA"]); !s.mayAct(aa[key]) {
+		if !s.mayAct(aa[key]) {
 			s.cut(aa, key, s.actionType(aa[key]))
 		}
 	}
+	if len(aa) == 0 {
+		delete(d, "AA")
+	}
+	if s.ofDictionaries(d["AF"]) {
+		s.cut(d, "AF", "attached files")
+	}
+	if s.ofDictionaries(d["AS"]) {
+		s.cut(d, "AS", "automatic layers")
+	}
+}
+
+// ofDictionaries reports whether an object is an array that no name begins. Those that a name begins are colour spaces, whose keys are free.
+func (s *sweeper) ofDictionaries(o types.Object) bool {
+	list, ok := s.resolve(o).(types.Array)
+	return ok && (len(list) == 0 || s.name(list[0]) == "")
 }
 
 // active returns what a value under a key is, or "" if it may stay.
@@ -127,10 +152,25 @@ func (s *sweeper) active(key string, o types.Object) string {
 	case slices.Contains(actionKeys, key) && !s.mayAct(o):
 		return s.actionType(o)
 	case slices.Contains(media, subtype):
-		return subtype
+		return s.still(d, subtype)
+	case subtype == "PS":
+		return "PostScript"
 	case d["EF"] != nil:
 		return "attached files"
+	case d["ByteRange"] != nil:
+		return "signatures"
 	}
+	return ""
+}
+
+// still makes an annotation that plays or attaches something one that only looks as it did. It returns the subtype if there is no such look.
+func (s *sweeper) still(d types.Dict, subtype string) string {
+	if s.dictionary(d["AP"]) == nil {
+		return subtype
+	}
+	keep(d, "Type", "Rect", "F", "AP", "AS", "OC")
+	d["Subtype"] = types.Name("Stamp")
+	s.removed[subtype] = true
 	return ""
 }
 

@@ -49,14 +49,14 @@ func TestNothingActiveIsSealed(t *testing.T) {
 	for _, gone := range []string{"EVIL", "/JavaScript", "/URI", "/Launch", "/SubmitForm", "/EmbeddedFile", "/XFA", "/Named", "/FileAttachment", "NewInPDF3"} {
 		require.NotContains(t, string(content), gone)
 	}
-	for _, stays := range []string{"/GoTo", "(Outline)", "(push)", "/Helvetica"} {
+	for _, stays := range []string{"/GoTo", "(Outline)", "/Helvetica"} {
 		require.Contains(t, string(content), stays)
 	}
 	require.Contains(t, tool(t, "pdfsig", file), "Signature is Valid.")
 	text := strings.Join(strings.Fields(tool(t, "pdftotext", file, "-")), " ")
 	require.Contains(t, text, "Lease")
 	require.Contains(t, text, "Removed")
-	require.Contains(t, text, "FileAttachment, JavaScript, Launch, Named, SubmitForm, URI, XFA, attached files, unknown action")
+	require.Contains(t, text, "FileAttachment, JavaScript, Launch, Named, SubmitForm, URI, Widget, XFA, attached files, unknown action")
 }
 
 // TestActionsInDisguise: each file says EVIL where a viewer would carry it out or load it.
@@ -64,37 +64,43 @@ func TestActionsInDisguise(t *testing.T) {
 	const evil = "/JS(EVIL)/URI(http://EVIL.test)/F(EVIL.exe)/D(EVIL)"
 	link := "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A 6 0 R>>"
 	stream := hostile.Stream("", []byte("BT ET"))
-	for name, c := range map[string]struct{ page, content, annotation, action, more string }{
-		"type by reference":          {action: "<</S 7 0 R" + evil + ">>", more: "/JavaScript"},
-		"type by two references":     {action: "<</S 7 0 R" + evil + ">>", more: "8 0 R"},
-		"type that is no name":       {action: "<</S(JavaScript)" + evil + ">>"},
-		"no type":                    {action: "<</Type/Action" + evil + ">>"},
-		"unknown type by reference":  {action: "<</S 7 0 R" + evil + ">>", more: "/Other"},
-		"a stream":                   {action: hostile.Stream("/S/JavaScript/JS(EVIL)", []byte("x"))},
-		"a stream of unknown type":   {action: hostile.Stream("/S/Other/JS(EVIL)", []byte("x"))},
-		"more than a place":          {action: "<</S/GoTo/D[3 0 R/Fit]/JS(EVIL)/URI(http://EVIL.test)/F(EVIL.exe)>>"},
-		"the next one":               {action: "<</S/GoTo/D[3 0 R/Fit]/Next<</S 7 0 R" + evil + ">>>>", more: "/JavaScript"},
-		"one of the next":            {action: "<</S/GoTo/D[3 0 R/Fit]/Next 7 0 R>>", more: "[<</S/GoTo/D[3 0 R/Fit]>> <</S/Other" + evil + ">>]"},
-		"when the page opens":        {page: "/AA 7 0 R", more: "<</O<</S/Other" + evil + ">>/C<</Type/Action" + evil + ">>>>"},
-		"subtype by reference":       {annotation: "<</Type/Annot/Subtype 7 0 R/Rect[0 0 9 9]/Contents(EVIL)>>", more: "/FileAttachment"},
-		"content of another file":    {content: "<</Length 0/F(EVIL.pdf)/FFilter/FlateDecode>>\nstream\n\nendstream"},
-		"content from the web":       {content: "<</Length 0/F<</FS/URL/F(http://EVIL.test)>>>>\nstream\n\nendstream"},
-		"a script that is required":  {},
+	for name, c := range map[string]struct{ catalog, page, content, annotation, action, more string }{
+		"type by reference":         {action: "<</S 7 0 R" + evil + ">>", more: "/JavaScript"},
+		"type by two references":    {action: "<</S 7 0 R" + evil + ">>", more: "8 0 R"},
+		"type that is no name":      {action: "<</S(JavaScript)" + evil + ">>"},
+		"no type":                   {action: "<</Type/Action" + evil + ">>"},
+		"unknown type by reference": {action: "<</S 7 0 R" + evil + ">>", more: "/Other"},
+		"a stream":                  {action: hostile.Stream("/S/JavaScript/JS(EVIL)", []byte("x"))},
+		"a stream of unknown type":  {action: hostile.Stream("/S/Other/JS(EVIL)", []byte("x"))},
+		"more than a place":         {action: "<</S/GoTo/D[3 0 R/Fit]/JS(EVIL)/URI(http://EVIL.test)/F(EVIL.exe)>>"},
+		"the next one":              {action: "<</S/GoTo/D[3 0 R/Fit]/Next<</S 7 0 R" + evil + ">>>>", more: "/JavaScript"},
+		"one of the next":           {action: "<</S/GoTo/D[3 0 R/Fit]/Next 7 0 R>>", more: "[<</S/GoTo/D[3 0 R/Fit]>> <</S/Other" + evil + ">>]"},
+		"when the page opens":       {page: "/AA 7 0 R", more: "<</O<</S/Other" + evil + ">>/C<</Type/Action" + evil + ">>>>"},
+		"subtype by reference":      {annotation: "<</Type/Annot/Subtype 7 0 R/Rect[0 0 9 9]/Contents(EVIL)>>", more: "/FileAttachment"},
+		"content of another file":   {content: "<</Length 0/F(EVIL.pdf)/FFilter/FlateDecode>>\nstream\n\nendstream"},
+		"content from the web":      {content: "<</Length 0/F<</FS/URL/F(http://EVIL.test)>>>>\nstream\n\nendstream"},
+		"catalog":                   {catalog: "/URI<</Base(http://EVIL.test)>>/SpiderInfo<</V 1.0/C[<</URL(EVIL)>>]>>/Extensions<</X<</URL(EVIL)>>>>/DPartRoot<</X(EVIL)>>"},
+		"a place with more":         {action: "<</S/GoTo/D[3 0 R/Fit]/SD(EVIL)/Other<</Type/Other/V(EVIL)>>>>"},
+		"files of no content":       {page: "/AF[<</Type/Filespec/F(EVIL)/EF<</F 4 0 R>>>>]/AA<</O<</S/JavaScript/JS(EVIL)>>>>"},
+		"rich text":                 {annotation: "<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/RC(<body><p><a href=\"http://EVIL.test\"/></p></body>)>>"},
+		"a tagged note": {catalog: "/StructTreeRoot 7 0 R", annotation: "<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/RC(EVIL)>>",
+			more: "<</Type/StructTreeRoot/K<</Type/StructElem/S/Form/P 7 0 R/K<</Type/OBJR/Obj 5 0 R/Pg 3 0 R>>>>>>"},
+		"layers by occasion":         {catalog: "/OCProperties<</OCGs[7 0 R]/D<</AS[<</Event/View/Category[/View]/OCGs[7 0 R]/X(EVIL)>>]>>>>", more: "<</Type/OCG/Name(Layer)>>"},
+		"PostScript":                 {page: "/Resources<</XObject<</X 7 0 R>>>>", more: hostile.Stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Subtype2/PS/PS(EVIL)", nil)},
+		"a script that is required":  {catalog: "/Requirements[<</S/EnableJavaScripts/RH[<</S/JS/Script(EVIL)>>]>>]"},
 		"a page of another document": {page: "/Resources<</XObject<</X 7 0 R>>>>", more: hostile.Stream("/Type/XObject/Subtype/Form/FormType 1/BBox[0 0 9 9]/Ref<</F(EVIL.pdf)/Page 0>>", nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			catalog := "<</Type/Catalog/Pages 2 0 R>>"
-			if name == "a script that is required" {
-				catalog = "<</Type/Catalog/Pages 2 0 R/Requirements[<</S/EnableJavaScripts/RH[<</S/JS/Script(EVIL)>>]>>]>>"
-			}
-			original := hostile.PDF(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+			original := hostile.PDF("<</Type/Catalog/Pages 2 0 R"+c.catalog+">>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
 				"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Annots[5 0 R]"+c.page+">>",
 				cmp.Or(c.content, stream), cmp.Or(c.annotation, link), cmp.Or(c.action, "null"), cmp.Or(c.more, "null"), "/JavaScript")
 			finished, err := pdf.Finish(original, nil, certificate(), newSealer(t))
 			require.NoError(t, err)
 			plain := filepath.Join(t.TempDir(), "plain.pdf")
 			tool(t, "qpdf", "--qdf", "--object-streams=disable", save(t, finished), plain)
-			require.NotContains(t, string(readFile(t, plain)), "EVIL")
+			for _, gone := range []string{"EVIL", "/AA", "/AF", "/AS", "/PS", "/SD", "/DPartRoot", "/Extensions"} {
+				require.NotContains(t, string(readFile(t, plain)), gone)
+			}
 			require.Contains(t, tool(t, "pdfsig", save(t, finished)), "Signature is Valid.")
 		})
 	}
@@ -123,6 +129,21 @@ func TestCornersInAnyOrder(t *testing.T) {
 		left, top, _, _ := redBounds(render(t, finished, 144))
 		require.InDelta(t, 0.62*595, left/2, 2, box)
 		require.InDelta(t, 0.17*842, top/2, 2, box)
+	}
+}
+
+// TestCropBoxBesideThePage: what a viewer shows is the part of the crop box that is in the media box, or the media box.
+func TestCropBoxBesideThePage(t *testing.T) {
+	for box, want := range map[string]pdf.Page{
+		"[700 900 800 1000]": {Width: 595, Height: 842},
+		"[-50 -50 400 900]":  {Width: 400, Height: 842},
+		"[595 0 900 842]":    {Width: 595, Height: 842},
+	} {
+		original := hostile.Page("/CropBox" + box)
+		pages, err := pdf.Inspect(original)
+		require.NoError(t, err, box)
+		require.Equal(t, []pdf.Page{want}, pages, box)
+		finishedWithSquare(t, original)
 	}
 }
 

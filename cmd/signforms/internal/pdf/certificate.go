@@ -19,7 +19,7 @@ type Certificate struct {
 	Signers      []CertificateSigner
 	Events       []CertificateEvent // in the order in which they happened
 
-	removed []string // from the original, by deactivate
+	removed []string // from the original, by deactivate and stampInto
 }
 
 // CertificateSigner is one signer of a Certificate.

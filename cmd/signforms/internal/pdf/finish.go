@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -32,8 +33,8 @@ func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := stampInto(ctx, sheets, marks, ""); err != nil {
-		return nil, fmt.Errorf("stamping: %w", refused(err))
+	if _, err := stampInto(ctx, sheets, marks, ""); err != nil {
+		return nil, refused(err)
 	}
 	var out bytes.Buffer
 	if err := writePlain(ctx, &out); err != nil {
@@ -52,10 +53,11 @@ func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, 
 	if err != nil {
 		return nil, nil, err
 	}
-	cert.Original, cert.removed = original, removed
-	if err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID); err != nil {
-		return nil, nil, fmt.Errorf("stamping: %w", refused(err))
+	undrawn, err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID)
+	if err != nil {
+		return nil, nil, refused(err)
 	}
+	cert.Original, cert.removed = original, slices.Compact(slices.Sorted(slices.Values(append(removed, undrawn...))))
 	if err := appendCertificate(ctx, cert); err != nil {
 		return nil, nil, fmt.Errorf("adding the certificate: %w", refused(err))
 	}

@@ -3,33 +3,36 @@ package pdf
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws two forms: one with
-// all that it drew before, and one with the marks. What the first leaves behind cannot reach the second: a transformation, a clip, a
-// hidden layer, half a text.
-func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
+// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a form with all that
+// it drew before, what its annotations showed, and a form with the marks. What one leaves behind cannot reach the next: a transformation,
+// a clip, a hidden layer, half a text. stampInto returns the subtypes of annotations that it removed without drawing them.
+func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) (removed []string, err error) {
 	overlay, err := drawOverlay(sheets, marks, footer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	drawn, _, err := readValid(overlay)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g := graft{from: drawn, to: ctx, moved: map[int]types.IndirectRef{}}
+	g := graft{from: drawn, to: ctx, annotations: newFlattener(ctx), moved: map[int]types.IndirectRef{}}
 	forms := map[int]types.IndirectRef{}
 	for i, s := range sheets {
 		if err := g.page(i+1, s, forms); err != nil {
-			return fmt.Errorf("page %d: %w", i+1, err)
+			return nil, fmt.Errorf("%w (page %d)", err, i+1)
 		}
 	}
 	retag(ctx, forms)
+	g.annotations.finish()
 	ctx.EnsureVersionForWriting()
-	return nil
+	return slices.Collect(maps.Keys(g.annotations.removed)), nil
 }
 
 // matrix maps the upright page, as a viewer shows it, to the page as it is stored.
@@ -48,8 +51,9 @@ func (s sheet) matrix() types.Array {
 
 // graft copies objects from one file into another. moved holds the references to copies, by the numbers of the originals.
 type graft struct {
-	from, to *model.Context
-	moved    map[int]types.IndirectRef
+	from, to    *model.Context
+	annotations *flattener // of to
+	moved       map[int]types.IndirectRef
 }
 
 // page draws page n of g.from over page n of g.to. It adds the form of what that page drew to forms, by the number of the page's object.
@@ -68,7 +72,13 @@ func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
 	if err != nil {
 		return err
 	}
-	drawing, objects := "q /Marks Do Q\n", types.Dict{}
+	objects := types.Dict{}
+	resources := types.Dict{"XObject": objects}
+	drawing, err := g.annotations.page(page, resources)
+	if err != nil {
+		return err
+	}
+	drawing += "q /Marks Do Q\n"
 	if objects["Marks"], err = insert(g.to, over); err != nil {
 		return err
 	}
@@ -90,8 +100,8 @@ func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
 	if page["Contents"], err = insert(g.to, *content); err != nil {
 		return err
 	}
-	page["Resources"] = types.Dict{"XObject": objects}
-	page["Rotate"] = types.Integer(s.rotate)
+	page["Resources"] = resources
+	page["Rotate"], page["CropBox"] = types.Integer(s.rotate), s.box.Array()
 	delete(page, "StructParents") // of the form now
 	return nil
 }

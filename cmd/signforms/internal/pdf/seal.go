@@ -195,20 +195,7 @@ func addToForm(ctx *model.Context, widget types.IndirectRef) error {
 	if err != nil {
 		return err
 	}
-	form := types.Dict{}
-	if have, ok := root.Find("AcroForm"); ok {
-		if form, err = ctx.DereferenceDict(have); err != nil {
-			return err
-		}
-	}
-	if form == nil {
-		form = types.Dict{}
-	}
-	form["SigFlags"] = types.Integer(3) // signatures exist; append only
-	if err := appendTo(ctx, form, "Fields", widget); err != nil {
-		return err
-	}
-	root["AcroForm"] = form
+	root["AcroForm"] = types.Dict{"SigFlags": types.Integer(3), "Fields": types.Array{widget}} // signatures exist; append only
 	return nil
 }
 
