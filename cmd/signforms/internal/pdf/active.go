@@ -136,7 +136,8 @@ func (s *sweeper) dict(d types.Dict) {
 	}
 }
 
-// ofDictionaries reports whether an object is an array that no name begins. Those that a name begins are colour spaces, whose keys are free.
+// ofDictionaries reports whether an object is an array that no name begins. Those that a name begins are colour spaces, whose keys
+// are free.
 func (s *sweeper) ofDictionaries(o types.Object) bool {
 	list, ok := s.resolve(o).(types.Array)
 	return ok && (len(list) == 0 || s.name(list[0]) == "")
@@ -163,7 +164,8 @@ func (s *sweeper) active(key string, o types.Object) string {
 	return ""
 }
 
-// still makes an annotation that plays or attaches something one that only looks as it did. It returns the subtype if there is no such look.
+// still makes an annotation that plays or attaches something one that only looks as it did. It returns the subtype if there is no
+// such look.
 func (s *sweeper) still(d types.Dict, subtype string) string {
 	if s.dictionary(d["AP"]) == nil {
 		return subtype
