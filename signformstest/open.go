@@ -115,17 +115,17 @@ func (s *Server) closeStore() {
 	}
 }
 
-// CheckStorage returns nil while changes can be saved, as far as is known. After one that could not, it tries to save about as much
-// (up to 32 MiB) and returns nil or why that fails, in an error that matches [ErrStorage]. It returns such an error too when a file,
+// CheckStorage returns nil while changes can be saved, as far as is known. After one that could not, it tries to save 64 KiB and
+// returns nil or why that fails, in an error that matches [ErrStorage]. It returns such an error too when a file,
 // such as a document's PDF, could not be read or was damaged, and still is. Without a Storage it returns nil.
 func (s *Server) CheckStorage() error {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	if s.keeper == nil || s.keeper.lacking.Load() == 0 {
+	if s.keeper == nil || !s.keeper.failed.Load() {
 		return nil
 	}
-	for _, room := range []int64{s.keeper.lacking.Load(), 0} {
+	for _, room := range []int64{trialRoom, 0} {
 		err := s.store.Update(func(tx *store.Tx) error {
 			v := tx.Service()
 			v.Room = room

@@ -21,20 +21,19 @@ type keeper struct {
 	codec   *record.Codec
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	clock   *clock       // goes on from what is loaded
-	loaded  int          // records
-	at      time.Time    // of the newest of them
-	lacking atomic.Int64 // bytes that the largest failed Save needed; 0: none failed, or one that needed as much has succeeded since
+	clock   *clock      // goes on from what is loaded
+	loaded  int         // records
+	at      time.Time   // of the newest of them
+	failed  atomic.Bool // a Save has, and no trial has succeeded since
 }
 
-const (
-	beside     = 16 << 10 // bytes that a storage may need for a record beside its data, such as for pages of a table and its index
-	maxLacking = 32 << 20 // bounds what CheckStorage tries to save
-)
+// trialRoom is how many bytes CheckStorage tries to save after a failed Save. A disk that is full often has room for less. A try takes
+// little of the room that somebody has just made.
+const trialRoom = 64 << 10
 
 // Save makes records of the writes and saves them.
 func (k *keeper) Save(at time.Time, writes []store.Write) error {
-	records, need := make([]Record, len(writes)), int64(0)
+	records, trial := make([]Record, len(writes)), false
 	for i, w := range writes {
 		records[i] = Record{Kind: string(w.Kind), ID: w.ID}
 		if w.Value != nil {
@@ -43,21 +42,19 @@ func (k *keeper) Save(at time.Time, writes []store.Write) error {
 				return err
 			}
 		}
-		need += int64(len(records[i].Data)) + beside
 		if v, ok := w.Value.(*store.Service); ok && v.Room > 0 {
 			records[i].Data = append(records[i].Data, bytes.Repeat([]byte(" "), int(v.Room))...)
-			need = v.Room // and no more, so that a try that fails makes the next no larger
+			trial = true
 		}
 	}
 	err := k.storage.Save(k.ctx, records)
-	if lacking := k.lacking.Load(); err != nil {
-		k.lacking.Store(max(lacking, min(need, maxLacking)))
-	} else if need >= lacking {
-		k.lacking.Store(0) // a disk that is full may have room for less
-	}
 	if err == nil {
+		if trial {
+			k.failed.Store(false)
+		}
 		return nil
 	}
+	k.failed.Store(true)
 	k.logger.Error("saving a change", "error", err, "unknown", errors.Is(err, ErrSaveUnknown))
 	if errors.Is(err, ErrSaveUnknown) {
 		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
