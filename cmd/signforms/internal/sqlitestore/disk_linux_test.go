@@ -78,6 +78,31 @@ func TestFullFileSystem(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "more", big)}))
 }
 
+// However little room there is, a start without enough says that the disk is full: also when SQLite only reports an I/O error.
+func TestFullFileSystemAtTheStart(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	folder := t.TempDir()
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
+	path := filepath.Join(folder, "data.db")
+	for free := 4 << 10; ; free += 4 << 10 {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "other"), make([]byte, 1<<20-free), 0o600))
+		s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Full)
+		if err == nil {
+			require.NoError(t, s.Close())
+			require.Greater(t, free, 32<<10)
+			return
+		}
+		require.ErrorIs(t, err, sqlitestore.ErrFull, "%d bytes", free)
+		require.ErrorContains(t, err, "the data file "+path)
+		for _, name := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
+			os.Remove(path + name)
+		}
+	}
+}
+
 // A pipe as data file would hold up the start for ever.
 func TestAPipeIsNoDataFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")

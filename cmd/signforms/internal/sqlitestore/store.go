@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -291,7 +293,7 @@ func (s *Store) save(ctx context.Context, records []signformstest.Record) error 
 	defer s.mu.Unlock()
 	if s.writer == nil {
 		if err := s.openWriter(ctx); err != nil {
-			return fmt.Errorf("saving: %w", err)
+			return fmt.Errorf("saving: %w", s.refusal(err))
 		}
 	}
 	if err := s.Check(); err != nil {
@@ -369,7 +371,11 @@ func (s *Store) refusal(err error) error {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return s.damaged(err)
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the data file %s: %w (%w); make room", s.path, ErrFull, err)
+		return s.full(err)
+	case sqlite3.SQLITE_IOERR: // also when there is no room for the -shm
+		if noRoom(filepath.Dir(s.path)) {
+			return s.full(err)
+		}
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("the data file %s cannot be written (%w); make it and its folder writable for this user", s.path, err)
 	}
@@ -377,6 +383,21 @@ func (s *Store) refusal(err error) error {
 		return fmt.Errorf("the data file %s: %w", s.path, err)
 	}
 	return nil
+}
+
+func (s *Store) full(err error) error {
+	return fmt.Errorf("the data file %s: %w (%w); make room", s.path, ErrFull, err)
+}
+
+// noRoom reports whether a folder has no room for 64 KiB, about what an open file of SQLite needs beside it. Another failure of the try
+// says nothing about that.
+func noRoom(folder string) bool {
+	f, err := os.CreateTemp(folder, ".room-")
+	if err == nil {
+		_, err = f.Write(bytes.Repeat([]byte{1}, 64<<10))
+		err = errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func (s *Store) damaged(err error) error {
