@@ -47,11 +47,10 @@ type RelayedAnswer struct {
 	Error  string      `json:"error,omitempty"` // why there was no answer
 }
 
-// How long attempts wait for a listener after it has left or the program was started, and how long each then waits for its report.
-// Together they are less than the timeout of an attempt.
 const (
+	// waitListener is how long attempts wait for a listener after it has left or the program was started. That and the time that a
+	// listener gives its target are less than the timeout of an attempt.
 	waitListener = 3 * time.Second
-	waitReport   = 6 * time.Second
 	// forgetRelay is how long a relay without a listener is kept. Its webhooks are removed when another relay is opened.
 	forgetRelay = 10 * time.Minute
 )
@@ -242,7 +241,8 @@ func (a *API) Relay() http.Handler {
 // hopHeaders are headers of the connection between listener and target, which are not passed on.
 var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Trailer", "Upgrade"}
 
-// relayed hands an attempt to the listener and waits for its report.
+// relayed hands an attempt to the listener and waits for its report until ctx ends, with the attempt. To the sender, a listener that
+// reports nothing is a receiver that does not answer.
 func (a *API) relayed(ctx context.Context, id string, header http.Header, body []byte) RelayedAnswer {
 	relay, attempt := a.relays.add(id, a.hasRelay(id), header, body)
 	if attempt == nil {
@@ -252,16 +252,12 @@ func (a *API) relayed(ctx context.Context, id string, header http.Header, body [
 	if !a.relays.heard(ctx, relay) {
 		return relayFailure(http.StatusServiceUnavailable, "nobody listens: signforms listen is not connected")
 	}
-	timer := time.NewTimer(waitReport)
-	defer timer.Stop()
 	select {
 	case answer := <-attempt.reported:
 		if answer.Status == 0 {
 			return relayFailure(http.StatusBadGateway, answer.Error)
 		}
 		return answer
-	case <-timer.C:
-		return relayFailure(http.StatusGatewayTimeout, "signforms listen has reported no answer in time")
 	case <-ctx.Done():
 		return relayFailure(http.StatusGatewayTimeout, "the attempt was broken off")
 	}
