@@ -1,6 +1,11 @@
 package signformstest
 
-import "github.com/signforms/signforms-go/internal/refserver/signing"
+import (
+	"strings"
+	"unicode"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
 
 // The maximum lengths of texts that a server stores, in characters. The API answers a longer text with 400, and methods return an
 // error that matches [ErrInvalid]. The service documents no lengths; these are far above what people write. Other long texts are
@@ -44,10 +49,15 @@ func notNegative(numbers ...number) error {
 	return nil
 }
 
-// checkTexts returns an error if a text is too long.
+// checkTexts returns an error if a text is too long, or one of a header is not possible there.
 func (f Fault) checkTexts() error {
 	if err := checkNames(text{"DocumentID", f.DocumentID}, text{"ContentType", f.ContentType}, text{"RetryAfter", f.RetryAfter}); err != nil {
 		return err
+	}
+	for _, header := range []text{{"ContentType", f.ContentType}, {"RetryAfter", f.RetryAfter}} {
+		if strings.ContainsFunc(header.value, unicode.IsControl) {
+			return invalid(header.field, "has a control character, which no header can have")
+		}
 	}
 	return signing.CheckLength("Body", f.Body, maxFaultBody)
 }

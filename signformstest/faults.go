@@ -35,7 +35,7 @@ type Fault struct {
 	Status      int           `json:"status,omitempty"`      // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
 	Body        string        `json:"body,omitempty"`        // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
 	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
-	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, unchecked; empty: none, or the service's own
+	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
 	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or more than it has: not at all
 	Drip        time.Duration `json:"drip,omitempty"`        // wait this long between any two bytes of the answer's body; 0: not at all
 	Unknown     bool          `json:"unknown,omitempty"`     // put statuses that no client knows into the answer, and a new field into each object

