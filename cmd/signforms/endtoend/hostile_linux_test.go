@@ -25,7 +25,8 @@ import (
 var allHostile = flag.Bool("hostile.all", false, "upload all 200 hostile files, not each tenth")
 
 // TestHostileFiles uploads files that unpack to gigabytes, loop, nest and lie, and signs what is taken. Each process may have 1 GB of address
-// space. The sandbox answers throughout, and its own memory grows little. After a kill it starts again.
+// space, which is enough for builds without cgo, such as TestMain's. The sandbox answers throughout, and its own memory grows little.
+// After a kill it starts again.
 func TestHostileFiles(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	within := func() *exec.Cmd {

@@ -77,7 +77,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	if store != nil {
 		if missing := store.Missing(); missing > 0 {
-			o.Logger.Warn("the data file lacks the last saves of the run before: the power failed, or its -wal was damaged or removed", "saves", missing, "data", data)
+			o.Logger.Warn("the data file lacks the last saves of the run before: the power failed, its -wal was damaged or removed, or the file is a copy from before them", "saves", missing, "data", data)
 		}
 		if err := store.Sync(ctx); err != nil { // so that not even a loss of power takes back what is about to be printed
 			return err

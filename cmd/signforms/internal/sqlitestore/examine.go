@@ -42,7 +42,7 @@ func Examine(ctx context.Context, path string, problem func(string)) (*Examinati
 		return nil, e.refusal(err)
 	}
 	if e.missing > 0 {
-		problem(fmt.Sprintf("the last %d saves are missing: the power failed, or the -wal was damaged or removed", e.missing))
+		problem(fmt.Sprintf("the last %d saves are missing: the power failed, the -wal was damaged or removed, or the file is a copy from before them", e.missing))
 	}
 	return e, nil
 }

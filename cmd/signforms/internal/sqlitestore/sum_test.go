@@ -111,7 +111,7 @@ func TestMissingSavesAreCounted(t *testing.T) {
 				require.Empty(t, problems)
 				return
 			}
-			require.Equal(t, []string{fmt.Sprintf("the last %d saves are missing: the power failed, or the -wal was damaged or removed", s.Missing())}, problems)
+			require.Equal(t, []string{fmt.Sprintf("the last %d saves are missing: the power failed, the -wal was damaged or removed, or the file is a copy from before them", s.Missing())}, problems)
 			require.Len(t, contents(t, s), 10-int(s.Missing()))
 			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "later", "x")}))
 			require.NoError(t, s.Close())
