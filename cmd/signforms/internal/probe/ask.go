@@ -353,14 +353,14 @@ func (r *run) gets() (n int) {
 }
 
 func (r *run) mostGets() int {
-	if r.Mutating {
+	if r.Mutating || r.trial {
 		return MostGets + MostLooks
 	}
 	return MostGets
 }
 
 func (r *run) mostTime() time.Duration {
-	if r.Mutating {
+	if r.Mutating || r.trial {
 		return 2 * MostTime
 	}
 	return MostTime

@@ -30,8 +30,8 @@ const (
 // Facts are all facts, in the order of the report.
 var Facts = []Fact{
 	{ID: "list documents", Text: "documents are listed at GET /get-documents", Grade: Documented},
-	{ID: "list respondents", Text: "GET /get-template-respondent is there, and reads templateId", Grade: Documented},
-	{ID: "list responses", Text: "GET /get-form-responses is there, and reads formId", Grade: Documented},
+	{ID: "list respondents", Text: "GET /get-template-respondent is a path there, and looks at templateId", Grade: Documented},
+	{ID: "list responses", Text: "GET /get-form-responses is a path there, and looks at formId", Grade: Documented},
 	{ID: "redirects", Text: "the lists answer at their paths, and none is redirected", Grade: Assumed},
 	{ID: "key status", Text: "a wrong key is answered 403", Grade: Live},
 	{ID: "error layout", Text: "an error's body is {\"message\", \"code\"}", Grade: Assumed},
@@ -39,7 +39,7 @@ var Facts = []Fact{
 
 	{ID: "page size", Text: "without a limit a page of documents has 10", Grade: Assumed},
 	{ID: "limit one", Text: "limit=1 gives one document", Grade: Documented},
-	{ID: "largest limit", Text: "limit=100 is taken, and 101 is refused with 400", Grade: Assumed},
+	{ID: "largest limit", Text: "limit=100 is obeyed as far as there are documents, and 101 is refused with 400", Grade: Assumed},
 	{ID: "pages", Text: "pages count from 1", Grade: Documented},
 	{ID: "empty list", Text: "lists of documents without records are empty arrays", Grade: Assumed},
 	{ID: "pagination", Text: "lists of documents come with pagination", Grade: Live},
@@ -47,7 +47,7 @@ var Facts = []Fact{
 	{ID: "totals", Text: "in lists without a filter, totalDocuments and totalPages count the whole list", Grade: Assumed},
 	{ID: "default order", Text: "without sortOrder the documents read come newest first", Grade: Documented},
 	{ID: "sort orders", Text: "sortOrder=asc and desc sort the documents read by createdAt", Grade: Documented},
-	{ID: "ties", Text: "documents of one time are sorted by documentId", Grade: Assumed},
+	{ID: "ties", Text: "with sortOrder, documents of one time are sorted by documentId", Grade: Assumed},
 	{ID: "archive", Text: "without archive, lists without another filter hold archived documents too", Grade: Assumed},
 	{ID: "unknown parameters", Text: "unknown parameters are ignored", Grade: Assumed},
 	{ID: "status in progress", Text: "the status in progress is PENDING", Grade: Assumed},

@@ -2,8 +2,10 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,8 +24,8 @@ func (r *run) unsafe(ctx context.Context) string {
 		return "no workspace was confirmed"
 	case !r.filtered || !r.holds("id filter") || len(r.sample) < 2:
 		return "that the service looks at ids is not proven"
-	case !r.complete:
-		return "the workspace is not known to hold so few documents that one page shows whether one was changed"
+	case !r.complete || len(r.sample) > MostDocuments-(assumedLimit-r.size):
+		return "the workspace is not known to hold so few documents that pages of different sizes show whether one was changed"
 	}
 	own := r.ownLayouts()
 	for range 2 { // one answer may be that of a firewall, or of a service in trouble
@@ -66,15 +68,24 @@ func (a answer) denied(own []string) bool {
 	return slices.Contains(refused, a.Status) && name != "" && slices.Contains(own, name)
 }
 
-// look returns what an act would change in the documents; "" when they cannot be read.
+// look returns all that the list says of the documents, but for the URLs of files, which may be signed anew each time; "" when they
+// cannot be read. No look has the inputs of an earlier request: a cache may hold its answer from before an act.
 func (r *run) look(ctx context.Context) string {
-	a := r.documents(ctx, params{Limit: r.size})
+	p := params{Limit: r.size - r.looks/2, Page: 1}
+	if r.looks++; r.looks%2 == 0 {
+		p.SortOrder = signforms.OldestFirst
+	}
+	a := r.documents(ctx, p)
 	var all []string
 	for _, rec := range a.records {
-		if rec.doc.Status == "" {
+		if rec.doc.Status == "" || rec.raw == nil {
 			return ""
 		}
-		all = append(all, fmt.Sprint(rec.id, " ", rec.doc.Status, " ", rec.doc.UpdatedAt))
+		shown := maps.Clone(rec.raw)
+		delete(shown, "documentUrl")
+		delete(shown, "finishedPdfUrl")
+		text, _ := json.Marshal(shown) // cannot fail for what was decoded
+		all = append(all, string(text))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -256,6 +257,22 @@ var acts = []struct {
 	{"acts and answers 409", func(f *imitation) { f.acts = "taken409" }, probe.CannotTell, probe.CannotTell, 1, true},
 	{"acts and answers 422", func(f *imitation) { f.acts = "taken422" }, probe.CannotTell, probe.CannotTell, 1, true},
 	{"acts and answers 404", func(f *imitation) { f.acts = "taken404" }, probe.CannotTell, probe.CannotTell, 1, true},
+	{"changes a name and answers 404", func(f *imitation) {
+		f.acts = "renames"
+		documents(func(i int, d fakeDocument) { d["documentName"] = fmt.Sprint(d["documentName"], len(f.acted)) })(f)
+	}, probe.CannotTell, probe.CannotTell, 1, true},
+	{"acts behind a cache and answers 404", func(f *imitation) {
+		f.acts = "renames"
+		known := map[string]int{}
+		edited(func(_ *imitation, q url.Values, body map[string]any) {
+			if _, cached := known[q.Encode()]; !cached {
+				known[q.Encode()] = len(f.acted)
+			}
+			if docs := body["documents"].([]any); len(docs) > 0 && known[q.Encode()] > 0 {
+				docs[0].(fakeDocument)["status"] = "VOID"
+			}
+		})(f)
+	}, probe.CannotTell, probe.CannotTell, 1, true},
 	{"acts at paths beside it", func(f *imitation) { f.acts = "near" }, probe.Holds, probe.CannotTell, 3, true},
 	{"reminds any and answers 409", func(f *imitation) { f.acts = "remind409" }, probe.Holds, probe.CannotTell, 3, true},
 	{"workspaces ignored, a page 403 once", unguarded("html403"), probe.CannotTell, probe.CannotTell, 0, false},

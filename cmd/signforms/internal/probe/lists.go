@@ -207,6 +207,10 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 		r.paged = true
 		r.say("pages", Holds, "page 1 is that without a page, and page 2 is another")
 	case one.ok() && !alike(one, base) && (apart(one, base) || len(one.records) == 0):
+		if slices.ContainsFunc(r.seen, func(a answer) bool { return a.only("page") && a.in["page"] == "1" && alike(a, r.first) }) {
+			r.say("pages", CannotTell, "page 1 is the first without sortOrder, and another with it")
+			return true
+		}
 		if zero := number("0"); !alike(zero, base) || alike(number("1"), base) {
 			return false
 		}
@@ -216,7 +220,7 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 		if again := number("3"); !alike(again, base) {
 			return false
 		}
-		r.say("pages", Differs, "page is not obeyed")
+		r.say("pages", Differs, "%s", ifThen(slices.Equal(ids(two.records), ids(base.records)), "page is not obeyed", "page 2 has most documents of page 1, as with an offset"))
 		q := p
 		q.Page = 2
 		r.rename(ctx, "page", []string{"pageNumber", "pageNo", "page_number", "pageIndex", "currentPage", "p"}, "2", func(a answer) bool { return apart(a, base) }, q, base)

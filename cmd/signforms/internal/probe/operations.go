@@ -34,7 +34,7 @@ func (r *run) respondents(ctx context.Context) {
 	id := randomID()
 	unknown := r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id})
 	if known.ok() && len(known.records) > 0 && known.records[0].id != "" {
-		r.say("list respondents", Holds, "those of a template, read by the SDK")
+		r.ofTemplate(*template, known, unknown)
 	} else if template != nil && known.ok() && len(template.doc.Respondents)+template.doc.TotalRespondents > 0 {
 		r.say("list respondents", CannotTell, "a template that has respondents gives none")
 		return
@@ -53,6 +53,35 @@ func (r *run) respondents(ctx context.Context) {
 		}
 	}
 	r.noneOf("unknown template", unknown)
+	r.oneRespondent(ctx, respondents)
+}
+
+// ofTemplate judges whether the respondents that a template gives are its own.
+func (r *run) ofTemplate(template record, known, unknown answer) {
+	own, other := 0, 0
+	for _, rec := range known.records {
+		var of string
+		switch unmarshal(rec.raw["templateId"], &of); {
+		case of != "" && !strings.EqualFold(of, template.id):
+			other++
+		case of != "" || slices.ContainsFunc(template.doc.Respondents, func(s signforms.TemplateRespondent) bool { return s.RespondentDocumentID == rec.id }):
+			own++
+		}
+	}
+	switch {
+	case other > 0:
+		r.say("list respondents", Differs, "%d of %d respondents of a template are of another", other, len(known.records))
+	case len(unknown.records) > 0:
+		r.say("list respondents", Differs, "an unknown template gives respondents too")
+	case own < len(known.records):
+		r.say("list respondents", CannotTell, "%d of %d respondents of a template are not known to be its own", len(known.records)-own, len(known.records))
+	default:
+		r.say("list respondents", Holds, "those of a template, read by the SDK")
+	}
+}
+
+// oneRespondent asks for single respondents. Two ids, each with its own, show that the id is read.
+func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 	arrays, objects, seen := 0, 0, "no template was sent"
 	for _, id := range respondents {
 		one := r.askRespondents(ctx, signforms.RespondentListParams{RespondentDocumentID: id})
@@ -67,6 +96,8 @@ func (r *run) respondents(ctx context.Context) {
 		}
 	}
 	switch n := len(respondents); {
+	case n == 1 && arrays == n:
+		r.say("one respondent", CannotTell, "an array of one, and no other respondent that it could have been")
 	case n > 0 && arrays == n:
 		r.say("one respondent", Holds, "an array of one, for each of %d", n)
 	case n > 0 && objects == n:
@@ -79,7 +110,7 @@ func (r *run) respondents(ctx context.Context) {
 	}
 }
 
-// template returns a template of the account, with up to two documents of different statuses that were made from it, and the answer to
+// template returns a template of the account, with up to two documents that were made from it, of different statuses if there are such, and the answer to
 // a request for those.
 func (r *run) template(ctx context.Context) (template *record, respondents []string, known answer) {
 	known.err = errEnough
@@ -106,6 +137,11 @@ func (r *run) template(ctx context.Context) (template *record, respondents []str
 	for _, rec := range known.records {
 		state[statusOf(rec)] = rec.id
 	}
+	for _, id := range ids(known.records) {
+		if len(state) == 1 && !slices.Contains(slices.Collect(maps.Values(state)), id) {
+			state["another"] = id
+		}
+	}
 	respondents = slices.Sorted(maps.Values(state))
 	return template, respondents[:min(2, len(respondents))], known
 }
@@ -118,6 +154,8 @@ func (r *run) noneOf(fact string, a answer) {
 	case a.ok() && len(a.records) == 0:
 		r.say(fact, Differs, "an empty list")
 		r.report.Profile.UnknownIDEmpty = true
+	case a.ok():
+		r.say(fact, Differs, "%d records", len(a.records))
 	case a.refused():
 		r.say(fact, Differs, "%s", a.short())
 	default:
@@ -135,7 +173,7 @@ func (r *run) responses(ctx context.Context) {
 	}
 	r.noneOf("unknown form", unknown)
 	switch odd := r.askResponses(ctx, oddID); {
-	case odd.Status == unknown.Status && odd.none() == unknown.none() && unknown.none():
+	case unknown.none() && odd.none() && (unknown.ok() && odd.ok() || odd.print() == unknown.print()):
 		r.say("any form id", Holds, "%s, as for an unknown UUID", odd.short())
 	case odd.refused() && !odd.missing() && (layoutOf(odd).name == layoutOf(unknown).name || unknown.ok()):
 		r.say("any form id", Differs, "%s", odd.short())

@@ -174,15 +174,16 @@ func (r *run) ties() {
 	slices.Reverse(back)
 	downPairs, downOther, downRisen, downFallen := tied(back)
 	downOther = min(downOther, downPairs-downOther) // desc may turn ids round or not
+	all := max(pairs, downPairs)
 	if shared(r.up.records, back) == 0 {
-		risen, fallen = risen+downRisen, fallen+downFallen
+		all, risen, fallen = pairs+downPairs, risen+downRisen, fallen+downFallen
 	}
-	switch all := pairs + downPairs; {
+	switch {
 	case !r.sorted || direction(r.up.records) != 1 || all == 0:
 		r.say("ties", CannotTell, "no two documents have one time, to the millisecond")
 	case other > 0 || downOther > 0:
-		r.say("ties", Differs, "%d of %d pairs are not", other+downOther, all)
-	case pairs < 3 || all < 7 || fallen < 3 || fallen*5 < risen:
+		r.say("ties", Differs, "%d of %d pairs are not", max(other, downOther), all)
+	case pairs < 3 || all < 5 || fallen < 3 || fallen*5 < risen:
 		r.say("ties", CannotTell, "%d pairs of one time, which may be sorted otherwise", all)
 	default:
 		r.say("ties", Holds, "%d pairs of one time", all)

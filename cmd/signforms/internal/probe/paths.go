@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -158,14 +159,15 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 		return false
 	}
 	if len(unknown.records) > 0 && unknown.records[0].id != "" {
-		r.say(id, Holds, "%s, read by the SDK", unknown.short())
+		r.say(id, Differs, "an unknown id gives %d records", len(unknown.records))
 		return true
 	}
 	others := r.otherPaths(ctx, unknown)
 	apart := unlike(unknown, others)
 	switch {
 	case unknown.ok() && apart && object(unknown.raw)[list] != nil:
-		r.say(id, Holds, "%s, read by the SDK", unknown.short())
+		none := bare()
+		r.say(id, ifThen(none.refused(), Holds, CannotTell), "an unknown id: %s, read by the SDK; none: %s", unknown.short(), none.short())
 		return true
 	case unknown.Status == http.StatusMethodNotAllowed && apart:
 		r.say(id, Differs, "%s", unknown.short())
@@ -183,6 +185,9 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer, others []answer) bool {
 	dependent := bare.refused() && bare.print() != unknown.print() && unlike(bare, others)
 	switch {
+	case bytes.Contains(unknown.Body, []byte(path.Base(unknown.path))):
+		r.say(id, CannotTell, "%s, with an error that names the path", unknown.short())
+		return false
 	case dependent && unlike(unknown, others):
 		r.say(id, Holds, "an unknown id: %s; none: %s; other paths answer otherwise", unknown.short(), bare.short())
 	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):

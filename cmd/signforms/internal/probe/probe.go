@@ -59,6 +59,8 @@ const (
 	MostVoids     = 8 // beside each, and each reminder, at most three requests by the same method to paths that do not exist
 	MostReminders = 2
 	MostLooks     = 44 // GETs that see whether something was changed; they may take MostTime again
+	// MostDocuments is how many documents a workspace may have with Mutating: each look asks for a page of another size that holds all.
+	MostDocuments = assumedLimit - MostLooks/2
 	// Pause is the least time between two requests.
 	Pause = 1100 * time.Millisecond
 )
@@ -95,6 +97,8 @@ type run struct {
 	badID    answer   // to a malformed documentId
 	gone     string   // what void answers to an unknown id
 	state    string   // of all documents, before a request that may act
+	looks    int      // at that state so far
+	trial    bool     // the reference service is asked, which needs no bounds
 }
 
 var (

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -170,7 +171,19 @@ var rules = []rule{
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
-	{facts: []string{"default order"}, look: sorted("", 1)},
+	{facts: []string{"largest limit"}, look: func(t *tally, a answer) { // a few documents may be gone
+		if a.only("limit", "sortOrder") && a.in["limit"] == fmt.Sprint(assumedLimit) {
+			t.see(a.id, len(a.records)+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", len(a.records)))
+		}
+	}},
+	{facts: []string{"pages"}, look: lookPages},
+	{facts: []string{"default order"}, look: func(t *tally, a answer) {
+		sorted("", 1)(t, a)
+		newest := slices.IndexFunc(t.sample, func(rec record) bool { return a.in["status"] == "" || a.in["status"] == statusOf(rec) })
+		if a.only("limit", "status") && len(a.records) > 0 && newest >= 0 {
+			t.see(a.id, !a.records[0].created.Before(t.sample[newest].created), "it does not begin with the newest")
+		}
+	}},
 	{facts: []string{"sort orders"}, look: func(t *tally, a answer) {
 		sorted("asc", -1)(t, a)
 		sorted("desc", 1)(t, a)
@@ -215,7 +228,24 @@ func lookPagination(t *tally, a answer) {
 	}
 }
 
+// lookPages looks for pages of one size and order that have documents in common. Few may have moved in between.
+func lookPages(t *tally, a answer) {
+	for _, b := range t.whole() {
+		same := a.in["limit"] == b.in["limit"] && a.in["sortOrder"] == b.in["sortOrder"]
+		if same && a.only(shaping...) && a.in["page"] == "2" && len(a.records) > 0 && (b.in["page"] == "" || b.in["page"] == "1") {
+			t.see(a.id, apart(a, b), "page 2 is much like page 1")
+		}
+	}
+}
+
+// lookEmpty looks at lists without records. What is asked by an id, or by a status that is none, may be unknown or refused instead.
 func lookEmpty(t *tally, a answer) {
+	asked := a.in["documentId"] == "" && a.in["status"] != noSuchStatus && a.in["status"] != frozen
+	blank := a.Status/100 == 2 && len(bytes.TrimSpace(a.Body)) == 0
+	if t.first.ok() && a.Operation == signforms.OpListDocuments && (blank || asked && a.missing()) {
+		t.see(a.id, false, ifThen(blank, "no body", a.short()))
+		t.doubt = "it is no list"
+	}
 	if !documentLists(a) || len(a.records) > 0 || a.Status != http.StatusOK {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,6 +136,96 @@ var notAlways = []another{
 			f.badID = map[bool]string{true: "unknown"}[len(r.URL.Query().Get("documentId")) == 24]
 		}
 	}, []string{"malformed id"}, nil},
+	{"page is ignored without sortOrder", asking(func(q url.Values) {
+		if !q.Has("sortOrder") {
+			q.Del("page")
+		}
+	}), []string{"pages"}, []string{"totals"}},
+	{"page is ignored without sortOrder, of 130", func(f *imitation) {
+		f.n = 130
+		asking(func(q url.Values) {
+			if !q.Has("sortOrder") {
+				q.Del("page")
+			}
+		})(f)
+	}, []string{"pages"}, []string{"totals"}},
+	{"limit=100 gives 50 in asc", asking(func(q url.Values) {
+		if q.Get("sortOrder") == "asc" && q.Get("limit") == "100" {
+			q.Set("limit", "50")
+		}
+	}), []string{"largest limit"}, nil},
+	{"counts two more without sortOrder", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if p, _ := body["pagination"].(map[string]any); p != nil && !q.Has("sortOrder") {
+			p["totalDocuments"] = p["totalDocuments"].(int) + 2
+			body["documentsCount"] = body["documentsCount"].(int) + 2
+		}
+	}), []string{"totals", "documents count"}, nil},
+	{"limit=1 gives the oldest", asking(func(q url.Values) {
+		if q.Get("limit") == "1" && !q.Has("sortOrder") {
+			q.Set("sortOrder", "asc")
+		}
+	}), []string{"default order"}, nil},
+	{"a status lists the oldest first", asking(func(q url.Values) {
+		if q.Has("status") && !q.Has("sortOrder") {
+			q.Set("sortOrder", "asc")
+		}
+	}), []string{"default order"}, nil},
+	{"no list beyond the last page", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if number(r.URL.Query(), "page", 1) > 64 {
+				return fakeError{404, "no such page", "not_found"}
+			}
+			return nil
+		}
+	}, []string{"empty list"}, nil},
+	{"an unknown parameter turns the list", asking(func(q url.Values) {
+		if q.Has("sortBy") && !q.Has("sortOrder") {
+			q.Set("sortOrder", "asc")
+		}
+	}), []string{"unknown parameters"}, nil},
+	{"an unknown parameter empties the count", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Has("filter") {
+			body["documentsCount"] = 0
+		}
+	}), []string{"unknown parameters"}, nil},
+	{"ids of forms refused with 404", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if strings.Contains(r.URL.Query().Get("formId"), " ") {
+				return fakeError{404, "malformed", "invalid_form_id"}
+			}
+			return nil
+		}
+	}, []string{"any form id"}, nil},
+	{"PENDING waits for payment", documents(func(_ int, d fakeDocument) {
+		for _, s := range d["signers"].([]any) {
+			s.(map[string]any)["status"] = "SIGNED"
+		}
+	}), []string{"status in progress"}, nil},
+	{"responses of any form", func(f *imitation) { f.noSuch = "all" }, []string{"list responses", "unknown form", "list respondents", "unknown template"}, []string{"any form id"}},
+	{"respondents of any template", func(f *imitation) {
+		templates(func(fakeDocument) {})(f)
+		f.respondents = func(q url.Values) map[string]any {
+			if !q.Has("templateId") {
+				return nil
+			}
+			return map[string]any{"respondents": []any{map[string]any{"respondentDocumentId": signedID, "status": "SIGNED"}}}
+		}
+	}, []string{"list respondents", "unknown template"}, nil},
+	{"respondents of another template", func(f *imitation) {
+		templates(func(fakeDocument) {})(f)
+		f.respondents = func(q url.Values) map[string]any {
+			if !strings.HasPrefix(q.Get("templateId"), "3f0f8a52") {
+				return nil
+			}
+			return map[string]any{"respondents": []any{map[string]any{"respondentDocumentId": signedID, "status": "SIGNED", "templateId": "another"}}}
+		}
+	}, []string{"list respondents"}, nil},
+	{"the only respondent for any id", func(f *imitation) {
+		templates(func(d fakeDocument) { d["templateRespondents"] = d["templateRespondents"].([]any)[:1] })(f)
+		f.respondents = func(q url.Values) map[string]any {
+			return map[string]any{"respondents": []any{map[string]any{"respondentDocumentId": signedID, "status": "SIGNED"}}}
+		}
+	}, []string{"one respondent", "list respondents", "unknown template"}, nil},
 	{"a firewall before the wrong key", func(f *imitation) {
 		f.key = "401"
 		f.gate = func(*http.Request) error {
@@ -234,6 +326,11 @@ func TestLiteralsThatAnAnswerContradicts(t *testing.T) {
 				}
 			})(f)
 		},
+		"pages count from 0 beside sortOrder": asking(func(q url.Values) {
+			if q.Has("sortOrder") && q.Has("page") {
+				q.Set("page", strconv.Itoa(number(q, "page", 0)+1))
+			}
+		}),
 		"all statuses are ignored": func(f *imitation) { f.unknown = "all" },
 		"null for an unknown id, no key else": edited(func(_ *imitation, q url.Values, body map[string]any) {
 			if len(body["documents"].([]any)) > 0 {
@@ -258,6 +355,7 @@ func TestLiteralsThatAnAnswerContradicts(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, factsWith(rep, probe.Holds), "list documents", show(rep))
 			require.Equal(t, signformstest.Profile{}, rep.Profile)
+			require.Empty(t, rep.Endpoints)
 		})
 	}
 }

@@ -109,7 +109,7 @@ func (f *imitation) document(i int) fakeDocument {
 	if i%4 == 1 {
 		status, signer = "SIGNED", "SIGNED"
 	}
-	if i < len(f.acted) {
+	if i < len(f.acted) && f.acts != "renames" {
 		status = "VOID"
 	}
 	return fakeDocument{"documentId": id, "documentName": fmt.Sprintf("Contract of %c", 'A'+(i*7)%26), "documentUrl": "https://files.example.org/1", "authorEmail": "zoe@example.org",
@@ -309,6 +309,9 @@ func (f *imitation) act(r *http.Request) (map[string]any, error) {
 		f.acted = append(f.acted, r.URL.Path)
 		status, _ := strconv.Atoi(f.acts[len("taken"):])
 		return nil, fakeError{status, "not in this status", ""}
+	case f.acts == "renames": // another document, and says that there is none
+		f.acted = append(f.acted, r.URL.Path)
+		return nil, fakeError{404, "not found", "not_found"}
 	case f.acts == "remind409" && r.URL.Path == "/send-reminder":
 		f.acted = append(f.acted, r.URL.Path)
 		return nil, fakeError{409, "not in this status", "invalid_status"}
@@ -334,6 +337,8 @@ func (f *imitation) ofUnknown(r *http.Request, input, list string) (map[string]a
 	switch {
 	case f.noSuch == "koa":
 		return nil, fakeError{status: -1}
+	case f.noSuch == "all" && id != "":
+		return map[string]any{list: []any{map[string]any{"responseId": "r1", "respondentDocumentId": "r1"}}}, nil
 	case f.noSuch == "tombstone":
 		return nil, fakeError{404, "this was removed in 2025", "not_found"}
 	case id == "" || f.noSuch == "400":
