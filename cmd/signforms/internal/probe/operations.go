@@ -61,7 +61,8 @@ func (r *run) ofTemplate(template record, known, unknown answer) {
 	own, other := 0, 0
 	for _, rec := range known.records {
 		var of string
-		switch unmarshal(rec.raw["templateId"], &of); {
+		unmarshal(rec.raw["templateId"], &of)
+		switch {
 		case of != "" && !strings.EqualFold(of, template.id):
 			other++
 		case of != "" || slices.ContainsFunc(template.doc.Respondents, func(s signforms.TemplateRespondent) bool { return s.RespondentDocumentID == rec.id }):
@@ -110,8 +111,8 @@ func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 	}
 }
 
-// template returns a template of the account, with up to two documents that were made from it, of different statuses if there are such, and the answer to
-// a request for those.
+// template returns a template of the account, with up to two documents that were made from it, of different statuses if there are
+// such, and the answer to a request for those.
 func (r *run) template(ctx context.Context) (template *record, respondents []string, known answer) {
 	known.err = errEnough
 	templates := r.ask(ctx, question{do: func(ctx context.Context, c *signforms.Client) (page, error) {
