@@ -433,8 +433,8 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 	_, stderr, code = m.send(t)
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "people.csv: nothing was sent:\n  line 4: ")
-	m.text = sixPeople
-	_, stderr, code = m.send(t, "--role", "")
+	require.NoError(t, os.WriteFile(m.path, []byte(sixPeople), 0o600))
+	_, stderr, code = execute(t, "templates", "send", m.offer, "--csv", m.path, "--yes")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "people.csv: has no column role: add one, or say --role for all lines\n")
 	require.Empty(t, m.mails())
