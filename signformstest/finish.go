@@ -123,18 +123,16 @@ func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
 // errEnded is why a try failed that is the last one and was begun before.
 var errEnded = errors.New("the program ended during the try")
 
-// try makes one file, and stores it or its failure. The try is saved before it begins. A call that the server's end breaks off has not
-// failed.
+// try makes one file, and stores it or its failure. The try is saved before it begins, and once there is room, so that one that waited
+// for others when the program ended does not count. A call that the server's end breaks off has not failed.
 func (f *finisher) try(ctx context.Context, d signing.Document) {
 	var content []byte
 	failure := errEnded
 	if d.FinishTries < signing.FinishTriesMax {
-		due := false
-		saved := f.save(ctx, func(tx *store.Tx) { d, due = tx.CountFinish(d.ID, signing.Document.BeginFinish) })
-		if !saved || !due {
+		var begun bool
+		if d, content, begun, failure = f.callInRoom(ctx, d); !begun {
 			return
 		}
-		content, failure = f.call(ctx, d)
 	}
 	if ctx.Err() != nil {
 		f.save(ctx, func(tx *store.Tx) { tx.CountFinish(d.ID, signing.Document.TakeBackFinish) })
@@ -152,6 +150,25 @@ func (f *finisher) try(ctx context.Context, d signing.Document) {
 			return d.Finish(file, at)
 		})
 	})
+}
+
+// callInRoom waits for room, saves that a try begins, and makes the call. It reports whether the try began.
+func (f *finisher) callInRoom(ctx context.Context, d signing.Document) (_ signing.Document, content []byte, begun bool, failure error) {
+	if room := f.server.options.FinishRoom; room != nil {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-ctx.Done():
+			return d, nil, false, nil
+		}
+	}
+	due := false
+	saved := f.save(ctx, func(tx *store.Tx) { d, due = tx.CountFinish(d.ID, signing.Document.BeginFinish) })
+	if !saved || !due {
+		return d, nil, false, nil
+	}
+	content, failure = f.call(ctx, d)
+	return d, content, true, failure
 }
 
 // save makes a change and reports whether it was saved. It repeats one that was not, until ctx ends.

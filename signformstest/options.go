@@ -83,9 +83,14 @@ type Options struct {
 	//
 	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
 	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's
-	// clock. A call is saved before it begins, so one that ends the program counts as failed. The error of a failed call is shown in the
-	// audit trail. After 5 failures the event is sent without a URL for the file, and [Server.FinishAgain] begins anew.
+	// clock. A call is saved before it begins, so one that ends the program counts as failed; the first of those is repeated at once. The
+	// error of a failed call is shown in the audit trail. After 5 failures the event is sent without a URL for the file, and
+	// [Server.FinishAgain] begins anew.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
+
+	// FinishRoom, unless nil, bounds the calls of Finish of servers that share it. The server puts a value in before a call is saved and
+	// begins, and takes it out afterwards. It must have a buffer.
+	FinishRoom chan struct{}
 
 	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does. It can
 	// refuse targets or reach them in another way. When it returns an error, the attempt fails with it. It is not used with a
@@ -158,6 +163,9 @@ func (o *Options) checkTexts() error {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
 			return invalid("Options.PublicURL", "%q must be like https://sandbox.example.com", o.PublicURL)
 		}
+	}
+	if o.FinishRoom != nil && cap(o.FinishRoom) == 0 {
+		return invalid("Options.FinishRoom", "must have a buffer")
 	}
 	if len(o.Prefix) > 100 || strings.Trim(o.Prefix, prefixLetters) != "" {
 		return invalid("Options.Prefix", "%.100q must hold letters, digits and underscores of ASCII, and 100 at most", o.Prefix)

@@ -68,12 +68,13 @@ func (d Document) Finish(file File, at time.Time) Change {
 	return d.finished(FileMade, file, "the finished file was made", at)
 }
 
-// BeginFinish counts a try before it begins, so that one that ends the program counts too. The next is due 4, 16, 64 and 256 seconds
-// later, unless this one ends otherwise; after the last, at once, to be given up.
+// BeginFinish counts a try before it begins, so that one that ends the program counts too. Unless this one ends otherwise, the next is
+// due at once after the first, which the end of the program may have hit by chance; then 16, 64 and 256 seconds later; and after the
+// last at once, to be given up.
 func (d Document) BeginFinish(at time.Time) Document {
 	d.FinishTries++
 	d.FinishAt = instant(at)
-	if d.FinishTries < FinishTriesMax {
+	if d.FinishTries > 1 && d.FinishTries < FinishTriesMax {
 		d.FinishAt = d.FinishAt.Add(time.Second << (2 * d.FinishTries))
 	}
 	return d

@@ -44,7 +44,7 @@ type kind struct {
 func New() *Pool {
 	return &Pool{
 		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second, wait: 10 * time.Second},
-		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second, wait: time.Hour},
+		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second, wait: 10 * time.Second},
 	}
 }
 
@@ -61,19 +61,21 @@ func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	return a.Pages, err
 }
 
-// Finish is [pdf.Finish] in another process. It waits for others, until ctx ends at the latest. A file that exceeds the bounds of the process
+// Room has space for as many values as there may be processes that finish files at a time. A caller of Finish puts one in before, and
+// takes it out after.
+func (p *Pool) Room() chan struct{} { return p.finishing.room }
+
+// Finish is [pdf.Finish] in another process. It does not wait for others: see Room. A file that exceeds the bounds of the process
 // fails with [pdf.ErrTooHeavy].
 func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
-	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
+	a, err := p.finishing.start(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
 	return a.content, err
 }
 
 // Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that exceeds the
 // bounds of the process fails with [pdf.ErrTooHeavy].
 func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]byte, error) {
-	k := p.finishing
-	k.wait = p.inspecting.wait
-	a, err := k.run(ctx, job{Stamp: true, Marks: marks}, original)
+	a, err := p.finishing.run(ctx, job{Stamp: true, Marks: marks}, original)
 	return a.content, err
 }
 
@@ -96,7 +98,7 @@ type answer struct {
 	content []byte
 }
 
-// run has one job done in a process of its own. If that does not get its memory, another one tries, up to three in all.
+// run has one job done when there is room.
 func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err error) {
 	waited := time.NewTimer(k.wait)
 	defer waited.Stop()
@@ -108,6 +110,11 @@ func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err err
 	case <-ctx.Done():
 		return a, ctx.Err()
 	}
+	return k.start(ctx, j, content)
+}
+
+// start has one job done in a process of its own. If that does not get its memory, another one tries, up to three in all.
+func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err error) {
 	for range 3 {
 		if a, err = k.once(ctx, j, content); !errors.Is(err, errScarce) {
 			break
