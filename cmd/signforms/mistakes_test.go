@@ -64,6 +64,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"status", "--url", "nonsense"}, "is not a URL of a sandbox"},
 		{[]string{"status", "--json=maybe"}, `--json "maybe": must be true or false`},
 		{[]string{"seed"}, "give one FILE; see"},
+		{[]string{"workspaces", "create", ""}, "the name is empty"},
+		{[]string{"serve", "--memory", "--api-key", "12ab34cd_mine"}, "--api-key begins like a key of another workspace"},
 		{[]string{"reset"}, "add --yes"},
 		{[]string{"trigger", "new_signature_pdf_completed", "--set", "bogus"}, "this event knows signer=…"},
 	} {

@@ -19,9 +19,10 @@ type Config struct {
 	Data    string // where the state is: a file's path, or "memory"
 	Seed    *Seed  // the records after a reset; nil: none
 
-	Workspaces Workspaces    // of the program
-	Readers    *atomic.Int64 // how many clients read events or wait in all workspaces together
-	Prefix     string        // begins the addresses of the server's relays; see Options.Prefix of the server
+	Workspaces Workspaces      // of the program
+	Removed    context.Context // ends when the workspace is removed; nil: never
+	Readers    *atomic.Int64   // how many clients read events or wait in all workspaces together
+	Prefix     string          // begins the addresses of the server's relays; see Options.Prefix of the server
 
 	// Inspect returns the pages of an uploaded PDF, or why it is refused.
 	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
@@ -96,6 +97,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 	var result any
 	if err == nil {
 		result, err = handle(a, r)
+	}
+	if err != nil && a.Removed != nil && a.Removed.Err() != nil { // whatever it was, the reason is this
+		err = failure(http.StatusNotFound, "not_found", "the workspace was removed")
 	}
 	if err != nil {
 		WriteError(w, asError(err))

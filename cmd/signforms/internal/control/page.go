@@ -32,6 +32,9 @@ type query struct {
 func readQuery(r *http.Request) *query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &query{values: values}
+	if r.Context().Value(waitable{}) != nil {
+		q.known = []string{"wait", "count"}
+	}
 	if err != nil {
 		q.fail("it cannot be read: %v", err)
 	}
@@ -97,6 +100,7 @@ func (q *query) fail(format string, args ...any) {
 // parameters were read.
 func (q *query) check() error {
 	slices.Sort(q.known)
+	q.known = slices.Compact(q.known)
 	for name, values := range q.values {
 		switch {
 		case len(q.known) == 0:

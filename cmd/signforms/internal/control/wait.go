@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -12,6 +13,9 @@ const (
 	lookAgain = time.Second
 )
 
+// waitable is the key of a value in the context of a request to a list that can be waited for.
+type waitable struct{}
+
 // waiting wraps a list so that it can wait for items that match: with wait=10s, until there are as many as count says, 1 by default.
 func waiting(list handler) handler {
 	return func(a *API, r *http.Request) (any, error) {
@@ -20,7 +24,7 @@ func waiting(list handler) handler {
 		if wait == 0 && q.values.Has("count") {
 			q.fail("count is for a wait: say how long too, as in wait=10s")
 		}
-		rest := r.Clone(r.Context())
+		rest := r.Clone(context.WithValue(r.Context(), waitable{}, true))
 		for _, name := range []string{"wait", "count"} {
 			if len(q.values[name]) > 1 {
 				q.fail("%s is given %d times: give it once", name, len(q.values[name]))
@@ -65,7 +69,7 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 			n := found.(counted).count()
 			return found.(counted).late(failure(http.StatusRequestTimeout, "timeout", "after %v there are %d that match, not %d", wait, n, count)), nil
 		case <-r.Context().Done():
-			return nil, failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops, or its workspace was removed")
+			return nil, failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops")
 		}
 	}
 }

@@ -77,14 +77,28 @@ func (in *NewWorkspace) check() error {
 }
 
 func (a *API) createWorkspace(r *http.Request) (any, error) {
-	var in NewWorkspace
+	var in struct {
+		NewWorkspace
+		Name     *string   `json:"name"`
+		Lifetime *Duration `json:"lifetime"`
+	}
 	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
+	}
+	if in.Name != nil {
+		if in.NewWorkspace.Name = *in.Name; *in.Name == "" {
+			return nil, inputError("name: is empty: leave it out for a workspace without a name")
+		}
+	}
+	if in.Lifetime != nil {
+		if in.NewWorkspace.Lifetime = *in.Lifetime; *in.Lifetime == 0 {
+			return nil, inputError("lifetime: must be at least 1s; without one the workspace stays")
+		}
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	out, err := a.Workspaces.Create(r.Context(), in)
+	out, err := a.Workspaces.Create(r.Context(), in.NewWorkspace)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,9 @@ func newWorkspacesCreate() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		if len(args) > 0 {
-			in.Name = args[0]
+			if in.Name = args[0]; in.Name == "" {
+				return nil, nil, cli.UsageError("the name is empty: leave it out for a workspace without a name")
+			}
 		}
 		file := &seedfile.File{}
 		if seed != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -95,6 +96,9 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	if err := checkFrameAncestors(f.frameAncestors); err != nil {
 		return nil, err
 	}
+	if likePrefix.MatchString(f.apiKey) {
+		return nil, cli.UsageError("--api-key begins like a key of another workspace, with eight hexadecimal digits and _: choose another")
+	}
 	if f.token != "" && (strings.TrimSpace(f.token) != f.token || strings.ContainsFunc(f.token, unicode.IsControl)) {
 		return nil, cli.UsageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
 	}
@@ -117,6 +121,9 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 		WebhookSecret: f.webhookSecret, Profile: profile, Keep: keep,
 	}, nil
 }
+
+// likePrefix matches keys that begin as prefixOf does: a request with one may be for another workspace.
+var likePrefix = regexp.MustCompile(`^[0-9a-f]{8}_`)
 
 func checkPublicURL(text string) error {
 	if text == "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -276,6 +277,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, must(ask(t, client, "POST", gone.ControlURL+"/relays/abcdefghijklmnopqrst", "")))
+	removed := all.named("gone")
 	var streams []*http.Response
 	for _, path := range []string{"/events", "/relays/abcdefghijklmnopqrst/attempts"} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", gone.ControlURL+path, nil)
@@ -295,6 +297,12 @@ func TestRemovingAWorkspace(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", gone.ControlURL+"/status", "")))
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")))
 	require.Equal(t, http.StatusConflict, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/"+all.first.server.WorkspaceID, "")))
+	for _, path := range []string{"/clock/advance", "/reset", "/templates"} { // that found it before it was removed
+		answer, in := httptest.NewRecorder(), map[string]string{"/clock/advance": `{"by":"1h"}`, "/templates": `{"name":"Lease"}`}[path]
+		removed.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "POST", control.Prefix+path, strings.NewReader(in)))
+		require.Equal(t, http.StatusNotFound, answer.Code, path)
+		require.Contains(t, answer.Body.String(), "the workspace was removed", path)
+	}
 	require.Equal(t, stays.Seeded.Documents[0], item(t, client, stays.ControlURL+"/documents")["id"])
 	create(t, all, control.NewWorkspace{Name: "gone"}) // the name is free again
 

@@ -1,0 +1,33 @@
+package control_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// TestInputsThatAreRefused holds the message of each: the first asks for nothing, so it must not pass for what was left out.
+func TestInputsThatAreRefused(t *testing.T) {
+	api := control.New(control.Config{Server: signformstest.NewServer(t, nil)})
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"POST", "/workspaces", `{"name":""}`, http.StatusUnprocessableEntity, "name: is empty"},
+		{"POST", "/workspaces", `{"lifetime":"0s"}`, http.StatusUnprocessableEntity, "lifetime: must be at least 1s"},
+		{"GET", "/messages?about=x", "", http.StatusBadRequest, `there is no parameter \"about\"; there are count, documentId, kind, limit, offset, since, to, wait"`},
+		{"GET", "/templates?wait=1s", "", http.StatusBadRequest, `there is no parameter \"wait\"; there are limit, name, offset"`},
+	} {
+		answer := httptest.NewRecorder()
+		api.ServeHTTP(answer, httptest.NewRequest(c.method, control.Prefix+c.path, strings.NewReader(c.body)))
+		require.Equal(t, c.status, answer.Code, "%s: %s", c.path, answer.Body)
+		require.Contains(t, answer.Body.String(), c.says, c.path)
+	}
+}
