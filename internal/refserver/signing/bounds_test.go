@@ -2,6 +2,7 @@ package signing_test
 
 import (
 	"fmt"
+	"image/color"
 	"strings"
 	"testing"
 
@@ -192,6 +193,10 @@ func TestPicturesHaveABound(t *testing.T) {
 	for _, size := range [][2]uint32{{2001, 2000}, {9000, 9000}, {60_000, 60_000}, {1 << 30, 1}, {1, 1 << 30}, {1<<31 - 1, 1<<31 - 1}, {0, 5}, {1 << 31, 1 << 31}} {
 		require.EqualError(t, sign(size[0], size[1], 1000), want, "%v", size)
 	}
+	d := sentAlone(t)
+	values := []signing.FieldValue{{Image: signing.NewFile(painted(color.Transparent))}}
+	_, err := d.Sign("ann@example.com", signing.SignParams{Values: values}, noon)
+	require.EqualError(t, err, "Fields[0].Image: has a picture in which nothing can be seen on white paper: draw it again")
 }
 
 func TestAuthorsHaveAnAddress(t *testing.T) {

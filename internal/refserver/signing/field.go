@@ -3,6 +3,7 @@ package signing
 import (
 	"bytes"
 	"fmt"
+	"image"
 	"image/png"
 	"slices"
 	"strings"
@@ -45,14 +46,30 @@ const (
 	maxPixels = 4_000_000
 )
 
-// fits reports whether data is a PNG within the bounds, and whole: a finished file shows it. It unpacks no more than the bounds allow.
-func fits(data []byte) bool {
+// unpack returns the picture of a PNG within the bounds, or nil: a finished file shows it. It unpacks no more than the bounds allow.
+func unpack(data []byte) image.Image {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil || len(data) > maxImage || header.Width > maxPixels/header.Height {
-		return false
+		return nil
 	}
-	_, err = png.Decode(bytes.NewReader(data))
-	return err == nil
+	picture, _ := png.Decode(bytes.NewReader(data)) // nil if it is not whole
+	return picture
+}
+
+const noInk = "has a picture in which nothing can be seen on white paper: draw it again"
+
+// hasInk reports whether a picture shows anything on white paper.
+func hasInk(picture image.Image) bool {
+	pixels := picture.(image.RGBA64Image) // as all pictures of package png are
+	all := picture.Bounds()
+	for y := all.Min.Y; y < all.Max.Y; y++ {
+		for x := all.Min.X; x < all.Max.X; x++ {
+			if c := pixels.RGBA64At(x, y); min(c.R, c.G, c.B) < c.A { // white is as bright as its opacity allows
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
@@ -194,8 +211,13 @@ func (v FieldValue) check(at string) error {
 	if err := checkNames(named{at + "Kind", v.Kind}, named{at + "Label", v.Label}); err != nil {
 		return err
 	}
-	if len(v.Image.Data) > 0 && !fits(v.Image.Data) {
-		return &Invalid{Field: at + "Image", Message: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
+	if len(v.Image.Data) > 0 {
+		switch picture := unpack(v.Image.Data); {
+		case picture == nil:
+			return &Invalid{Field: at + "Image", Message: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
+		case !hasInk(picture):
+			return &Invalid{Field: at + "Image", Message: noInk}
+		}
 	}
 	return CheckLength(at+"Value", v.Value, MaxText)
 }
@@ -205,6 +227,10 @@ func (f Field) check(v FieldValue) error {
 	empty := strings.TrimSpace(v.Value) == "" && len(v.Image.Data) == 0
 	_, noDate := time.Parse(time.DateOnly, v.Value)
 	long := tooLong(v.Value, MaxText)
+	var picture image.Image
+	if f.Kind.drawn() && len(v.Image.Data) > 0 {
+		picture = unpack(v.Image.Data)
+	}
 	switch {
 	case f.Required && (empty || f.Kind == FieldCheckbox && v.Value == "false"):
 		return invalidValue(f.Name, "must be filled in")
@@ -212,8 +238,10 @@ func (f Field) check(v FieldValue) error {
 		return invalidValue(f.Name, "%s", long)
 	case !utf8.ValidString(v.Value):
 		return invalidValue(f.Name, "must be UTF-8 text")
-	case len(v.Image.Data) > 0 && (!f.Kind.drawn() || !fits(v.Image.Data)):
+	case len(v.Image.Data) > 0 && picture == nil:
 		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes and %d pixels, and only as a signature or initials", maxImage, maxPixels)
+	case picture != nil && !hasInk(picture):
+		return invalidValue(f.Name, noInk)
 	case empty:
 		return nil
 	case f.Kind == FieldDate && noDate != nil:

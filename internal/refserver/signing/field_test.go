@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"image"
+	"image/color"
+	"image/draw"
 	imagepng "image/png"
 	"math"
 	"strings"
@@ -28,6 +30,15 @@ func pngOf(width, height uint32) string {
 	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
 	header = append(header, 8, 6, 0, 0, 0)
 	return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(binary.BigEndian.AppendUint32(header, crc32.ChecksumIEEE(header)))
+}
+
+// painted returns a picture of one colour.
+func painted(all color.Color) []byte {
+	picture := image.NewNRGBA(image.Rect(0, 0, 30, 20))
+	draw.Draw(picture, picture.Bounds(), image.NewUniform(all), image.Point{}, draw.Src)
+	var out bytes.Buffer
+	_ = imagepng.Encode(&out, picture) // a Buffer takes everything
+	return out.Bytes()
 }
 
 // contract has fields of every kind for Ann, who must fill in three, and one for Ben.
@@ -119,6 +130,10 @@ func TestWrongValuesAreRefused(t *testing.T) {
 			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 		{name: "too many pixels", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile([]byte(pngOf(9000, 9000)))}),
 			want: `fields: "Ann's initials" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
+		{name: "empty picture", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile(painted(color.Transparent))}),
+			want: `fields: "Ann's initials" has a picture in which nothing can be seen on white paper: draw it again`},
+		{name: "white picture", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile(painted(color.White))}),
+			want: `fields: "Ann's initials" has a picture in which nothing can be seen on white paper: draw it again`},
 		{name: "picture of a date", values: append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
 			want: `fields: "Day" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 	} {
