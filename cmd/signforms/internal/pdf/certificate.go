@@ -20,6 +20,7 @@ type Certificate struct {
 	Events       []CertificateEvent // in the order in which they happened
 
 	removed []string // from the original, by deactivate and stampInto
+	stamped []Mark
 }
 
 // CertificateSigner is one signer of a Certificate.
@@ -131,7 +132,7 @@ func from(address string) string {
 	return "from " + address
 }
 
-// everything returns the certificate's text that people entered.
+// everything returns the text of the finished document that people entered.
 func (cert Certificate) everything() string {
 	var b strings.Builder
 	b.WriteString(cert.DocumentName)
@@ -140,6 +141,9 @@ func (cert Certificate) everything() string {
 	}
 	for _, e := range cert.Events {
 		b.WriteString(e.Who + e.What)
+	}
+	for _, m := range cert.stamped {
+		b.WriteString(m.Text)
 	}
 	return b.String()
 }

@@ -57,6 +57,7 @@ func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, 
 	if err != nil {
 		return nil, nil, refused(err)
 	}
+	cert.stamped = marks
 	cert.Original, cert.removed = original, slices.Compact(slices.Sorted(slices.Values(append(removed, undrawn...))))
 	if err := appendCertificate(ctx, cert); err != nil {
 		return nil, nil, fmt.Errorf("adding the certificate: %w", refused(err))

@@ -266,3 +266,13 @@ func BenchmarkFinish20Pages(b *testing.B) {
 		}
 	}
 }
+
+// The certificate names the characters of values that the page shows as boxes too. A letter with an accent of its own is one character.
+func TestCertificateNamesMissingCharactersOfValues(t *testing.T) {
+	mark := pdf.Mark{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: "Stampede\u0301 ש"}
+	finished, err := pdf.Finish(readFile(t, "testdata/pdftex.pdf"), []pdf.Mark{mark}, certificate(), newSealer(t))
+	require.NoError(t, err)
+	text := tool(t, "pdftotext", save(t, finished), "-")
+	require.Contains(t, text, "Stampedé □")
+	require.Contains(t, text, "shown as □: U+05E9\n")
+}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/font/gofont/goitalic"
 	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
+	"golang.org/x/text/unicode/norm"
 )
 
 // The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic; Droid Sans Fallback covers Chinese and Japanese; Nanum
@@ -115,7 +116,7 @@ func fontFor(r rune, font string) string {
 // A finished document shows □ in their place.
 func Missing(text string) []rune {
 	var missing []rune
-	for _, r := range text {
+	for _, r := range norm.NFC.String(text) {
 		if !unicode.IsControl(r) && fontFor(r, fontRegular) == "" && !slices.Contains(missing, r) {
 			missing = append(missing, r)
 		}

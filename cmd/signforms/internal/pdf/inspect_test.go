@@ -132,6 +132,7 @@ func TestSealerSurvivesStorage(t *testing.T) {
 func TestMissing(t *testing.T) {
 	require.Empty(t, pdf.Missing("Zoë Łukasiewicz Ελένη Привет 田中 ひらがな カタカナ 한국어\n"))
 	require.Equal(t, []rune("مر😀"), pdf.Missing("مرم😀"))
+	require.Empty(t, pdf.Missing("Zoe\u0308"), "the letter and its accent are one character")
 }
 
 func TestFontsAreAsListed(t *testing.T) {

@@ -3,13 +3,15 @@ package pdf
 import (
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // wrap splits text into lines of at most width w. It breaks lines at spaces and between Chinese and Japanese characters. It breaks
 // inside a word only when the word is wider than a line.
 func (c *canvas) wrap(text, font string, size, w float64) []string {
 	var lines []string
-	for paragraph := range strings.SplitSeq(text, "\n") {
+	for paragraph := range strings.SplitSeq(norm.NFC.String(text), "\n") { // the fonts have é, and no accent to put on an e
 		lines = append(lines, c.wrapLine(strings.TrimRight(paragraph, "\r"), font, size, w)...)
 	}
 	return lines

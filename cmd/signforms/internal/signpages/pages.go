@@ -46,16 +46,18 @@ var (
 	fieldsJS string
 	//go:embed static/draw.js
 	drawJS string
+	//go:embed static/missing.js
+	missingJS string
 	//go:embed static/stamp.js
 	stampJS string
 
-	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "stamp.js": stampJS, "pages.js": look.Pages}
+	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "pages.js": look.Pages}
 )
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"limit": look.Limit}).ParseFS(templateFiles, "templates/*.html"))
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
-var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, stampJS)
+var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS)
 
 // pages serves the pages of one server.
 type pages struct {

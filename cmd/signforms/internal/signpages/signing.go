@@ -13,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -29,24 +30,30 @@ type visit struct {
 // signer finds the document and the signer of a link, and calls serve with them.
 func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, visit)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		d, id, ok := p.server.SigningLink(r.PathValue("token"))
+		v, ok := p.visit(r)
 		if !ok {
 			p.noSuchPage(w, r)
 			return
 		}
-		v := visit{document: d, path: "/sign/" + r.PathValue("token")}
-		for _, s := range d.Signers {
-			if s.ID == id {
-				v.signer = s
-			}
-		}
 		if r.ContentLength > maxBody {
-			p.tooLarge(w, d.Name)
+			p.tooLarge(w, v.document.Name)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		serve(p, w, r, v)
 	}
+}
+
+// visit returns what the link opens now.
+func (p *pages) visit(r *http.Request) (v visit, ok bool) {
+	d, id, ok := p.server.SigningLink(r.PathValue("token"))
+	v = visit{document: d, path: "/sign/" + r.PathValue("token")}
+	for _, s := range d.Signers {
+		if s.ID == id {
+			v.signer = s
+		}
+	}
+	return v, ok
 }
 
 // The states of a signing page.
@@ -71,7 +78,6 @@ type signPage struct {
 	Fields          []field
 	Agreed          bool
 	People          []person
-	Shown           bool // the signer asked to see the document, without JavaScript
 }
 
 // lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction of writing.
@@ -92,7 +98,6 @@ type person struct {
 
 func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
 	page := p.signPage(r, v)
-	page.Shown = r.URL.Query().Has("shown")
 	page.Events = strings.Join(events(r.URL.Query().Get("did"), v), " ")
 	p.render(w, http.StatusOK, "sign", page)
 }
@@ -255,8 +260,8 @@ func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 		http.Error(w, sentence(err), http.StatusConflict)
 	case r.Header.Get("Accept") == "application/json":
 		w.WriteHeader(http.StatusNoContent)
-	default:
-		http.Redirect(w, r, v.path+"?shown", http.StatusSeeOther)
+	default: // in a tab of its own
+		http.Redirect(w, r, v.path+"/document.pdf", http.StatusSeeOther)
 	}
 }
 
@@ -273,6 +278,11 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	if err == nil {
 		err = p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).Sign(values...)
 	}
+	if now, ok := p.visit(r); err != nil && ok && !now.signer.SignedAt.IsZero() {
+		if err = errOtherEntries; now.has(values) {
+			err = nil // the first answer got lost
+		}
+	}
 	if err != nil {
 		p.again(w, r, v, err)
 		return
@@ -280,19 +290,36 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
 }
 
+var errOtherEntries = errors.New(
+	"you have already signed in another window, with other entries. Those of this page are not used, and are gone once you reload it")
+
+// has reports whether these values are what the signer has signed.
+func (v visit) has(values []signformstest.FieldValue) bool {
+	var signed []signformstest.FieldValue
+	for _, value := range v.document.Values {
+		if value.SignerID == v.signer.ID {
+			signed = append(signed, value.FieldValue)
+		}
+	}
+	byName := func(a, b signformstest.FieldValue) int { return strings.Compare(a.Name, b.Name) }
+	same := func(a, b signformstest.FieldValue) bool {
+		return a.Name == b.Name && a.Value == b.Value && bytes.Equal(a.Image, b.Image)
+	}
+	return slices.EqualFunc(slices.SortedFunc(slices.Values(signed), byName), slices.SortedFunc(slices.Values(values), byName), same)
+}
+
 // again shows the current page with what was entered, and why it was refused.
 func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error) {
-	if d, _, ok := p.server.SigningLink(r.PathValue("token")); ok {
-		v.document = d
-		for _, s := range d.Signers {
-			if s.ID == v.signer.ID {
-				v.signer = s
-			}
-		}
+	if now, ok := p.visit(r); ok {
+		v = now
 	}
 	page := p.signPage(r, v)
 	page.Problem = sentence(err)
-	p.render(w, http.StatusUnprocessableEntity, "sign", page)
+	status := http.StatusUnprocessableEntity
+	if errors.Is(err, errOtherEntries) {
+		status = http.StatusConflict // which the page's script looks for
+	}
+	p.render(w, status, "sign", page)
 }
 
 // entered returns the values of the fields. It leaves out empty fields.
@@ -305,6 +332,9 @@ func entered(fields []field) (values []signformstest.FieldValue, err error) {
 				return nil, fmt.Errorf("the drawing of %q did not arrive as a picture: draw it again", f.Name)
 			}
 			value.Value = ""
+		}
+		if missing := pdf.Missing(value.Value); f.Drawn && len(missing) > 0 {
+			return nil, fmt.Errorf("the signed PDF cannot show these characters of %q: %s. Use others, or draw it", f.Name, string(missing))
 		}
 		if value.Value != "" || value.Image != nil {
 			values = append(values, value)

@@ -192,6 +192,27 @@ func TestDrawnSignature(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(find(t, service, id).Values[0].Image), "\x89PNG"))
 }
 
+// A tap is a dot in the drawing: on the dialog's canvas, and in the picture, which the service refuses when nothing is drawn in it.
+func TestTapIsADot(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelector('main').dataset.shown")
+	ann.Click("[data-draw]")
+	ann.Wait("document.querySelector('#draw').open")
+	box := browsertest.Eval[[]float64](ann, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top] })()")
+	ann.ClickAt(box[0]+100, box[1]+50)
+	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#draw canvas').getContext('2d').getImageData(100 * devicePixelRatio, 50 * devicePixelRatio, 1, 1).data[3] > 0"))
+	ann.Click("#draw-use")
+	ann.Type("#f2", "Rome")
+	ann.Click("#f4")
+	ann.Click("[name=agree]")
+	ann.Click("#sign-form button.main")
+	ann.WaitText("You have signed.")
+	require.NotEmpty(t, find(t, service, id).Values[0].Image)
+}
+
 func TestKeyboardAlone(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
@@ -228,7 +249,7 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the document was not shown")
 	status, location := post("/viewed", nil)
 	require.Equal(t, http.StatusSeeOther, status)
-	require.Contains(t, location, "?shown")
+	require.Equal(t, "/document.pdf", location[len(location)-len("/document.pdf"):], "in another tab: what is entered here stays")
 	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
 	status, _ = post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}})
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the required tick is missing")

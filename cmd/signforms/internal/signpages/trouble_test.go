@@ -1,18 +1,25 @@
 package signpages_test
 
 import (
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -58,7 +65,7 @@ func TestLostReportHidesNoPage(t *testing.T) {
 	p.Wait(allPages)
 	fill(p)
 	p.Click(sign)
-	p.WaitText("The document must have been shown before you can sign.")
+	p.WaitText("The first page must have been shown before you can sign.")
 	p.RequireAccessible()
 	p.Shot("not noted")
 	lose("/viewed", 0)
@@ -80,18 +87,19 @@ func TestLostDocumentIsOfferedAgain(t *testing.T) {
 			p.WaitText("The document cannot be shown here. Try again")
 			fill(p)
 			p.Click(sign)
-			p.WaitText("The document must have been shown before you can sign.")
+			p.WaitText("The first page must have been shown before you can sign.")
 			lose(lost, 0)
 			p.Click("#loading button")
 			p.Wait(allPages)
 			p.Wait("!document.querySelector('#loading').checkVisibility()")
+			p.Wait("document.querySelector('#bar p').textContent === ''")
 			p.Click(sign)
 			p.WaitText("You have signed.")
 		})
 	}
 }
 
-// When the script itself is lost, the page works as it does without JavaScript.
+// When a part of the script is lost, the page says so and works as it does without JavaScript.
 func TestLostScript(t *testing.T) {
 	_, links, lose := lossy(t, "Offer")
 	open := browsertest.Fresh(t)
@@ -99,12 +107,17 @@ func TestLostScript(t *testing.T) {
 	p.AllowErrors("Failed to load resource")
 	lose("/fields.js", 1000)
 	p.Go(links["ann@example.com"])
+	p.WaitText("A part of this page could not be loaded. Reload the page.")
+	p.RequireAccessible()
 	p.Wait("getComputedStyle(document.querySelector('.plain')).visibility === 'visible'")
 	fill(p)
 	p.Click(sign)
 	p.WaitText("The document was not shown to you yet: look at it, then sign.")
 	p.AllowErrors("422")
 	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
+	lose("/fields.js", 0)
+	p.Click(again)
+	p.Wait("document.querySelector('main').dataset.shown")
 }
 
 // What was entered outlives a signature that gets lost, a reload and an absence from the page.
@@ -136,6 +149,13 @@ func TestNothingEnteredIsLost(t *testing.T) {
 	browsertest.Eval[bool](p, "history.back() ?? true")
 	p.Wait("document.querySelector('main')?.dataset.shown")
 	kept()
+	require.Less(t, browsertest.Eval[int](p, "Object.values(sessionStorage)[0].length"), 1000, "strokes, no picture")
+	p.Click("[data-draw]")
+	p.Wait("!document.querySelector('#draw-undo').disabled")
+	p.Drag(box[0]+20, box[1]+60, box[0]+100, box[1]+20)
+	p.Click("#draw-undo")
+	p.Click("#draw-use")
+	kept()
 	lose("/sign", 1000)
 	p.Click(sign)
 	p.WaitText("That could not be sent. Nothing is lost.")
@@ -144,6 +164,174 @@ func TestNothingEnteredIsLost(t *testing.T) {
 	p.Click(again)
 	p.WaitText("You have signed.")
 	p.Wait("sessionStorage.length === 0")
+}
+
+// A browser without room, or that lets the page keep nothing, loses no entry in silence.
+func TestNoRoomToKeepEntries(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	browsertest.Eval[bool](p, `(() => { for (let size = 1 << 24; size; size >>= 1) try { sessionStorage.setItem("x" + size, "x".repeat(size)) } catch {} return true })()`)
+	p.Type("#f2", "Rome")
+	p.WaitText("The browser has no room to keep what you enter.")
+}
+
+// Who has signed in another window with other entries learns it, and keeps those of this one on the page.
+func TestSignedInAnotherWindow(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("409")
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	fill(p)
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+	other := slices.Clone(entered)
+	other[1].Value = "Paris"
+	require.NoError(t, service.Signer(id, "ann@example.com").Sign(other...))
+	p.Click(sign)
+	p.WaitText("You have already signed in another window, with other entries.")
+	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
+	require.Equal(t, "Paris", find(t, service, id).Values[1].Value)
+}
+
+// A request that is never answered is given up, and can be made again.
+func TestServiceThatHangs(t *testing.T) {
+	var hangs, loses atomic.Value
+	hangs.Store("nothing")
+	loses.Store("/viewed")
+	release := make(chan struct{})
+	service := newLossyService(t, func(path string) bool {
+		if strings.HasSuffix(path, hangs.Load().(string)) {
+			<-release
+		}
+		return strings.HasSuffix(path, loses.Load().(string))
+	})
+	t.Cleanup(func() { close(release) })
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Go(links["ann@example.com"])
+	p.WaitText("could not be noted, which signing needs")
+	fill(p)
+	soon := func(path string) {
+		hangs.Store(path)
+		loses.Store("nothing")
+		browsertest.Eval[bool](p, `(() => {
+			window.own ??= [setTimeout, AbortSignal.timeout];
+			window.setTimeout = (f, ms) => own[0](f, ms > 60000 ? 200 : ms);
+			AbortSignal.timeout = () => own[1].call(AbortSignal, 200);
+			return true })()`)
+	}
+	patient := func() {
+		hangs.Store("nothing")
+		browsertest.Eval[bool](p, "([window.setTimeout, AbortSignal.timeout] = own, true)")
+	}
+	soon("/viewed")
+	p.Click(again) // which removes the message
+	p.WaitText("could not be noted, which signing needs")
+	soon("/document.pdf")
+	p.Click(sign)
+	p.WaitText("The first page must have been shown before you can sign.")
+	p.Click(again)
+	p.WaitText("The document cannot be shown here. Try again")
+	patient()
+	p.Click("#loading button")
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').at(-1)?.responseStatus === 204")
+	soon("/sign")
+	p.Click(sign)
+	p.WaitText("That could not be sent. Nothing is lost.")
+	patient()
+	p.Click(again)
+	p.WaitText("You have signed.")
+}
+
+// The embedding page hears what goes wrong, also from a page whose script does not come.
+func TestEmbeddingPageHearsFailures(t *testing.T) {
+	for lost, says := range map[string]string{
+		"/viewed":    "That you have seen the document could not be noted, which signing needs.",
+		"/fields.js": "A part of this page could not be loaded. Reload the page.",
+		"/sign.js":   "the signing page did not start",
+	} {
+		t.Run(strings.Trim(lost, "/"), func(t *testing.T) {
+			var link, script string
+			host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><body><script src="%s"></script><script>
+					const later = setTimeout;
+					window.setTimeout = (f) => later(f, 500); // once the page is loaded
+					window.heard = [];
+					signforms.embed(document.body, %q, (e) => heard.push(e.event + ": " + e.message));</script>`, script, link)
+			}))
+			t.Cleanup(host.Close)
+			service := newLossyService(t, func(path string) bool { return strings.HasSuffix(path, lost) }, host.URL)
+			_, links := offer(t, service, "Offer")
+			link, script = links["ann@example.com"], service.URL+"/sign/embed.js"
+			p := browsertest.Fresh(t)(browsertest.Screen{Width: 800})
+			p.AllowErrors("Failed to load resource")
+			p.AllowErrors("Blocked autofocusing")
+			p.Go(host.URL)
+			p.Wait("heard.includes(" + strconv.Quote("error: "+says) + ")")
+		})
+	}
+}
+
+// What the fonts of the signed PDF lack is shown as it will be, and said before it is signed. A signature may have none of it.
+func TestCharactersThatTheSignedPDFLacks(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelectorAll('.spot').length === 5")
+	p.Type("#f0", "Ann عبد")
+	p.Set("#f2", "Rome e\u0301 ש")
+	browsertest.Eval[bool](p, `document.querySelector("#f2").dispatchEvent(new Event("input", { bubbles: true }))`)
+	p.WaitText("The signed PDF cannot show: ع ب د. Draw it instead.")
+	p.WaitText("The signed PDF cannot show: ש.")
+	p.Wait("/é.*□/.test(document.querySelector('.spot.text').textContent)")
+	p.Click("#f4")
+	p.Click("[name=agree]")
+	require.False(t, browsertest.Eval[bool](p, "document.querySelector('#sign-form').checkValidity()"))
+	p.RequireAccessible()
+	p.Shot("lacking")
+	resp, err := service.HTTPClient().PostForm(links["ann@example.com"]+"/sign", url.Values{"agree": {"true"}, "f0": {"عبد"}, "f2": {"Rome"}, "f4": {"true"}})
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	require.Contains(t, string(page), "The signed PDF cannot show these characters of &#34;Signature&#34;: عبد. Use others, or draw it.")
+	p.Click("[data-draw]")
+	p.Wait("document.querySelector('#draw').open")
+	p.ClickAt(100, 200)
+	p.Click("#draw-use")
+	p.Wait("document.querySelector('#sign-form').checkValidity()")
+	p.Click(sign)
+	p.WaitText("You have signed.")
+	require.NotEmpty(t, find(t, service, id).Values[0].Image)
+}
+
+// The script knows the characters that package pdf lacks.
+func TestMissingCharacters(t *testing.T) {
+	var ranges strings.Builder
+	first := rune(-1)
+	for r := rune(0); r <= 0x10000; r++ {
+		switch has := r < 0x10000 && utf8.ValidRune(r) && len(pdf.Missing(string(r))) == 0; {
+		case has && first < 0:
+			first = r
+		case !has && first >= 0:
+			fmt.Fprintf(&ranges, `\u%04x`, first)
+			if first < r-1 {
+				fmt.Fprintf(&ranges, `-\u%04x`, r-1)
+			}
+			first = -1
+		}
+	}
+	script, err := os.ReadFile("static/missing.js")
+	require.NoError(t, err)
+	require.Contains(t, string(script), "export const missing = /[^"+ranges.String()+"]/gu;\n")
 }
 
 // A signature whose answer gets lost has counted: trying again shows it.
@@ -213,7 +401,7 @@ func TestNextField(t *testing.T) {
 		require.Equal(t, "true", browsertest.Eval[string](p, `(() => { const e = document.activeElement.getBoundingClientRect();
 			return String(e.left >= 0 && e.right <= innerWidth && e.top >= 0 && e.bottom <= document.querySelector("#bar").getBoundingClientRect().top) || JSON.stringify(e) })()`), "can be seen")
 	}
-	next("Next field (1 of 5)", "Signature: draw or type")
+	next("Next field (3 required)", "Signature: draw or type")
 	p.Press("\r")
 	p.Wait("document.querySelector('#draw').open")
 	p.RequireAccessible()
@@ -221,13 +409,13 @@ func TestNextField(t *testing.T) {
 	p.Press("\r")
 	p.Wait("document.querySelector('.spot.signature.filled')")
 	require.Equal(t, "Signature: change", browsertest.Eval[string](p, "document.activeElement.ariaLabel"))
-	next("Next field (2 of 5)", "Initials: draw or type")
-	next("Next field (3 of 5)", "City")
+	next("Next field (2 required)", "Initials: draw or type")
+	next("Next field (2 required)", "City")
 	p.Press("Rome")
 	p.Shot("typing")
 	require.GreaterOrEqual(t, browsertest.Eval[float64](p, "parseFloat(getComputedStyle(document.activeElement).fontSize)"), 16.0, "smaller, and a phone zooms in")
-	next("Next field (4 of 5)", "Day")
-	next("Next field (5 of 5)", "Insured")
+	next("Next field (1 required)", "Day")
+	next("Next field (1 required)", "Insured")
 	p.Press(" ")
 	p.Shot("filled")
 	next("Go to “Sign”", "agree")

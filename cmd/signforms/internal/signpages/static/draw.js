@@ -2,7 +2,8 @@
 const colour = "#0f1746";
 const penWidth = 2.5; // on the screen, in CSS pixels
 
-// offer lets dialog be opened for one thing after another. It calls use with {image} or {text} when something was entered.
+// offer lets dialog be opened for one thing after another. It calls use with {drawing} or {text} when something was entered. A drawing
+// has its strokes, and the size of the canvas that they were drawn on.
 export function offer(dialog, use) {
 	const [canvas, typed, done, undo, clear] = ["canvas", "input", "#draw-use", "#draw-undo", "#draw-clear"].map((s) => dialog.querySelector(s));
 	let strokes = []; // lists of points, in CSS pixels of the canvas
@@ -54,10 +55,10 @@ export function offer(dialog, use) {
 	clear.addEventListener("click", () => set([]));
 	typed.addEventListener("input", () => set([]));
 	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
-	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { image: picture(strokes) } : { text: typed.value.trim() }));
+	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { drawing: { strokes, size } } : { text: typed.value.trim() }));
 
-	return (what, title, text) => {
-		if (current !== what) strokes = [];
+	return (what, title, text, drawing) => {
+		({ strokes, size } = drawing ?? { strokes: [], size: { width: 0, height: 0 } });
 		current = what;
 		dialog.querySelector("h2").textContent = title;
 		typed.value = text;
@@ -69,10 +70,13 @@ export function offer(dialog, use) {
 function paint(canvas, strokes, pen, scale, left, top) {
 	const context = canvas.getContext("2d");
 	context.setTransform(scale, 0, 0, scale, -left * scale, -top * scale);
-	Object.assign(context, { lineWidth: pen, lineCap: "round", lineJoin: "round", strokeStyle: colour });
+	Object.assign(context, { lineWidth: pen, lineCap: "round", lineJoin: "round", strokeStyle: colour, fillStyle: colour });
 	for (const stroke of strokes) {
 		context.beginPath();
-		for (const [x, y] of [stroke[0], ...stroke]) context.lineTo(x, y); // a dot is a line to where it began
+		context.arc(...stroke[0], pen / 2, 0, 2 * Math.PI); // a line without a length draws nothing
+		context.fill();
+		context.beginPath();
+		for (const [x, y] of stroke) context.lineTo(x, y);
 		context.stroke();
 	}
 }
@@ -82,7 +86,7 @@ const smallest = 40;
 
 // picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use. In a
 // field of 150 by 30 points its lines are a point wide or more.
-function picture(strokes) {
+export function picture({ strokes }) {
 	const [across, down] = [0, 1].map((axis) => {
 		const all = strokes.flat().map((point) => point[axis]);
 		return [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];

@@ -14,10 +14,15 @@ window.signforms = {
 		frame.title = "Sign the document";
 		frame.referrerPolicy = "no-referrer";
 		frame.style.cssText = "width: 100%; height: 40rem; border: 0";
+		let heard = false;
 		const listen = (message) => {
 			if (message.source !== frame.contentWindow || message.origin !== origin || message.data?.source !== "signforms") return;
+			heard = true;
 			onEvent(message.data);
 		};
+		// A page whose script is lost, or that may not be embedded here, says nothing.
+		const unheard = () => !heard && frame.isConnected && onEvent({ source: "signforms", event: "error", message: "the signing page did not start" });
+		frame.addEventListener("load", () => setTimeout(unheard, 10_000));
 		window.addEventListener("message", listen);
 		element.append(frame);
 		return {

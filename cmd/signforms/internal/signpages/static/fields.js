@@ -1,5 +1,6 @@
 // The signer's fields: filled in on the page or in the form, which always holds the values, and found one after another.
-import { offer } from "./draw.js";
+import { offer, picture } from "./draw.js";
+import { missing } from "./missing.js";
 import { baseline, fit, pictureIn, tickIn } from "./stamp.js";
 
 const form = document.querySelector("#sign-form");
@@ -13,25 +14,41 @@ const fields = [...(form?.querySelectorAll("[data-field]") ?? [])].map((element)
 const changed = (input) => input.dispatchEvent(new Event("input", { bubbles: true }));
 const filled = (field) => (field.input.type === "checkbox" ? field.input.checked : field.input.value.trim() || field.image?.value);
 
-const draw = form && offer(document.querySelector("#draw"), (field, { image = "", text = "" }) => {
-	field.image.value = image;
+// The input of a picture also holds the drawing: it is smaller, and can be changed.
+export function setDrawing(image, drawing) {
+	image.value = drawing ? picture(drawing) : "";
+	image.dataset.drawing = drawing ? JSON.stringify(drawing, (_, value) => (typeof value === "number" ? Math.round(value * 10) / 10 : value)) : "";
+}
+
+const draw = form && offer(document.querySelector("#draw"), (field, { drawing, text = "" }) => {
+	setDrawing(field.image, drawing);
 	field.input.value = text;
 	changed(field.image);
 });
-const openDraw = (field) => draw(field, field.name, field.input.value);
+const openDraw = (field) => draw(field, field.name, field.input.value, JSON.parse(field.image.dataset.drawing || "null"));
 
 // A drawing replaces the typed name, and typing replaces the drawing.
 form?.addEventListener("input", ({ target }) => {
 	const field = fields.find((one) => one.element.contains(target));
 	if (!field) return follow();
 	if (field.image) {
-		if (target === field.input && target.value) field.image.value = "";
+		if (target === field.input && target.value) setDrawing(field.image);
 		field.input.required = field.required && !field.image.value;
 		field.element.querySelector("[data-draw]").textContent = field.image.value ? "Change the drawing" : "Draw instead";
 	}
+	warn(field);
 	field.place?.show();
 	follow();
 });
+
+// warn says which characters the signed PDF will show as boxes. A signature may have none.
+function warn(field) {
+	const lost = [...new Set(field.input.value.normalize("NFC").match(missing))].join(" ");
+	const text = lost && `The signed PDF cannot show: ${lost}.${field.image ? " Draw it instead." : ""}`;
+	field.element.querySelector(".lost").textContent = text;
+	if (field.image) field.input.setCustomValidity(text);
+}
+
 for (const field of fields) {
 	const button = field.element.querySelector("[data-draw]");
 	if (!button) continue;
@@ -39,14 +56,15 @@ for (const field of fields) {
 	button.addEventListener("click", () => openDraw(field));
 }
 
-// The button at the bottom leads to the fields that are empty, to each that is not required once, and then to the signature.
+// The button at the bottom leads to the fields that are empty, to each that is not required once, and then to the signature. It counts
+// those that are empty and required.
 const asked = new Set();
 const wanted = () => fields.find((field) => !filled(field) && (field.required || !asked.has(field)));
 
 function follow() {
 	if (!next) return;
-	const field = wanted();
-	next.textContent = field ? `Next field (${fields.indexOf(field) + 1} of ${fields.length})` : "Go to “Sign”";
+	const left = fields.filter((field) => field.required && !filled(field)).length;
+	next.textContent = !wanted() ? "Go to “Sign”" : left ? `Next field (${left} required)` : "Next field";
 }
 next?.addEventListener("click", () => {
 	const field = wanted();
@@ -140,7 +158,8 @@ function preview(field, width, height) {
 	}
 	const style = field.image ? "italic " : "";
 	ruler.font = `${style}100px system-ui, sans-serif`;
-	const { lines, size } = fit(field.input.value, width, height, (text) => ruler.measureText(text).width / 100);
+	const text = field.input.value.normalize("NFC").replace(missing, "□");
+	const { lines, size } = fit(text, width, height, (text) => ruler.measureText(text).width / 100);
 	const at = (line, i) => svg("text", { x: 0, y: baseline(height, size, lines.length, i), "font-size": size, fill: "#0f1746", "font-style": style || "normal" }, line);
 	drawing.append(...lines.map(at));
 	return drawing;

@@ -1,8 +1,5 @@
 // The script of the signing page. It shows the PDF, leads through the fields, keeps what is entered and tells an embedding page what
 // happens. Signing works without it too.
-import { place, showAll } from "./fields.js";
-import { showPages } from "./pages.js";
-
 const main = document.querySelector("main");
 const data = main.dataset;
 
@@ -20,6 +17,7 @@ function tell(event, detail = {}) {
 // say shows a message at the bottom, and offers to try again.
 function say(text, again) {
 	const bar = document.querySelector("#bar");
+	if (!bar) return;
 	const button = bar.querySelector("#again");
 	bar.querySelector("p").textContent = text;
 	button.hidden = !again;
@@ -28,6 +26,19 @@ function say(text, again) {
 		again();
 	};
 }
+
+// fail says what went wrong, here and to the embedding page.
+function fail(text, again) {
+	say(text, again);
+	tell("error", { message: text });
+}
+
+// Without its other parts, this script leaves the page as it is without JavaScript.
+const parts = await Promise.all([import("./fields.js"), import("./pages.js")]).catch(() => null);
+const [{ place, setDrawing, showAll }, { showPages }] = parts ?? [{}, {}];
+
+// ask fails when there is no answer in so many seconds.
+const ask = (address, seconds, options) => fetch(address, { signal: AbortSignal.timeout(seconds * 1000), ...options });
 
 // shown is kept once the document is shown and the service knows it. Signing waits for that.
 let shown;
@@ -45,17 +56,26 @@ async function show() {
 	loading.hidden = false;
 	again.hidden = true;
 	text.textContent = "Loading the document …";
+	say("");
+	const late = new AbortController();
+	const { signal } = late;
+	const timer = setTimeout(() => late.abort(), 120_000); // the scripts that show it may hang too
 	try {
-		const content = fetch(`${data.path}/document.pdf`).then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.status))));
+		const content = fetch(`${data.path}/document.pdf`, { signal }).then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.status))));
 		const scroller = document.querySelector(".scroller");
 		scroller.tabIndex = 0;
-		const first = () => (main.dataset.shown = Math.round(performance.now()));
-		await showPages(scroller, { assets: data.assets, content, measured: place, shown: first });
+		const first = () => {
+			clearTimeout(timer);
+			main.dataset.shown = Math.round(performance.now());
+		};
+		const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+		await Promise.race([showPages(scroller, { assets: data.assets, content, measured: place, shown: first, signal }), aborted]);
 	} catch (error) {
+		late.abort();
 		text.textContent = "The document cannot be shown here. Try again, or open it as a PDF instead.";
 		again.hidden = false;
 		again.onclick = () => start(show);
-		open.onclick = () => start(() => fetch(open.href).then((answer) => (answer.ok ? note() : Promise.reject(error))));
+		open.onclick = () => start(() => ask(open.href, 120).then((answer) => (answer.ok ? note() : Promise.reject(error))));
 		tell("error", { message: "the document cannot be shown" });
 		throw error;
 	}
@@ -68,12 +88,13 @@ async function show() {
 async function note() {
 	if (data.state !== "ready") return;
 	try {
-		const answer = await fetch(`${data.path}/viewed`, { method: "POST", headers: { accept: "application/json" } });
+		const answer = await ask(`${data.path}/viewed`, 15, { method: "POST", headers: { accept: "application/json" } });
 		if (!answer.ok) throw new Error(answer.status);
 	} catch (error) {
-		say("That you have seen the document could not be noted, which signing needs.", () => start(note));
+		fail("That you have seen the document could not be noted, which signing needs.", () => start(note));
 		throw error;
 	}
+	say("");
 	tell("viewed");
 }
 
@@ -81,21 +102,21 @@ async function note() {
 async function send(form) {
 	const button = form.querySelector(":scope > button");
 	button.disabled = true;
+	say("One moment …");
 	try {
 		if (form.dataset.act === "signed") await shown;
 	} catch {
 		button.disabled = false;
-		return say("The document must have been shown before you can sign.", () => start(show));
+		return fail("The first page must have been shown before you can sign.", () => start(show));
 	}
 	try {
-		const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+		const answer = await ask(form.action, 120, { method: "POST", body: new URLSearchParams(new FormData(form)) });
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
-		if (page?.dataset.state !== "ready" && page?.dataset.path) return location.replace(`${data.path}?did=${form.dataset.act}`);
-		const problem = page?.querySelector("[role=alert]")?.textContent ?? "The service did not answer as it should.";
-		say(problem);
-		tell("error", { message: problem });
+		const otherEntries = answer.status === 409;
+		if (!otherEntries && page?.dataset.state !== "ready" && page?.dataset.path) return location.replace(`${data.path}?did=${form.dataset.act}`);
+		fail(page?.querySelector("[role=alert]")?.textContent ?? "The service did not answer as it should.");
 	} catch {
-		say("That could not be sent. Nothing is lost.", () => form.requestSubmit());
+		fail("That could not be sent. Nothing is lost.", () => form.requestSubmit());
 	}
 	button.disabled = false;
 }
@@ -104,29 +125,34 @@ async function send(form) {
 function keep() {
 	const key = `signforms ${data.path}`;
 	const inputs = [...document.querySelectorAll("form[data-act] [name]")];
+	const valueOf = { checkbox: (input) => input.checked, hidden: (input) => input.dataset.drawing };
 	try {
 		if (data.state !== "ready") return sessionStorage.removeItem(key);
 		const entered = JSON.parse(sessionStorage.getItem(key) ?? "{}");
 		for (const input of inputs) {
-			if (!(input.name in entered)) continue;
-			if (input.type === "checkbox") input.checked = entered[input.name];
-			else input.value ||= entered[input.name];
+			const value = entered[input.name];
+			if (!value) continue;
+			if (input.type === "checkbox") input.checked = value;
+			else if (input.type === "hidden") setDrawing(input, JSON.parse(value));
+			else input.value ||= value;
 		}
-		document.addEventListener("input", () => {
-			const now = inputs.map((input) => [input.name, input.type === "checkbox" ? input.checked : input.value]);
-			try {
-				sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(now)));
-			} catch {} // there is no room for it
-		});
-	} catch {} // the browser lets this page keep nothing
+	} catch {} // the browser lets this page keep nothing, which it says with the first entry
 	showAll();
+	document.addEventListener("input", () => {
+		try {
+			const now = inputs.map((input) => [input.name, valueOf[input.type]?.(input) ?? input.value]);
+			sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(now)));
+		} catch {
+			say("The browser has no room to keep what you enter. It is lost if you leave or reload this page.");
+		}
+	});
 }
 
 // refresh loads the page again when the document has changed.
 function refresh() {
 	setTimeout(async () => {
 		try {
-			const page = new DOMParser().parseFromString(await (await fetch(data.path)).text(), "text/html").querySelector("main");
+			const page = new DOMParser().parseFromString(await (await ask(data.path, 15)).text(), "text/html").querySelector("main");
 			if (page?.dataset.version && page.dataset.version !== data.version) {
 				return location.replace(data.path + (data.events.includes("finished") || data.state === "finishing" ? "?did=told" : ""));
 			}
@@ -138,15 +164,17 @@ function refresh() {
 tell("ready");
 for (const event of (data.events ?? "").split(" ")) if (event) tell(event);
 if (data.state === "error" || data.reason) tell("error", { message: data.reason || "this link cannot be used" });
-document.querySelector(".plain")?.remove();
-if (data.path) {
-	new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
+if (data.path) new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
+const bar = document.querySelector("#bar");
+if (bar) bar.hidden = false;
+if (!parts) {
+	bar?.querySelector("#next").remove();
+	fail("A part of this page could not be loaded. Reload the page.", () => location.reload());
+} else if (data.path) {
+	document.querySelector(".plain").remove();
 	keep();
 	start(show);
 	if (["waiting", "signed", "finishing"].includes(data.state)) refresh();
-}
-if (data.state === "ready") {
-	document.querySelector("#bar").hidden = false;
 	document.addEventListener("submit", (event) => {
 		if (!event.target.dataset.act) return;
 		event.preventDefault();
