@@ -221,7 +221,7 @@ func TestServiceThatHangs(t *testing.T) {
 		loses.Store("nothing")
 		browsertest.Eval[bool](p, `(() => {
 			window.own ??= [setTimeout, AbortSignal.timeout];
-			window.setTimeout = (f, ms) => own[0](f, ms > 60000 ? 200 : ms);
+			window.setTimeout = (f, ms) => own[0].call(window, f, ms > 60000 ? 200 : ms);
 			AbortSignal.timeout = () => own[1].call(AbortSignal, 200);
 			return true })()`)
 	}
