@@ -238,9 +238,9 @@ func lookPages(t *tally, a answer) {
 	}
 }
 
-// lookEmpty looks at lists without records. What is asked by an id, or by a status that is none, may be unknown or refused instead.
+// lookEmpty looks at lists without records. What is asked by an id or a status may be unknown or refused instead.
 func lookEmpty(t *tally, a answer) {
-	asked := a.in["documentId"] == "" && a.in["status"] != noSuchStatus && a.in["status"] != frozen
+	asked := a.in["documentId"] == "" && a.in["status"] == ""
 	blank := a.Status/100 == 2 && len(bytes.TrimSpace(a.Body)) == 0
 	if t.first.ok() && a.Operation == signforms.OpListDocuments && (blank || asked && a.missing()) {
 		t.see(a.id, false, ifThen(blank, "no body", a.short()))
