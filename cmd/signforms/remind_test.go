@@ -149,20 +149,64 @@ func TestRemindGoesOnAfterTheLimit(t *testing.T) {
 		s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
 	}
 	const all = "documents remind --all-pending --yes --max-wait 1s"
-	_, stderr, code := s.run(t, all)
+	stdout, stderr, code := s.run(t, all)
 	require.Equal(t, cli.ExitPartial, code, stderr)
 	require.Regexp(t, `signforms: send reminder: rate limited: the reminder budget is used up: wait, or allow more with --max-wait \(retry after 1[0-9m.s]+\); 3 not tried; the same command again goes on with the rest\n$`, stderr)
-	require.Equal(t, 5, s.reminded())
+	require.Equal(t, 5, strings.Count(stdout, "\treminded\t"), stdout)
 	_, stderr, code = s.run(t, all)
 	require.Equal(t, cli.ExitFailure, code, stderr)
 	require.Contains(t, stderr, "; 3 not tried; ")
 	s.Advance(time.Hour)
 	t.Setenv("SIGNFORMS_LIMIT_STORE", filepath.Join(t.TempDir(), "another.json"))
-	stdout, stderr, code := s.run(t, all)
+	stdout, stderr, code = s.run(t, all)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), stdout)
 	for what, n := range s.mailed("reminder") {
 		require.Equal(t, 1, n, what)
+	}
+}
+
+// A run over several windows of the limit reaches everybody: the oldest documents first, those that are made meanwhile after them, and
+// what failed last.
+func TestRemindReachesEverybody(t *testing.T) {
+	for name, field := range map[string]string{"by time": "x", "without times": "createdAt"} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, nil)
+			hidden := regexp.MustCompile(`"` + field + `":"[^"]*",?`)
+			altered(t, s, func(r *http.Request) bool { return r.Method == http.MethodGet }, func(body string) string { return hidden.ReplaceAllString(body, "") })
+			add := func(n int) (ids []string) {
+				for range n {
+					s.Advance(time.Minute)
+					ids = append(ids, s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}}))
+				}
+				return ids
+			}
+			want := []string{s.lease, s.sent, s.notice} // the last two were made at one time
+			if field == "createdAt" {
+				want = []string{s.sent, s.lease, s.notice}
+			}
+			want = append(want, add(4)...)
+			refused := add(6)
+			for _, id := range refused {
+				s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, DocumentID: id, Status: 409})
+			}
+			want = append(want, refused...)
+			var tried []string
+			for window := range 5 {
+				t.Setenv("SIGNFORMS_LIMIT_STORE", filepath.Join(t.TempDir(), "another.json"))
+				stdout, stderr, code := execute(t, "documents", "remind", "--all-pending", "--yes", "--max-wait", "1s")
+				require.NotEqual(t, cli.ExitOK, code, stderr)
+				for _, text := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
+					id, _, _ := strings.Cut(text, "\t")
+					tried = append(tried, id)
+				}
+				if window < 2 {
+					want = append(want, add(2)...)
+				}
+				s.Advance(time.Hour)
+			}
+			require.Equal(t, append(append(want, refused...), refused[:2]...), tried)
+		})
 	}
 }
 

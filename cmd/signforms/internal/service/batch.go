@@ -34,6 +34,8 @@ type batch struct {
 	columns []cli.Column[batchRecord]
 	// whole means that a run ends only when all items are done. Otherwise it ends when each item has been tried.
 	whole bool
+	// order arranges the items to do. Nil means that they stay as they are.
+	order func(todo []*item)
 	// takes returns how long it takes until n more items can be sent. Nil means that there is no limit.
 	takes func(n int) time.Duration
 	// maxWait is how long one item waits for the limit. Less than 0 means as long as it takes.

@@ -35,6 +35,9 @@ func (b *batch) sort() error {
 			b.held++
 		}
 	}
+	if b.order != nil {
+		b.order(b.todo)
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
@@ -15,6 +16,7 @@ type item struct {
 	who    string // hash of whom it is for, whatever is sent; empty where the key says it all
 	label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
 	record batchRecord
+	made   time.Time // when its document was made; zero where that is not known
 	// do makes the call and fills in the record from the answer. It returns the SDK's error.
 	do func(ctx context.Context, r *batchRecord) error
 
@@ -28,6 +30,14 @@ func (it *item) changed() bool {
 
 // open reports whether it is unknown if it was sent.
 func (it *item) open() bool { return it.prior != nil && it.prior.State.Open() }
+
+// triedAt returns when it was last tried, by the journal; zero for never.
+func (it *item) triedAt() time.Time {
+	if it.prior == nil {
+		return time.Time{}
+	}
+	return it.prior.At
+}
 
 func (it *item) entry(run string) journal.Entry {
 	return journal.Entry{Key: it.key, Who: it.who, Run: run, Item: it.label}

@@ -1,12 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,15 +36,24 @@ func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client
 	} else if err != nil {
 		return err
 	}
-	b.items = l.items
+	b.items, b.order = l.items, longestWaitingFirst
 	l.explain(cmd, b)
 	return nil
+}
+
+// longestWaitingFirst arranges documents that are in the order of their lists, which are newest first: those that were not tried, the
+// oldest first, then those that were tried longest ago. So the few that the limit allows are not the same each time.
+func longestWaitingFirst(todo []*item) {
+	slices.Reverse(todo)
+	slices.SortStableFunc(todo, func(a, b *item) int {
+		return cmp.Or(a.triedAt().Compare(b.triedAt()), a.made.Compare(b.made))
+	})
 }
 
 func (l *pendingList) readAll(ctx context.Context) error {
 	all := l.client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(l.c.status)})
 	err := each(l, "documents", all, func(d *signforms.Document) error {
-		if !l.add(d.Ref(), d.DocumentID, d.Status, batchRecord{DocumentID: d.DocumentID}) {
+		if !l.add(d.Ref(), d.DocumentID, d.Status, d.CreatedAt, batchRecord{DocumentID: d.DocumentID}) {
 			l.others[d.Status]++
 		}
 		return nil
@@ -54,17 +65,19 @@ func (l *pendingList) readAll(ctx context.Context) error {
 		made := l.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID})
 		return each(l, "documents made from template "+t.DocumentID, made, func(r *signforms.Respondent) error {
 			ref := signforms.TemplateDocument(t.DocumentID, r.RespondentDocumentID)
-			l.add(ref, r.RespondentDocumentID, r.Status, refRecord(t.DocumentID, r.RespondentDocumentID))
+			l.add(ref, r.RespondentDocumentID, r.Status, r.CreatedAt, refRecord(t.DocumentID, r.RespondentDocumentID))
 			return nil
 		})
 	})
 }
 
 // add adds a document that shows that it is pending. It reports false for one that shows another status.
-func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, r batchRecord) bool {
+func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, made time.Time, r batchRecord) bool {
 	switch {
 	case strings.EqualFold(string(status), l.c.status):
-		l.items = append(l.items, l.c.item(l.client, ref, id, r))
+		it := l.c.item(l.client, ref, id, r)
+		it.made = made
+		l.items = append(l.items, it)
 	case status == "":
 		l.noStatus = append(l.noStatus, id)
 	default:

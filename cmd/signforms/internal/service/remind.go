@@ -42,7 +42,8 @@ With --template the ids are those of documents made from that template (createdD
 With --all-pending it reminds the signers of every PDF document and every document made from a template that
 is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
 an interrupt, a crash or a restart, and when --max-wait is too short for the limit, the same command goes on
-with the rest. The run has ended when each document was tried; the next one starts over.
+with the rest: first what was not tried, the oldest document first, then what failed. The run has ended when
+each document was tried; the next one starts over.
 
 Each record is judged by the status that it shows, whatever list it is in. When a list may lack records, or an
 error ends it after some were found, nothing is sent and the exit code is 3, unless --allow-incomplete says
