@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,6 +32,20 @@ func TestInterruptedCommandsSaySo(t *testing.T) {
 		require.Equal(t, "signforms: interrupted\n", errs.String(), args)
 		require.Empty(t, out.String(), args)
 	}
+}
+
+// Two signals at once, as coreutils' timeout sends them, are one.
+func TestSignalsAtOnceAreOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stopped time.Time
+		secondEnds(ctx, func() { stopped = time.Now() })
+		began := time.Now()
+		cancel()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Equal(t, sameSignal, stopped.Sub(began))
+	})
 }
 
 // A service that does not filter is noticed by its records.

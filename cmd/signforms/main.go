@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,18 @@ func runProcess(onService service.Commands) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl+C ends the program at once
+	secondEnds(ctx, stop)
 	return run(ctx, onService, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// sameSignal is how long after the first signal others are taken for the same: timeout of coreutils signals the program and then its
+// process group.
+const sameSignal = time.Second
+
+// secondEnds calls stop when sameSignal has passed since ctx ended. From then on a second Ctrl+C ends the program at once.
+func secondEnds(ctx context.Context, stop func()) {
+	context.AfterFunc(ctx, func() {
+		time.Sleep(sameSignal)
+		stop()
+	})
 }
