@@ -484,3 +484,86 @@ func TestStandardInput(t *testing.T) {
 		require.Equal(t, 2, n, who)
 	}
 }
+
+// A run goes on until it is known whether each line was sent, those that are no longer in the file too.
+func TestUnknownLinesThatAreGone(t *testing.T) {
+	const says = "line 4 as it was at 2"
+	for name, edited := range map[string]string{
+		"removed":   strings.Replace(sixPeople, "P2,p2@example.com,12\n", "", 1),
+		"corrected": strings.Replace(sixPeople, "p2@", "paul@", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+			m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
+			_, stderr, code := m.send(t)
+			require.Equal(t, cli.ExitUnknown, code, stderr)
+			m.text = edited
+			_, stderr, code = m.send(t, "--unknown")
+			require.Equal(t, cli.ExitUnknown, code, stderr)
+			require.Contains(t, stderr, says)
+			for range 2 {
+				_, stderr, code = m.send(t)
+				require.Equal(t, cli.ExitUnknown, code, stderr)
+				require.Contains(t, stderr, says)
+				require.Contains(t, stderr, "is no longer there, and whether it was sent is unknown: --resolve all=done or --resolve all=again decides it\n")
+				require.Contains(t, stderr, "\nunknown: 1: "+says)
+				require.Contains(t, stderr, "signforms: 1 unknown\n")
+				require.NotContains(t, stderr, "ends here")
+			}
+			text := m.text
+			m.text = sixPeople
+			_, stderr, code = m.send(t)
+			require.Equal(t, cli.ExitUnknown, code, "the line is back: %s", stderr)
+			require.Equal(t, 1, m.mails()["p2@example.com"])
+			m.text = text
+			_, stderr, code = m.send(t, "--resolve", "all=done")
+			require.Equal(t, cli.ExitOK, code, stderr)
+			require.Contains(t, stderr, "that run ends here")
+			for who, n := range m.mails() {
+				require.Equal(t, 1, n, who)
+			}
+			_, stderr, code = m.send(t, "--dry-run")
+			require.Equal(t, cli.ExitOK, code)
+			require.NotContains(t, stderr, "has not ended", "the run has ended")
+		})
+	}
+}
+
+// What --resolve says of a line that is gone holds when it is back before the run ends.
+func TestResolvedLinesThatAreBack(t *testing.T) {
+	for what, mails := range map[string]int{"done": 1, "again": 2} {
+		m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Replace(sixPeople, "P5,p5@example.com,15\n", "", 1)}
+		m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUnknown, code, stderr)
+		m.text = strings.Replace(sixPeople, "P2,p2@example.com,12\n", "", 1)
+		m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Times: 1, Status: 409})
+		_, stderr, code = m.send(t, "--resolve", "all="+what)
+		require.Equal(t, cli.ExitFailure, code, stderr)
+		m.text = sixPeople
+		_, stderr, code = m.send(t)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		require.Equal(t, mails, m.mails()["p2@example.com"], what)
+		require.Equal(t, 1, m.mails()["p5@example.com"])
+	}
+}
+
+// A gateway that repeats an answer proves nothing: each send makes a document of its own.
+func TestAnswersOfAnotherLine(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Replace(sixPeople, "P3,p3@example.com,13\nP4,p4@example.com,14\nP5,p5@example.com,15\n", "", 1)}
+	first := ""
+	altered(t, m.testService, func(r *http.Request) bool { return r.Method == http.MethodPost }, func(body string) string {
+		if first == "" {
+			first = body
+		}
+		return first
+	})
+	stdout, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Regexp(t, `(?m)^line 2\tsent\tp0@example.com \(P0\)\t\w{24}\t`, stdout)
+	require.Regexp(t, `(?m)^line 3\tunknown\tp1@example.com \(P1\)\t\tthe answer named the document of line 2: outcome unknown: `, stdout)
+	require.Contains(t, stderr, "sent: 1\nunknown: 2: line 3 (p1@example.com), line 4 (p2@example.com)\n")
+	_, stderr, code = m.send(t, "--resolve", "3=again")
+	require.Equal(t, cli.ExitUnknown, code, "line 2 was sent by an earlier process: %s", stderr)
+	require.Equal(t, map[string]int{"p0@example.com": 1, "p1@example.com": 2, "p2@example.com": 1}, m.mails())
+}

@@ -47,6 +47,9 @@ type batch struct {
 	begin, ended func() error
 
 	resolved      func(*item) string // what --resolve says of an item: done, again or nothing
+	gone          []journal.Entry    // those of the run with an unknown outcome that belong to no item any more
+	goneResolved  string             // what --resolve says of them
+	goneHeld      int                // how many of them keep the run from ending
 	todo          []*item
 	done, held    int
 	again         int // items to do that were done
@@ -153,7 +156,7 @@ func (b *batch) explain(w io.Writer) {
 	if b.changed > 0 {
 		fmt.Fprintf(w, "what was %s with other contents is not %s again: say --resolve ITEM=done, or --resolve ITEM=again; changed=… for all of them\n", b.verb, b.verb)
 	}
-	if len(b.todo) == 0 && b.held+b.changed == 0 && b.done > 0 {
+	if len(b.todo) == 0 && b.held+b.changed+b.goneHeld == 0 && b.done > 0 {
 		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
 		return
 	}
@@ -182,19 +185,15 @@ func (b *batch) began() string {
 
 // explainGone says which entries with an unknown outcome belong to no item of the batch any more.
 func (b *batch) explainGone(w io.Writer) {
-	if b.journal == nil || b.journal.Run() == nil {
+	if b.goneResolved != "" {
 		return
 	}
-	here := map[string]bool{}
-	for _, it := range b.items {
-		here[it.who] = true
-	}
-	for _, e := range b.journal.Entries() {
-		if !here[e.Who] && e.Run == b.journal.Run().ID && e.State.Open() {
-			fmt.Fprintf(w, "%s as it was at %s is no longer there, and whether it was %s is unknown\n", e.Item, cli.Time(e.At), b.verb)
-		}
+	for _, e := range b.gone {
+		fmt.Fprintf(w, "%s is no longer there, and whether it was %s is unknown: --resolve all=done or --resolve all=again decides it\n", goneTitle(e), b.verb)
 	}
 }
+
+func goneTitle(e journal.Entry) string { return e.Item + " as it was at " + cli.Time(e.At) }
 
 // maxUnanswered is the number of calls in a row without a clear answer after which a batch stops. Each of them may leave an unknown outcome.
 const maxUnanswered = 3
@@ -232,6 +231,9 @@ func (b *batch) work(ctx context.Context, p *cli.Printer[batchRecord], stderr io
 // try makes the call of one item and notes its outcome.
 func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 	err := it.do(context.WithValue(ctx, itemKey{}, it), &it.record)
+	if err == nil {
+		err = b.notOfAnother(it)
+	}
 	b.err = err
 	if b.intents != nil && b.intents.failed != nil {
 		b.stopped = fmt.Errorf("%w: %w", errNoIntent, b.intents.failed)
@@ -258,6 +260,20 @@ func (b *batch) try(ctx context.Context, it *item, tell func(failed bool)) {
 		it.record.Message = inFlags(err).Error()
 	}
 	tell(err != nil)
+}
+
+// notOfAnother returns an error if the answer for an item named the document of another: each call makes one of its own.
+func (b *batch) notOfAnother(it *item) error {
+	if !b.whole || b.journal == nil || it.record.CreatedDocumentID == "" {
+		return nil
+	}
+	for _, e := range b.journal.Entries() {
+		if e.Key != it.key && e.ID == it.record.CreatedDocumentID {
+			it.record.CreatedDocumentID, it.record.Status = "", ""
+			return fmt.Errorf("the answer named the document of %s: %w", e.Item, signforms.ErrOutcomeUnknown)
+		}
+	}
+	return nil
 }
 
 // judge returns the state for the journal and the outcome to print. The outcome is empty for an item that was not tried because
@@ -313,6 +329,9 @@ func (b *batch) report(w io.Writer) {
 			changed = append(changed, it.title())
 		}
 	}
+	for _, e := range b.gone[:b.goneHeld] {
+		unknown = append(unknown, goneTitle(e))
+	}
 	for _, group := range []struct {
 		what  string
 		names []string
@@ -336,7 +355,7 @@ func (b *batch) verdict() error {
 		texts = append(texts, b.stopped.Error())
 	}
 	count(b.failed, "%d failed")
-	count(b.unknown+b.held, "%d unknown")
+	count(b.unknown+b.held+b.goneHeld, "%d unknown")
 	count(b.changed, "%d sent with other contents")
 	count(left, "%d not tried")
 	texts = append(texts, b.lacks...)
@@ -348,7 +367,7 @@ func (b *batch) verdict() error {
 	}
 	code := cli.ExitOK
 	switch {
-	case b.unknown+b.held > 0:
+	case b.unknown+b.held+b.goneHeld > 0:
 		code = cli.ExitUnknown
 	case b.failed+left > 0 && b.tried > b.failed, b.changed > 0:
 		code = cli.ExitPartial

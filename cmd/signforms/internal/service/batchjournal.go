@@ -38,6 +38,9 @@ func (b *batch) sort() error {
 	if b.order != nil {
 		b.order(b.todo)
 	}
+	if b.goneResolved == "" && !b.flags.newRun {
+		b.goneHeld = len(b.gone)
+	}
 	return nil
 }
 
@@ -46,14 +49,18 @@ func (b *batch) matchEntries() {
 	if b.journal == nil {
 		return
 	}
-	keys := map[string]bool{}
+	keys, here := map[string]bool{}, map[string]bool{}
 	for _, it := range b.items {
-		keys[it.key] = true
+		keys[it.key], here[it.who] = true, true
 	}
+	run := b.journal.Run()
 	others := map[string][]journal.Entry{}
 	for _, e := range b.journal.Entries() {
 		if e.Who != "" && !keys[e.Key] && e.State != journal.Failed {
 			others[e.Who] = append(others[e.Who], e)
+		}
+		if run != nil && e.Run == run.ID && e.State.Open() && !here[e.Who] {
+			b.gone = append(b.gone, e)
 		}
 	}
 	for _, it := range b.items {
@@ -92,6 +99,9 @@ func (b *batch) resolutions() (func(*item) string, error) {
 			return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", label)
 		}
 	}
+	if len(b.gone) > 0 {
+		b.goneResolved = said[resolveAll]
+	}
 	return func(it *item) string {
 		own := said[strings.TrimPrefix(it.label, "line ")]
 		switch {
@@ -104,8 +114,15 @@ func (b *batch) resolutions() (func(*item) string, error) {
 	}, nil
 }
 
-// settleResolved notes in the journal the items that --resolve says were done.
+// settleResolved notes in the journal the items that --resolve says were done, and what it says of those that are gone.
 func (b *batch) settleResolved() error {
+	for _, e := range b.gone {
+		if state := map[string]journal.State{"done": journal.Done, "again": journal.Failed}[b.goneResolved]; state != "" {
+			if err := b.journal.Settle(e.Key, state, ""); err != nil {
+				return err
+			}
+		}
+	}
 	for _, it := range b.items {
 		if b.resolved(it) != "done" {
 			continue
@@ -124,7 +141,7 @@ func (b *batch) settleResolved() error {
 
 // forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
 func (b *batch) forgetEnded() error {
-	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held+b.changed > 0 {
+	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held+b.changed+b.goneHeld > 0 {
 		return nil
 	}
 	here := map[string]bool{}

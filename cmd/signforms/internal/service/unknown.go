@@ -46,7 +46,8 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 			open = append(open, i)
 		}
 	}
-	if len(open) == 0 {
+	b.explainGone(cmd.ErrOrStderr())
+	if len(open)+len(b.gone) == 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no line has an unknown outcome")
 		return nil
 	}
@@ -55,7 +56,7 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 		return fmt.Errorf("cannot tell: %w", err)
 	}
 	p := cli.NewPrinter(cmd, cli.Output{JSON: c.json}, sentColumns, func(r batchRecord) any { return r }, 1)
-	decide, undecided := "", 0
+	decide, undecided := "", len(b.gone)
 	for _, i := range open {
 		it := b.items[i]
 		it.record.Item = it.label
