@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
@@ -60,7 +61,7 @@ func newDocumentsGet() *cobra.Command {
 func newDocumentsVoid() *cobra.Command {
 	var conn connection
 	var out cli.Output
-	var flags batchFlags
+	var flags batch.Flags
 	var templateID string
 	cmd := &cobra.Command{
 		Use:   "void ID...",
@@ -73,30 +74,30 @@ With --template the ids are those of documents made from that template (createdD
 			if err != nil {
 				return err
 			}
-			b := batch{verb: "voided", noun: "document", many: "documents", flags: flags, columns: batchColumns}
+			b := batch.Batch{Verb: "voided", Noun: "document", Many: "documents", Flags: flags}
 			for i, ref := range refs(templateID, args) {
-				b.items = append(b.items, &item{label: args[i], record: refRecord(templateID, args[i]), do: void(client, ref)})
+				b.Items = append(b.Items, &batch.Item{Label: args[i], Record: refRecord(templateID, args[i]), Do: void(client, ref)})
 			}
-			return b.run(cmd, out)
+			return b.Run(cmd.Context(), screen(cmd, out, batchColumns))
 		},
 	}
 	cmd.Flags().StringVar(&templateID, "template", "", "id of the template from which the documents were made")
-	flags.addFlags(cmd)
+	addBatchFlags(cmd, &flags)
 	out.AddFlags(cmd)
 	conn.addFlags(cmd)
 	return cmd
 }
 
-func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Context, *batchRecord) error {
-	return func(ctx context.Context, r *batchRecord) error {
+func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Context, *batch.Record) error {
+	return func(ctx context.Context, r *batch.Record) error {
 		res, err := client.Documents.Void(ctx, ref)
 		e, failed := errors.AsType[*signforms.Error](err)
 		switch {
 		case err == nil:
 			r.Status, r.Message = res.Status, res.Message
 		case failed && e.Attempts > 0 && errors.Is(err, signforms.ErrUnavailable):
-			return &verdict{inFlags(err).Error() + "; it may be void all the same: voiding it again does no harm", signforms.ErrUnavailable}
+			return &batch.Verdict{Text: inFlags(err).Error() + "; it may be void all the same: voiding it again does no harm", Cause: signforms.ErrUnavailable}
 		}
-		return err
+		return inFlags(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
@@ -20,7 +21,7 @@ import (
 type pendingList struct {
 	c          *remindCommand
 	client     *signforms.Client
-	items      []*item
+	items      []*batch.Item
 	others     map[signforms.DocumentStatus]int // in the list of pending documents, against its filter
 	noStatus   []string                         // ids
 	incomplete []string                         // which lists may lack records
@@ -29,31 +30,31 @@ type pendingList struct {
 
 // findPending collects the whole list before the first reminder, because the list changes while people sign. It says on stderr which
 // records it leaves out.
-func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client, b *batch) error {
+func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client, b *batch.Batch) error {
 	l := &pendingList{c: c, client: client, others: map[signforms.DocumentStatus]int{}}
 	if err := l.readAll(cmd.Context()); l.incompleteBy(err) {
 		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("%w; nothing was sent; --allow-incomplete reminds those that were found", err))
 	} else if err != nil {
 		return err
 	}
-	b.items, b.order = l.items, longestWaitingFirst
+	b.Items, b.Order = l.items, longestWaitingFirst
 	l.explain(cmd, b)
 	return nil
 }
 
 // longestWaitingFirst arranges documents that are in the order of their lists, which are newest first: those that were not tried, the
 // oldest first, then those that were tried longest ago. So the few that the limit allows are not the same each time.
-func longestWaitingFirst(todo []*item) {
+func longestWaitingFirst(todo []*batch.Item) {
 	slices.Reverse(todo)
-	slices.SortStableFunc(todo, func(a, b *item) int {
-		return cmp.Or(a.triedAt().Compare(b.triedAt()), a.made.Compare(b.made))
+	slices.SortStableFunc(todo, func(a, b *batch.Item) int {
+		return cmp.Or(a.TriedAt().Compare(b.TriedAt()), a.Made.Compare(b.Made))
 	})
 }
 
 func (l *pendingList) readAll(ctx context.Context) error {
 	all := l.client.Documents.All(ctx, signforms.DocumentListParams{Status: signforms.DocumentStatus(l.c.status)})
 	err := each(l, "documents", all, func(d *signforms.Document) error {
-		if !l.add(d.Ref(), d.DocumentID, d.Status, d.CreatedAt, batchRecord{DocumentID: d.DocumentID}) {
+		if !l.add(d.Ref(), d.DocumentID, d.Status, d.CreatedAt, batch.Record{DocumentID: d.DocumentID}) {
 			l.others[d.Status]++
 		}
 		return nil
@@ -72,11 +73,11 @@ func (l *pendingList) readAll(ctx context.Context) error {
 }
 
 // add adds a document that shows that it is pending. It reports false for one that shows another status.
-func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, made time.Time, r batchRecord) bool {
+func (l *pendingList) add(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, made time.Time, r batch.Record) bool {
 	switch {
 	case strings.EqualFold(string(status), l.c.status):
 		it := l.c.item(l.client, ref, id, r)
-		it.made = made
+		it.Made = made
 		l.items = append(l.items, it)
 	case status == "":
 		l.noStatus = append(l.noStatus, id)
@@ -109,17 +110,14 @@ func each[T any](l *pendingList, name string, all iter.Seq2[*T, error], use func
 	return nil
 }
 
-// maxNamed bounds how many items a message names.
-const maxNamed = 20
-
 // explain says which records are left out, and what the run may lack.
-func (l *pendingList) explain(cmd *cobra.Command, b *batch) {
+func (l *pendingList) explain(cmd *cobra.Command, b *batch.Batch) {
 	stderr := cmd.ErrOrStderr()
 	for _, text := range l.incomplete {
 		fmt.Fprintln(stderr, text)
 	}
 	if len(l.incomplete) > 0 {
-		b.lacks = append(b.lacks, "the list may lack documents")
+		b.Lacks = append(b.Lacks, "the list may lack documents")
 	}
 	var others []string
 	n := 0
@@ -137,15 +135,7 @@ func (l *pendingList) explain(cmd *cobra.Command, b *batch) {
 		if n == 1 {
 			text = "1 document shows no status and is not reminded"
 		}
-		fmt.Fprintf(stderr, "%s: %s\n", text, named(l.noStatus))
-		b.lacks = append(b.lacks, fmt.Sprintf("%d without a status", n))
+		fmt.Fprintf(stderr, "%s: %s\n", text, batch.Named(l.noStatus))
+		b.Lacks = append(b.Lacks, fmt.Sprintf("%d without a status", n))
 	}
-}
-
-// named joins names, of which it leaves out those beyond maxNamed.
-func named(names []string) string {
-	if more := len(names) - maxNamed; more > 0 {
-		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
 }

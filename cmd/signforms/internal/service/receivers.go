@@ -3,12 +3,12 @@ package service
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
@@ -22,7 +22,7 @@ func receiversFlag(receivers *[]signforms.Receiver, form bool) pflag.Value {
 		var receiver signforms.Receiver
 		for _, field := range fields {
 			name, value, _ := strings.Cut(field, "=")
-			if err := setReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
+			if err := batch.SetReceiver(&receiver, strings.TrimSpace(name), value); err != nil {
 				return err
 			}
 		}
@@ -32,27 +32,6 @@ func receiversFlag(receivers *[]signforms.Receiver, form bool) pflag.Value {
 		*receivers = append(*receivers, receiver)
 		return nil
 	})
-}
-
-// setReceiver sets a field of a receiver by its name in flags and CSV headers.
-func setReceiver(r *signforms.Receiver, name, value string) error {
-	switch name {
-	case "name":
-		r.Name = value
-	case "email":
-		r.Email = value
-	case "role":
-		r.RoleTitle = value
-	case "colour":
-		r.RoleColour = value
-	case "subject":
-		r.Subject = value
-	case "message":
-		r.Message = value
-	default:
-		return fmt.Errorf("%q is not one of name, email, role, colour, subject and message", name)
-	}
-	return nil
 }
 
 // variablesFlag are custom variables, each as name=value; the square brackets of the name may be left out.

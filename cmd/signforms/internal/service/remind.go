@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
@@ -17,7 +18,7 @@ import (
 type remindCommand struct {
 	conn       connection
 	out        cli.Output
-	flags      batchFlags
+	flags      batch.Flags
 	templateID string
 	allPending bool
 	status     string
@@ -65,8 +66,8 @@ that those that were found do.`,
 	f.StringVar(&c.limitStore, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
 	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it takes)")
 	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
-	c.flags.addFlags(cmd)
-	c.flags.addJournalFlags(cmd, "with --all-pending, a file of this user for the service and the workspace")
+	addBatchFlags(cmd, &c.flags)
+	addJournalFlags(cmd, &c.flags, "with --all-pending, a file of this user for the service and the workspace")
 	c.out.AddFlags(cmd)
 	c.conn.addFlags(cmd)
 	cli.Alternatives(cmd, false, "all-pending", "template")
@@ -77,7 +78,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.conn.resolve(); err != nil {
 		return err
 	}
-	if !c.allPending && (c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 || c.incomplete) {
+	if !c.allPending && (c.flags.Journal != "" || c.flags.NewRun || len(c.flags.Resolve) > 0 || c.incomplete) {
 		return cli.UsageError("--journal, --new-run, --resolve and --allow-incomplete go with --all-pending")
 	}
 	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
@@ -86,7 +87,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	defer closeStore()
 	measured := &measuredStore{LimitStore: store}
-	b := &batch{verb: "reminded", noun: "document", many: "documents", flags: c.flags, columns: batchColumns, lookFor: lookForReminder, maxWait: c.maxWait}
+	b := &batch.Batch{Verb: "reminded", Noun: "document", Many: "documents", Flags: c.flags, LookFor: lookForReminder, MaxWait: c.maxWait}
 	options := signforms.Options{LimitStore: measured, ReminderMaxWait: c.maxWait}
 	if c.allPending {
 		closeJournal, err := c.openJournal(b, &options)
@@ -99,7 +100,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	b.takes = func(n int) time.Duration {
+	b.Takes = func(n int) time.Duration {
 		d, err := measured.takes(cmd.Context(), client, n)
 		if err != nil { // the reminder will report the same error
 			return 0
@@ -110,25 +111,25 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 		err = c.findPending(cmd, client, b)
 	} else {
 		for i, ref := range refs(c.templateID, args) {
-			b.items = append(b.items, c.item(client, ref, args[i], refRecord(c.templateID, args[i])))
+			b.Items = append(b.Items, c.item(client, ref, args[i], refRecord(c.templateID, args[i])))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return b.run(cmd, c.out)
+	return b.Run(cmd.Context(), screen(cmd, c.out, batchColumns))
 }
 
 // openJournal opens the journal and has it record the client's requests.
-func (c *remindCommand) openJournal(b *batch, o *signforms.Options) (closeJournal func() error, err error) {
-	path := c.flags.journal
+func (c *remindCommand) openJournal(b *batch.Batch, o *signforms.Options) (closeJournal func() error, err error) {
+	path := c.flags.Journal
 	run := journal.Key(append([]string{"remind", c.conn.keyHash()}, c.conn.service()...)...)
 	if path == "" {
 		if path, err = stateFile("remind-" + run + ".journal"); err != nil {
 			return nil, err
 		}
 	}
-	if closeJournal, err = b.openJournal(path, run, o); err == nil && b.journal != nil && b.journal.Run() != nil {
+	if closeJournal, err = b.OpenJournal(path, run, o); err == nil && b.OfMailing() {
 		return nil, errors.Join(fmt.Errorf("journal %s: is of a run of send --csv: name another one", path), closeJournal())
 	}
 	return closeJournal, err
@@ -138,13 +139,13 @@ func lookForReminder(at time.Time) string {
 	return fmt.Sprintf("ask a signer whether a reminder came about %s", cli.Time(at))
 }
 
-func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef, label string, r batchRecord) *item {
+func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef, label string, r batch.Record) *batch.Item {
 	key := journal.Key(append([]string{"remind", ref.String()}, c.conn.service()...)...)
-	return &item{key: key, label: label, record: r, do: func(ctx context.Context, r *batchRecord) error {
+	return &batch.Item{Key: key, Label: label, Record: r, Do: func(ctx context.Context, r *batch.Record) error {
 		res, err := client.Documents.Remind(ctx, ref)
 		if err == nil {
 			r.Status, r.Message, r.RemindersSent = res.Status, res.Message, res.RemindersSent
 		}
-		return err
+		return inFlags(err)
 	}}
 }

@@ -3,12 +3,12 @@ package service
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
@@ -16,7 +16,7 @@ import (
 type sendCommand struct {
 	conn      connection
 	json      bool
-	flags     batchFlags
+	flags     batch.Flags
 	form      bool
 	id        string // of the template or form
 	receivers []signforms.Receiver
@@ -58,7 +58,7 @@ When the answer is lost it ends with exit code 4: the document may have been sen
 		RunE: c.run,
 	}
 	cmd.Flags().StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
-	cmd.Flags().BoolVar(&c.flags.unknown, "unknown", false, "send nothing: look in the template's documents for the lines of --csv whose outcome is unknown, by their addresses")
+	cmd.Flags().BoolVar(&c.flags.Unknown, "unknown", false, "send nothing: look in the template's documents for the lines of --csv whose outcome is unknown, by their addresses")
 	cmd.Flags().StringVar(&c.role, "role", "", "title of the role of every line of --csv")
 	c.addFlags(cmd)
 	return cmd
@@ -92,8 +92,8 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
 	f.Var(variablesFlag(&c.variables), "variable", "value of a custom variable, as `name=value`; may be repeated")
 	f.BoolVar(&c.json, "json", false, "print one JSON record a line")
-	c.flags.addFlags(cmd)
-	c.flags.addJournalFlags(cmd, "with --csv, FILE.journal")
+	addBatchFlags(cmd, &c.flags)
+	addJournalFlags(cmd, &c.flags, "with --csv, FILE.journal")
 	c.conn.addFlags(cmd)
 	cli.Alternatives(cmd, true, "to", "csv")
 }
@@ -109,13 +109,13 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 			return cli.UsageError("--pdf: %w", err)
 		}
 	}
-	if c.flags.unknown && (c.flags.newRun || c.flags.dryRun || len(c.flags.resolve) > 0) {
+	if c.flags.Unknown && (c.flags.NewRun || c.flags.DryRun || len(c.flags.Resolve) > 0) {
 		return cli.UsageError("--unknown only looks: leave out --new-run, --resolve and --dry-run")
 	}
 	if c.csvFile != "" {
 		return c.runCSV(cmd)
 	}
-	if c.flags.journal != "" || c.flags.newRun || len(c.flags.resolve) > 0 || c.repeat || c.flags.unknown {
+	if c.flags.Journal != "" || c.flags.NewRun || len(c.flags.Resolve) > 0 || c.repeat || c.flags.Unknown {
 		return cli.UsageError("--journal, --new-run, --resolve, --repeat-addresses and --unknown go with --csv")
 	}
 	return c.runOnce(cmd)
@@ -123,15 +123,15 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 
 // runOnce sends to the receivers of --to, together.
 func (c *sendCommand) runOnce(cmd *cobra.Command) error {
-	m := mailing{c.receivers, c.mail, c.variables}
+	m := batch.Mailing{Receivers: c.receivers, Mail: c.mail, Variables: c.variables}
 	if err := c.check(m); err != nil {
 		return err
 	}
-	if c.flags.dryRun {
-		fmt.Fprintf(cmd.ErrOrStderr(), "1 %s would be sent to %s\n", c.makes(), cli.Plain(recipientsText(recipients(m))))
+	if c.flags.DryRun {
+		fmt.Fprintf(cmd.ErrOrStderr(), "1 %s would be sent to %s\n", c.makes(), cli.Plain(recipientsText(batch.Recipients(m))))
 		return nil
 	}
-	if len(m.Receivers) > 1 && !c.flags.yes {
+	if len(m.Receivers) > 1 && !c.flags.Yes {
 		if err := cli.Confirm(cmd, fmt.Sprintf("%d receivers will get mail.", len(m.Receivers))); err != nil {
 			return err
 		}
@@ -158,11 +158,11 @@ var formSendColumns = []cli.Column[*signforms.FormSendResult]{
 	{Name: "message", Value: func(r *signforms.FormSendResult) string { return r.Message }},
 }
 
-func (c *sendCommand) templateParams(m mailing) signforms.TemplateSendParams {
+func (c *sendCommand) templateParams(m batch.Mailing) signforms.TemplateSendParams {
 	return signforms.TemplateSendParams{TemplateID: c.id, Receivers: m.Receivers, Mail: m.Mail, Variables: m.Variables, PDF: c.pdf}
 }
 
-func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {
+func (c *sendCommand) formParams(m batch.Mailing) signforms.FormSendParams {
 	return signforms.FormSendParams{FormID: c.id, Receivers: m.Receivers, Mail: m.Mail, Variables: m.Variables}
 }
 
@@ -175,13 +175,10 @@ func (c *sendCommand) makes() string {
 }
 
 // check returns what is wrong with a send, as far as that is known without sending it.
-func (c *sendCommand) check(m mailing) error {
+func (c *sendCommand) check(m batch.Mailing) error {
 	for _, r := range m.Receivers {
-		if severalAddresses(r.Email) {
-			return cli.UsageError("%q is more than one address: each receiver has one", r.Email)
-		}
-		if strings.Contains(r.Email, "@") && !bareAddress(r.Email) {
-			return cli.UsageError("%q is not a mail address alone, such as ann@example.com", r.Email)
+		if err := batch.CheckAddress(r.Email); err != nil {
+			return err
 		}
 	}
 	if c.form {
@@ -190,20 +187,20 @@ func (c *sendCommand) check(m mailing) error {
 	return c.templateParams(m).Validate()
 }
 
-func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Context, *batchRecord) error {
-	return func(ctx context.Context, r *batchRecord) error {
+func (c *sendCommand) send(client *signforms.Client, m batch.Mailing) func(context.Context, *batch.Record) error {
+	return func(ctx context.Context, r *batch.Record) error {
 		if c.form {
 			res, err := client.Forms.Send(ctx, c.formParams(m))
 			if err == nil {
 				r.Message = res.Message
 			}
-			return err
+			return inFlags(err)
 		}
 		res, err := client.Templates.Send(ctx, c.templateParams(m))
 		if err == nil {
 			r.TemplateID, r.CreatedDocumentID, r.Status, r.Message = res.TemplateID, res.CreatedDocumentID, res.CreatedDocumentStatus, res.Message
 		}
-		return err
+		return inFlags(err)
 	}
 }
 

@@ -1,42 +1,39 @@
 package service
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/mail"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
 // runCSV sends to each line of a file or of standard input.
 func (c *sendCommand) runCSV(cmd *cobra.Command) error {
-	items, lines, err := c.readItems(cmd)
+	file, err := c.readFile(cmd)
 	if err != nil {
 		return err
 	}
-	b := &batch{verb: "sent", noun: "line", many: "lines", flags: c.flags, columns: sentColumns, whole: true, lookFor: c.lookFor, items: items}
-	if c.form {
-		b.columns = formSentColumns
+	items, err := file.Items(c.target(), c.repeat)
+	if err != nil {
+		return err
 	}
+	b := &batch.Batch{Verb: "sent", Noun: "line", Many: "lines", Flags: c.flags, Whole: true, LookFor: c.lookFor, Items: items}
 	path, err := c.journalPath(items)
-	if err == nil && !c.form && !c.flags.unknown {
-		err = c.checkRoles(cmd, lines)
+	if err == nil && !c.form && !c.flags.Unknown {
+		err = c.checkRoles(cmd, file)
 	}
 	if err != nil {
 		return err
 	}
 	var options signforms.Options
-	closeJournal, err := b.openJournal(path, "", &options)
+	closeJournal, err := b.OpenJournal(path, "", &options)
 	if err != nil {
 		return err
 	}
@@ -45,176 +42,90 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for i, l := range lines {
-		items[i].do = c.send(client, l.mailing)
+	for i, l := range file.Lines {
+		items[i].Do = c.send(client, l.Mailing)
 	}
-	r := newCSVRun(c, b, path, cmd.ErrOrStderr())
-	if err := r.check(); err != nil {
+	notes, _ := stateFile("sends") // without a folder nothing is noted, which the run says
+	if err := b.GoOn(file.Name, path, c.settings(), journal.Notes(notes), cmd.ErrOrStderr()); err != nil {
 		return err
 	}
-	if c.flags.unknown {
-		return c.lookUp(cmd, client, b, lines)
+	columns := sentColumns
+	if c.form {
+		columns = formSentColumns
 	}
-	b.begin, b.ended = r.begin, r.ended
-	return b.run(cmd, cli.Output{JSON: c.json})
+	s := screen(cmd, cli.Output{JSON: c.json}, columns)
+	if c.flags.Unknown {
+		return b.LookUp(client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}), s)
+	}
+	return b.Run(cmd.Context(), s)
 }
 
-// csvName returns the name of what --csv reads.
-func (c *sendCommand) csvName() string {
-	if c.csvFile == "-" {
-		return "standard input"
-	}
-	return c.csvFile
-}
+// maxPeople bounds a CSV file of receivers, in bytes.
+const maxPeople = 64 << 20
 
-func (c *sendCommand) readItems(cmd *cobra.Command) ([]*item, []person, error) {
-	var text []byte
-	var err error
+func (c *sendCommand) readFile(cmd *cobra.Command) (*batch.File, error) {
+	name, read := c.csvFile, func() ([]byte, error) { return cli.ReadFile(c.csvFile, maxPeople) }
 	if c.csvFile == "-" {
-		text, err = cli.ReadAll(cmd.InOrStdin(), c.csvName(), maxPeople)
-	} else {
-		text, err = cli.ReadFile(c.csvFile, maxPeople)
+		name = "standard input"
+		read = func() ([]byte, error) { return cli.ReadAll(cmd.InOrStdin(), name, maxPeople) }
 	}
+	text, err := read()
 	if err != nil {
-		return nil, nil, cli.UsageError("--csv: %w", err)
+		return nil, cli.UsageError("--csv: %w", err)
 	}
-	lines, err := readPeople(text, c.form, mailing{Mail: c.mail, Variables: c.variables}, c.role)
+	file, err := batch.ReadFile(name, text, c.form, batch.Mailing{Mail: c.mail, Variables: c.variables}, c.role)
 	if err != nil {
-		return nil, nil, cli.UsageError("%s: %w", c.csvName(), err)
+		return nil, err
 	}
-	if err := c.checkLines(lines); err != nil {
-		return nil, nil, err
-	}
-	items, err := c.items(lines)
-	return items, lines, err
+	return file, file.Check(func(m batch.Mailing) error {
+		if err := c.check(m); err != nil {
+			return errors.New(wrongInputs(err))
+		}
+		return nil
+	})
 }
 
 // journalPath returns the path of the journal. That of standard input, which has no name, is named after the people in it.
-func (c *sendCommand) journalPath(items []*item) (string, error) {
+func (c *sendCommand) journalPath(items []*batch.Item) (string, error) {
 	switch {
-	case c.flags.journal != "":
-		return c.flags.journal, nil
+	case c.flags.Journal != "":
+		return c.flags.Journal, nil
 	case c.csvFile != "-":
 		return c.csvFile + ".journal", nil
 	}
-	who := whoOf(items)
-	slices.Sort(who)
-	return stateFile("send-" + journal.Key(who...) + ".journal")
+	return stateFile("send-" + batch.KeyOf(items) + ".journal")
 }
 
-func whoOf(items []*item) []string {
-	who := make([]string, len(items))
-	for i, it := range items {
-		who[i] = it.who
-	}
-	return who
+func (c *sendCommand) target() batch.Target {
+	return batch.Target{Service: c.conn.service(), Kind: c.kind(), ID: c.id, PDF: c.pdf}
 }
 
-// maxWrongLines bounds how many wrong lines are named.
-const maxWrongLines = 10
-
-func (c *sendCommand) checkLines(lines []person) error {
-	var wrong []string
-	for _, l := range lines {
-		if err := c.check(l.mailing); err != nil {
-			wrong = append(wrong, fmt.Sprintf("line %d: %s", l.line, wrongInputs(err)))
-		}
+func (c *sendCommand) kind() string {
+	if c.form {
+		return "form"
 	}
-	return c.refuse(wrong, "")
+	return "template"
 }
 
-// refuse returns an error that names what is wrong with the file, if something is, and what to do about it.
-func (c *sendCommand) refuse(wrong []string, advice string) error {
-	if len(wrong) == 0 {
-		return nil
+// settings are what all lines of a run share.
+func (c *sendCommand) settings() map[string]string {
+	all := map[string]string{"address": cli.ShownURL(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
+		"--subject": c.mail.Subject, "--message": c.mail.Message, "--role": c.role}
+	if hash := c.conn.keyHash(); hash != "" {
+		all["API key, as no workspace is named"] = "the key with the hash " + hash
 	}
-	if len(wrong) > maxWrongLines {
-		wrong = append(wrong[:maxWrongLines:maxWrongLines], fmt.Sprintf("and %d more", len(wrong)-maxWrongLines))
+	if len(c.pdf) > 0 {
+		all["--pdf"] = "the file with the SHA-256 " + c.target().PDFSum()[:16]
 	}
-	return cli.UsageError("%s: nothing was sent:\n  %s%s", c.csvName(), strings.Join(wrong, "\n  "), advice)
-}
-
-// severalAddresses reports whether a text has more than one mail address.
-func severalAddresses(text string) bool {
-	if strings.Count(text, "@") < 2 {
-		return false
+	for _, v := range c.variables {
+		all["--variable "+v.Name] = v.Value
 	}
-	_, err := mail.ParseAddress(text) // one may have a further @ in quotes
-	return err != nil
-}
-
-// bareAddress reports whether a text is a mail address and nothing else: no name, no bracket, no character that cannot be seen, and
-// no apostrophe before it, by which spreadsheets mark text. Some providers have dots anywhere before the @, which is against RFC 5322.
-func bareAddress(text string) bool {
-	at := max(0, strings.LastIndexByte(text, '@'))
-	a, err := mail.ParseAddress(strings.ReplaceAll(text[:at], ".", "_") + text[at:])
-	hidden := func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
-	return err == nil && a.Name == "" && !strings.HasPrefix(text, "'") && !strings.HasSuffix(text, ">") && !strings.ContainsFunc(text, hidden)
-}
-
-// addresses returns the addresses of the receivers in one spelling and order.
-func addresses(m mailing) []string {
-	var all []string
-	for _, r := range m.Receivers {
-		all = append(all, address(r.Email))
-	}
-	slices.Sort(all)
 	return all
-}
-
-// address returns an address in one spelling, without a name.
-func address(text string) string {
-	if a, err := mail.ParseAddress(text); err == nil {
-		text = a.Address
-	}
-	return strings.ToLower(text)
-}
-
-// content returns what is sent to a line, whatever the order of the columns.
-func content(m mailing) (string, error) {
-	m.Receivers, m.Variables = slices.Clone(m.Receivers), slices.Clone(m.Variables)
-	for i := range m.Receivers {
-		m.Receivers[i].Email = address(m.Receivers[i].Email)
-	}
-	slices.SortFunc(m.Receivers, func(a, b signforms.Receiver) int {
-		return cmp.Or(cmp.Compare(a.RoleTitle, b.RoleTitle), cmp.Compare(a.Email, b.Email), cmp.Compare(a.Name, b.Name))
-	})
-	slices.SortFunc(m.Variables, func(a, b signforms.CustomVariable) int { return cmp.Compare(a.Name, b.Name) })
-	text, err := json.Marshal(m)
-	return string(text), err
-}
-
-// items makes an item from each line. It refuses two equal lines, which the journal could not tell apart, and without
-// --repeat-addresses two lines for the same addresses: both are most likely a mistake.
-func (c *sendCommand) items(lines []person) (items []*item, err error) {
-	first, firstFor := map[string]int{}, map[string]int{}
-	var repeated []string
-	for _, l := range lines {
-		text, err := content(l.mailing)
-		if err != nil {
-			return nil, err
-		}
-		to := addresses(l.mailing)
-		it := &item{label: fmt.Sprintf("line %d", l.line), record: batchRecord{To: recipients(l.mailing)}}
-		it.key = journal.Key(append(c.target(), c.pdfSum(), text)...)
-		it.who = journal.Key(append(c.target(), to...)...)
-		if earlier := first[it.key]; earlier > 0 {
-			return nil, cli.UsageError("%s: lines %d and %d are the same: remove one", c.csvName(), earlier, l.line)
-		}
-		if earlier := firstFor[it.who]; earlier == 0 {
-			firstFor[it.who] = l.line
-		} else if !c.repeat {
-			repeated = append(repeated, fmt.Sprintf("lines %d and %d: %s", earlier, l.line, strings.Join(to, ", ")))
-		}
-		first[it.key] = l.line
-		items = append(items, it)
-	}
-	return items, c.refuse(repeated, "\nThese have the same addresses: remove one of each, or say --repeat-addresses to send to both.")
 }
 
 // checkRoles refuses a file with roles that the template does not have. Where the service does not show the template's roles, it says
 // so: then the service refuses what is wrong, line by line.
-func (c *sendCommand) checkRoles(cmd *cobra.Command, lines []person) error {
+func (c *sendCommand) checkRoles(cmd *cobra.Command, file *batch.File) error {
 	client, err := c.conn.client(signforms.Options{})
 	if err != nil {
 		return err
@@ -236,22 +147,5 @@ func (c *sendCommand) checkRoles(cmd *cobra.Command, lines []person) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "cannot tell whether the roles are right: %s\n", inFlags(err))
 		return nil
 	}
-	return c.compareRoles(lines, titles)
-}
-
-// compareRoles refuses roles other than these.
-func (c *sendCommand) compareRoles(lines []person, titles []string) error {
-	wrong := map[string][]string{}
-	for _, l := range lines {
-		for _, r := range l.Receivers {
-			if !slices.Contains(titles, r.RoleTitle) {
-				wrong[r.RoleTitle] = append(wrong[r.RoleTitle], fmt.Sprintf("line %d", l.line))
-			}
-		}
-	}
-	var texts []string
-	for _, role := range slices.Sorted(maps.Keys(wrong)) {
-		texts = append(texts, fmt.Sprintf("%q is not a role of the template: %s", role, named(wrong[role])))
-	}
-	return c.refuse(texts, fmt.Sprintf("\nIts roles are %s.", cli.Plain(strings.Join(titles, ", "))))
+	return file.CheckRoles(titles)
 }

@@ -1,4 +1,4 @@
-package service
+package batch
 
 import (
 	"bytes"
@@ -11,23 +11,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// mailing is one send: the values of the flags, or of a line of a CSV file.
-type mailing struct {
+// Mailing is one send: the values of the flags, or of a line of a CSV file.
+type Mailing struct {
 	Receivers []signforms.Receiver       `json:"receivers"`
 	Mail      signforms.Mail             `json:"mail"`
 	Variables []signforms.CustomVariable `json:"variables"`
 }
 
-// person is a line of a CSV file: what is sent, and to whom.
-type person struct {
-	mailing
+// Line is a line of a CSV file: what is sent, and to whom.
+type Line struct {
+	Mailing
 	line int
 }
-
-// maxPeople bounds a CSV file of receivers, in bytes.
-const maxPeople = 64 << 20
 
 // place says what a column of the file holds: a field of the receiver with a role, or a variable.
 type place struct {
@@ -36,8 +34,17 @@ type place struct {
 	variable string
 }
 
-// readPeople reads CSV with a header. It adds to each line the mail and the variables of all, and the default role.
-func readPeople(text []byte, form bool, all mailing, role string) ([]person, error) {
+// ReadFile reads CSV with a header. It adds to each line the mail and the variables of all, and the default role. The lines of a form
+// have no roles. The name is for people.
+func ReadFile(name string, text []byte, form bool, all Mailing, role string) (*File, error) {
+	lines, err := readLines(text, form, all, role)
+	if err != nil {
+		return nil, cli.UsageError("%s: %w", name, err)
+	}
+	return &File{name, lines}, nil
+}
+
+func readLines(text []byte, form bool, all Mailing, role string) ([]Line, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, errors.New("is not in UTF-8: save it as CSV UTF-8")
@@ -59,7 +66,7 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 	if err != nil {
 		return nil, err
 	}
-	var people []person
+	var lines []Line
 	for {
 		cells, err := r.Read()
 		if err == io.EOF {
@@ -72,15 +79,15 @@ func readPeople(text []byte, form bool, all mailing, role string) ([]person, err
 			continue
 		}
 		line, _ := r.FieldPos(0)
-		people = append(people, person{readLine(cells, places, all, role), line})
+		lines = append(lines, Line{readLine(cells, places, all, role), line})
 	}
-	if len(people) == 0 {
+	if len(lines) == 0 {
 		return nil, errors.New("has no line below its header")
 	}
 	if !form && role == "" && !slices.ContainsFunc(places, func(p place) bool { return p.role != "" || p.field == "role" }) {
 		return nil, errors.New("has no column role: add one, or say --role for all lines")
 	}
-	return people, nil
+	return lines, nil
 }
 
 // separator returns what separates the cells. It removes a first line such as sep=; by which a file says so to a spreadsheet, but not
@@ -127,14 +134,14 @@ func readColumn(name string) (place, error) {
 	if p.field == "e-mail" {
 		p.field = "email"
 	}
-	if err := setReceiver(&signforms.Receiver{}, p.field, ""); err != nil || p.role != "" && p.field == "role" {
+	if err := SetReceiver(&signforms.Receiver{}, p.field, ""); err != nil || p.role != "" && p.field == "role" {
 		return place{}, fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", name)
 	}
 	return p, nil
 }
 
-func readLine(cells []string, places []place, all mailing, role string) mailing {
-	m := mailing{Mail: all.Mail, Variables: slices.Clone(all.Variables)}
+func readLine(cells []string, places []place, all Mailing, role string) Mailing {
+	m := Mailing{Mail: all.Mail, Variables: slices.Clone(all.Variables)}
 	var roles []string
 	receivers := map[string]*signforms.Receiver{}
 	for i, p := range places {
@@ -152,7 +159,7 @@ func readLine(cells []string, places []place, all mailing, role string) mailing 
 			roles = append(roles, p.role)
 		}
 		if p.field != "role" || cells[i] != "" {
-			setReceiver(r, p.field, strings.TrimSpace(cells[i])) // the header was checked
+			SetReceiver(r, p.field, strings.TrimSpace(cells[i])) // the header was checked
 		}
 	}
 	for _, name := range roles {
@@ -164,7 +171,7 @@ func readLine(cells []string, places []place, all mailing, role string) mailing 
 }
 
 // setVariable sets a variable of the line. It overrides the value for all lines.
-func (m *mailing) setVariable(name, value string) {
+func (m *Mailing) setVariable(name, value string) {
 	for i, v := range m.Variables {
 		if v.Name == name {
 			m.Variables[i].Value = value
@@ -172,4 +179,25 @@ func (m *mailing) setVariable(name, value string) {
 		}
 	}
 	m.Variables = append(m.Variables, signforms.CustomVariable{Name: name, Value: value})
+}
+
+// SetReceiver sets a field of a receiver by its name in flags and CSV headers.
+func SetReceiver(r *signforms.Receiver, name, value string) error {
+	switch name {
+	case "name":
+		r.Name = value
+	case "email":
+		r.Email = value
+	case "role":
+		r.RoleTitle = value
+	case "colour":
+		r.RoleColour = value
+	case "subject":
+		r.Subject = value
+	case "message":
+		r.Message = value
+	default:
+		return fmt.Errorf("%q is not one of name, email, role, colour, subject and message", name)
+	}
+	return nil
 }

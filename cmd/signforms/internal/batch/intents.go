@@ -1,4 +1,4 @@
-package service
+package batch
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type intents struct {
 }
 
 func (t *intents) RoundTrip(req *http.Request) (*http.Response, error) {
-	if it, ok := req.Context().Value(itemKey{}).(*item); ok {
+	if it, ok := req.Context().Value(itemKey{}).(*Item); ok {
 		if err := t.journal.Intend(it.entry(t.run)); err != nil {
 			t.failed = err
 			return nil, errors.Join(errNoIntent, err)

@@ -1,11 +1,11 @@
-package service
+package batch
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -22,15 +22,17 @@ func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
-	conn := connection{baseURL: s.URL, apiKey: s.APIKey, workspace: s.WorkspaceID, attemptTimeout: time.Second, maxAttempts: 4}
-	b := &batch{journal: j, intents: &intents{journal: j, next: http.DefaultTransport}, todo: []*item{{key: "a"}, {key: "b"}}}
-	client, err := conn.client(signforms.Options{HTTPClient: &http.Client{Transport: b.intents}})
+	b := &Batch{journal: j, intents: &intents{journal: j, next: http.DefaultTransport}, todo: []*Item{{Key: "a"}, {Key: "b"}}}
+	client, err := signforms.New(s.URL, s.APIKey, &signforms.Options{WorkspaceID: s.WorkspaceID, HTTPClient: &http.Client{Transport: b.intents}})
 	require.NoError(t, err)
 	for _, it := range b.todo {
-		it.do = (&sendCommand{form: true, id: survey}).send(client, mailing{Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+		it.Do = func(ctx context.Context, _ *Record) error {
+			_, err := client.Forms.Send(ctx, signforms.FormSendParams{FormID: survey, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+			return err
+		}
 	}
-	p := cli.NewPrinter(&cobra.Command{}, cli.Output{JSON: true}, batchColumns, func(r batchRecord) any { return r }, 1)
-	b.work(t.Context(), p, io.Discard)
+	p := cli.NewPrinter(&cobra.Command{}, cli.Output{JSON: true}, nil, func(r Record) any { return r }, 1)
+	b.work(t.Context(), Screen{Printer: p, Stderr: io.Discard})
 	require.ErrorIs(t, b.verdict(), errNoIntent)
 	require.Equal(t, cli.ExitFailure, cli.ExitCode(b.verdict()))
 	require.Empty(t, s.Requests())
@@ -40,14 +42,14 @@ func TestJournalThatCannotBeWrittenSendsNothing(t *testing.T) {
 func TestContentHasNoOrder(t *testing.T) {
 	variables := []signforms.CustomVariable{{Name: "[fee]", Value: "1"}, {Name: "[price]", Value: "2"}}
 	ann, ben := signforms.Receiver{Name: "Ann", Email: "Ann@Example.com", RoleTitle: "Buyer"}, signforms.Receiver{Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller"}
-	one, err := content(mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
+	one, err := content(Mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
 	require.NoError(t, err)
 	ann.Email = "ann@example.com"
-	other, err := content(mailing{Receivers: []signforms.Receiver{ben, ann}, Variables: []signforms.CustomVariable{variables[1], variables[0]}})
+	other, err := content(Mailing{Receivers: []signforms.Receiver{ben, ann}, Variables: []signforms.CustomVariable{variables[1], variables[0]}})
 	require.NoError(t, err)
 	require.Equal(t, one, other)
 	ann.Name = "Anna"
-	changed, err := content(mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
+	changed, err := content(Mailing{Receivers: []signforms.Receiver{ann, ben}, Variables: variables})
 	require.NoError(t, err)
 	require.NotEqual(t, one, changed)
 }

@@ -1,28 +1,26 @@
-package service
+package batch
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
 // sort decides from the journal which items are to do, done or held back.
-func (b *batch) sort() error {
+func (b *Batch) sort() error {
 	b.matchEntries()
 	var err error
 	if b.resolved, err = b.resolutions(); err != nil {
 		return err
 	}
-	for _, it := range b.items {
-		it.record.Item = it.label
+	for _, it := range b.Items {
+		it.Record.Item = it.Label
 		done := it.prior != nil && it.prior.State == journal.Done
 		switch said := b.resolved(it); {
-		case it.prior == nil, it.prior.State == journal.Failed, done && b.flags.newRun, said == "again":
+		case it.prior == nil, it.prior.State == journal.Failed, done && b.Flags.NewRun, said == "again":
 			b.todo = append(b.todo, it)
 			if done {
 				b.again++
@@ -35,23 +33,23 @@ func (b *batch) sort() error {
 			b.held++
 		}
 	}
-	if b.order != nil {
-		b.order(b.todo)
+	if b.Order != nil {
+		b.Order(b.todo)
 	}
-	if b.goneResolved == "" && !b.flags.newRun {
+	if b.goneResolved == "" && !b.Flags.NewRun {
 		b.goneHeld = len(b.gone)
 	}
 	return nil
 }
 
 // matchEntries finds what the journal holds about each item. An item that was changed since then has another key than its entry.
-func (b *batch) matchEntries() {
+func (b *Batch) matchEntries() {
 	if b.journal == nil {
 		return
 	}
 	keys, here := map[string]bool{}, map[string]bool{}
-	for _, it := range b.items {
-		keys[it.key], here[it.who] = true, true
+	for _, it := range b.Items {
+		keys[it.Key], here[it.who] = true, true
 	}
 	run := b.journal.Run()
 	others := map[string][]journal.Entry{}
@@ -63,8 +61,8 @@ func (b *batch) matchEntries() {
 			b.gone = append(b.gone, e)
 		}
 	}
-	for _, it := range b.items {
-		if e, ok := b.journal.Entry(it.key); ok {
+	for _, it := range b.Items {
+		if e, ok := b.journal.Entry(it.Key); ok {
 			it.prior = &e
 		} else if left := others[it.who]; len(left) > 0 {
 			first := max(0, slices.IndexFunc(left, func(e journal.Entry) bool { return e.State.Open() }))
@@ -78,9 +76,9 @@ func (b *batch) matchEntries() {
 const resolveAll, resolveChanged = "all", "changed"
 
 // resolutions reads --resolve and refuses items that it cannot resolve.
-func (b *batch) resolutions() (func(*item) string, error) {
+func (b *Batch) resolutions() (func(*Item) string, error) {
 	said := map[string]string{}
-	for _, flag := range b.flags.resolve {
+	for _, flag := range b.Flags.Resolve {
 		label, what, _ := strings.Cut(flag, "=")
 		if what != "done" && what != "again" {
 			return nil, cli.UsageError("--resolve %q: say ITEM=done or ITEM=again", flag)
@@ -88,9 +86,9 @@ func (b *batch) resolutions() (func(*item) string, error) {
 		said[strings.TrimPrefix(label, "line ")] = what
 	}
 	open := map[string]bool{resolveAll: true}
-	for _, it := range b.items {
+	for _, it := range b.Items {
 		if it.open() || it.changed() {
-			open[strings.TrimPrefix(it.label, "line ")] = true
+			open[strings.TrimPrefix(it.Label, "line ")] = true
 			open[resolveChanged] = open[resolveChanged] || it.changed()
 		}
 	}
@@ -102,8 +100,8 @@ func (b *batch) resolutions() (func(*item) string, error) {
 	if len(b.gone) > 0 {
 		b.goneResolved = said[resolveAll]
 	}
-	return func(it *item) string {
-		own := said[strings.TrimPrefix(it.label, "line ")]
+	return func(it *Item) string {
+		own := said[strings.TrimPrefix(it.Label, "line ")]
 		switch {
 		case it.open():
 			return cmp.Or(own, said[resolveAll])
@@ -115,7 +113,7 @@ func (b *batch) resolutions() (func(*item) string, error) {
 }
 
 // settleResolved notes in the journal the items that --resolve says were done, and what it says of those that are gone.
-func (b *batch) settleResolved() error {
+func (b *Batch) settleResolved() error {
 	for _, e := range b.gone {
 		if state := map[string]journal.State{"done": journal.Done, "again": journal.Failed}[b.goneResolved]; state != "" {
 			if err := b.journal.Settle(e.Key, state, ""); err != nil {
@@ -123,16 +121,16 @@ func (b *batch) settleResolved() error {
 			}
 		}
 	}
-	for _, it := range b.items {
+	for _, it := range b.Items {
 		if b.resolved(it) != "done" {
 			continue
 		}
-		if it.prior.Key != it.key {
+		if it.prior.Key != it.Key {
 			if err := b.journal.Intend(it.entry(b.intents.run)); err != nil {
 				return err
 			}
 		}
-		if err := b.journal.Settle(it.key, journal.Done, ""); err != nil {
+		if err := b.journal.Settle(it.Key, journal.Done, ""); err != nil {
 			return err
 		}
 	}
@@ -140,38 +138,22 @@ func (b *batch) settleResolved() error {
 }
 
 // forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
-func (b *batch) forgetEnded() error {
-	if b.journal == nil || b.stopped != nil || b.whole && b.failed+b.unknown+b.held+b.changed+b.goneHeld > 0 {
+func (b *Batch) forgetEnded() error {
+	if b.journal == nil || b.stopped != nil || b.Whole && b.failed+b.unknown+b.held+b.changed+b.goneHeld > 0 {
 		return nil
 	}
 	here := map[string]bool{}
-	for _, it := range b.items {
+	for _, it := range b.Items {
 		here[it.who] = true
 	}
 	var ended []string
 	for _, e := range b.journal.Entries() {
-		if e.Run == b.intents.run && (b.whole || !e.State.Open()) || b.whole && here[e.Who] {
+		if e.Run == b.intents.run && (b.Whole || !e.State.Open()) || b.Whole && here[e.Who] {
 			ended = append(ended, e.Key)
 		}
 	}
-	if err := b.journal.Forget(ended); err != nil || b.ended == nil {
+	if err := b.journal.Forget(ended); err != nil || b.mailing == nil {
 		return err
 	}
-	return b.ended()
-}
-
-// openJournal opens the journal at path for a batch. It changes the options so that the journal records the client's requests.
-// What only looks does not create a journal.
-func (b *batch) openJournal(path, run string, o *signforms.Options) (closeJournal func() error, err error) {
-	if (b.flags.dryRun || b.flags.unknown) && !exists(path) {
-		return func() error { return nil }, nil
-	}
-	j, err := journal.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	b.journal = j
-	b.intents = &intents{journal: j, run: run, next: orDefault(o.HTTPClient)}
-	o.HTTPClient = &http.Client{Transport: b.intents}
-	return j.Close, nil
+	return b.mailing.ended()
 }

@@ -1,14 +1,12 @@
-package service
+package batch
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
@@ -37,32 +35,25 @@ type witness struct {
 	made time.Time // by the service's clock
 }
 
-// lookUp prints for each line whose outcome is unknown what the template's list of documents says. It changes nothing.
-func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *batch, lines []person) error {
+// LookUp prints for each line whose outcome is unknown what the template's list of documents says. It changes nothing.
+func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) error {
 	b.matchEntries()
-	var open []int
-	for i, it := range b.items {
-		if it.open() {
-			open = append(open, i)
-		}
-	}
-	b.explainGone(cmd.ErrOrStderr())
+	open := slices.DeleteFunc(slices.Clone(b.Items), func(it *Item) bool { return !it.open() })
+	b.explainGone(s.Stderr)
 	if len(open)+len(b.gone) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "no line has an unknown outcome")
+		fmt.Fprintln(s.Stderr, "no line has an unknown outcome")
 		return nil
 	}
-	made, err := c.readMade(cmd.Context(), client, b, lines)
+	made, err := b.readMade(all)
 	if err != nil {
 		return fmt.Errorf("cannot tell: %w", err)
 	}
-	p := cli.NewPrinter(cmd, cli.Output{JSON: c.json}, sentColumns, func(r batchRecord) any { return r }, 1)
 	decide, undecided := "", len(b.gone)
-	for _, i := range open {
-		it := b.items[i]
-		it.record.Item = it.label
-		it.record.Outcome, it.record.CreatedDocumentID, it.record.Message = made.find(it.prior, addresses(lines[i].mailing), time.Now())
-		line := strings.TrimPrefix(it.label, "line ")
-		switch it.record.Outcome {
+	for _, it := range open {
+		it.Record.Item = it.Label
+		it.Record.Outcome, it.Record.CreatedDocumentID, it.Record.Message = made.find(it.prior, it.addresses(), time.Now())
+		line := strings.TrimPrefix(it.Label, "line ")
+		switch it.Record.Outcome {
 		case lookupFound:
 			decide += fmt.Sprintf(" --resolve %s=done", line)
 		case lookupNotFound:
@@ -70,15 +61,15 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 		default:
 			undecided++
 		}
-		if err := p.Print(it.record); err != nil {
+		if err := s.Printer.Print(it.Record); err != nil {
 			return err
 		}
 	}
-	if err := p.End(); err != nil {
+	if err := s.Printer.End(); err != nil {
 		return err
 	}
 	if decide != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "nothing was changed; to follow this, give the same command with%s\n", decide)
+		fmt.Fprintf(s.Stderr, "nothing was changed; to follow this, give the same command with%s\n", decide)
 	}
 	if undecided > 0 {
 		return cli.ExitWith(cli.ExitUnknown, fmt.Errorf("%d unknown", undecided))
@@ -86,18 +77,18 @@ func (c *sendCommand) lookUp(cmd *cobra.Command, client *signforms.Client, b *ba
 	return nil
 }
 
-func (c *sendCommand) readMade(ctx context.Context, client *signforms.Client, b *batch, lines []person) (*madeList, error) {
+func (b *Batch) readMade(list iter.Seq2[*signforms.Respondent, error]) (*madeList, error) {
 	var all []*signforms.Respondent
-	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: c.id}) {
+	for r, err := range list {
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
 	m := newMadeList(all, b.journal.Entries())
-	for i, it := range b.items {
+	for _, it := range b.Items {
 		if it.prior != nil && it.prior.State == journal.Done && it.prior.ID != "" {
-			m.witness(it.prior, addresses(lines[i].mailing))
+			m.witness(it.prior, it.addresses())
 		}
 	}
 	slices.SortFunc(m.shown, func(a, b witness) int { return a.send.Intended.Compare(b.send.Intended) })
@@ -133,7 +124,7 @@ func (m *madeList) witness(send *journal.Entry, to []string) {
 	m.shown = append(m.shown, witness{send, r.CreatedAt})
 }
 
-// shownTo returns the addresses that a document shows, as addresses does.
+// shownTo returns the addresses that a document shows, as Item.addresses does.
 func shownTo(r *signforms.Respondent) (all []string) {
 	for _, s := range r.Signers {
 		if s.Email != "" {
@@ -184,7 +175,7 @@ func (m *madeList) find(e *journal.Entry, to []string, now time.Time) (outcome, 
 		return lookupFound, id, message
 	case len(seen) > 0:
 		return lookupCannotTell, "", fmt.Sprintf("%s may belong to %s to the same people: %s", cli.Count(len(seen), "document", "documents"),
-			cli.Count(m.open[e.Who], "unknown send", "unknown sends"), named(seen))
+			cli.Count(m.open[e.Who], "unknown send", "unknown sends"), Named(seen))
 	case m.lost > 0:
 		return lookupCannotTell, "", fmt.Sprintf("the list has no such document, but shows only %d of the %d documents that this run is known to have made", len(m.shown), len(m.shown)+m.lost)
 	case !later:

@@ -1,10 +1,8 @@
-package service
+package batch
 
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +15,10 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/journal"
 )
 
-// csvRun is a run of send --csv: its journal, and this user's notes of runs that have not ended.
-type csvRun struct {
-	b        *batch
-	name     string // of what --csv reads
+// mailingRun is a run that sends to the lines of a file: its journal, and this user's notes of runs that have not ended.
+type mailingRun struct {
+	b        *Batch
+	name     string // of the file
 	path     string // of the journal
 	settings map[string]string
 	who      map[string]bool // the people of all lines
@@ -30,73 +28,39 @@ type csvRun struct {
 	stderr   io.Writer
 }
 
-func newCSVRun(c *sendCommand, b *batch, path string, stderr io.Writer) *csvRun {
-	r := &csvRun{b: b, name: c.csvName(), path: path, settings: c.settings(), who: map[string]bool{}, stderr: stderr}
-	for _, it := range b.items {
+// GoOn makes the batch a run that sends to the lines of the file with this name. It goes on with the run of the journal at path that
+// has not ended, if there is one. It refuses what would mail people twice: other settings than those of that run, and a run with
+// another journal for some of the same people. Settings are the names and values of what all lines share.
+func (b *Batch) GoOn(name, path string, settings map[string]string, notes journal.Notes, stderr io.Writer) error {
+	r := &mailingRun{b: b, name: name, path: path, settings: settings, who: map[string]bool{}, notes: notes, stderr: stderr}
+	for _, it := range b.Items {
 		r.who[it.who] = true
 	}
 	if abs, err := filepath.Abs(path); err == nil {
 		r.path = abs
 	}
-	if dir, err := stateFile("sends"); err == nil {
-		r.notes = journal.Notes(dir)
-	}
-	return r
-}
-
-// target identifies what is sent: the service, the workspace, and the template or form.
-func (c *sendCommand) target() []string {
-	return append(c.conn.service(), c.kind(), strings.ToLower(c.id))
-}
-
-func (c *sendCommand) kind() string {
-	if c.form {
-		return "form"
-	}
-	return "template"
-}
-
-func (c *sendCommand) pdfSum() string {
-	sum := sha256.Sum256(c.pdf)
-	return hex.EncodeToString(sum[:])
-}
-
-// settings are what all lines of a run share.
-func (c *sendCommand) settings() map[string]string {
-	all := map[string]string{"address": cli.ShownURL(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
-		"--subject": c.mail.Subject, "--message": c.mail.Message, "--role": c.role}
-	if hash := c.conn.keyHash(); hash != "" {
-		all["API key, as no workspace is named"] = "the key with the hash " + hash
-	}
-	if len(c.pdf) > 0 {
-		all["--pdf"] = "the file with the SHA-256 " + c.pdfSum()[:16]
-	}
-	for _, v := range c.variables {
-		all["--variable "+v.Name] = v.Value
-	}
-	return all
+	b.mailing = r
+	return r.check()
 }
 
 // run returns the run of the journal that has not ended, or nil.
-func (r *csvRun) run() *journal.Run {
+func (r *mailingRun) run() *journal.Run {
 	if r.b.journal == nil {
 		return nil
 	}
 	return r.b.journal.Run()
 }
 
-// check refuses what would mail people twice: other settings than those of the run that has not ended, and a run with another journal
-// for some of the same people.
-func (r *csvRun) check() error {
+func (r *mailingRun) check() error {
 	sent, unknown, err := r.count()
 	if err != nil {
 		return err
 	}
 	if run := r.run(); run != nil {
 		differ := differences(run.Settings, r.settings)
-		r.replaces = r.b.flags.newRun || len(differ) > 0 && sent+unknown == 0
+		r.replaces = r.b.Flags.NewRun || len(differ) > 0 && sent+unknown == 0
 		switch {
-		case r.b.flags.newRun:
+		case r.b.Flags.NewRun:
 			fmt.Fprintf(r.stderr, "the run of %s has not ended and is abandoned: it has sent %s\n", cli.Time(run.At), cli.Count(sent, "line", "lines"))
 		case len(differ) > 0 && !r.replaces:
 			return cli.UsageError("%s: nothing was sent: the run of %s has not ended, and this one has other settings:\n  %s\n"+
@@ -108,7 +72,7 @@ func (r *csvRun) check() error {
 }
 
 // count returns how many lines the journal has as sent, and how many as unknown.
-func (r *csvRun) count() (sent, unknown int, err error) {
+func (r *mailingRun) count() (sent, unknown int, err error) {
 	if r.b.journal == nil {
 		return 0, 0, nil
 	}
@@ -138,7 +102,7 @@ func differences(old, new map[string]string) (texts []string) {
 }
 
 // others returns the notes of runs with other journals for some of the same people.
-func (r *csvRun) others() ([]journal.Note, error) {
+func (r *mailingRun) others() ([]journal.Note, error) {
 	own := ""
 	if run := r.run(); run != nil {
 		own = run.ID
@@ -148,7 +112,7 @@ func (r *csvRun) others() ([]journal.Note, error) {
 
 // checkOthers refuses a run for some of the people of a run that has not ended and has another journal. With --new-run it says what
 // that run has sent.
-func (r *csvRun) checkOthers() error {
+func (r *mailingRun) checkOthers() error {
 	others, err := r.others()
 	if err != nil {
 		return err
@@ -156,8 +120,8 @@ func (r *csvRun) checkOthers() error {
 	for _, o := range others {
 		shared := len(slices.DeleteFunc(slices.Clone(o.Who), func(w string) bool { return !r.who[w] }))
 		text := fmt.Sprintf("%s of %d also belong to the run of %s, which has not ended, with the journal %s%s",
-			cli.Count(shared, "line", "lines"), len(r.b.items), cli.Time(o.At), o.Journal, r.sentBy(o))
-		if !r.b.flags.newRun {
+			cli.Count(shared, "line", "lines"), len(r.b.Items), cli.Time(o.At), o.Journal, r.sentBy(o))
+		if !r.b.Flags.NewRun {
 			return cli.UsageError("%s: nothing was sent: %s.\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
 		}
 		fmt.Fprintln(r.stderr, text)
@@ -166,7 +130,7 @@ func (r *csvRun) checkOthers() error {
 }
 
 // sentBy says how many of these people the run of a note has sent to.
-func (r *csvRun) sentBy(o journal.Note) string {
+func (r *mailingRun) sentBy(o journal.Note) string {
 	entries, err := o.Entries()
 	if err != nil {
 		return ", but to whom it has sent is unknown: " + cli.PathCause(err).Error()
@@ -182,7 +146,7 @@ func (r *csvRun) sentBy(o journal.Note) string {
 
 // begin begins a run, or goes on with the one that has not ended. It notes it before it looks at the notes again: another process may
 // have begun a run since check.
-func (r *csvRun) begin() error {
+func (r *mailingRun) begin() error {
 	if old := r.run(); old == nil || r.replaces {
 		if old != nil {
 			if err := r.notes.Remove(old.ID); err != nil {
@@ -195,7 +159,7 @@ func (r *csvRun) begin() error {
 	}
 	run := r.run()
 	r.b.intents.run = run.ID
-	who := whoOf(r.b.items)
+	who := whoOf(r.b.Items)
 	for _, e := range r.b.journal.Entries() {
 		who = append(who, e.Who)
 	}
@@ -205,7 +169,7 @@ func (r *csvRun) begin() error {
 		return nil
 	}
 	r.noted = true
-	if !r.b.flags.newRun {
+	if !r.b.Flags.NewRun {
 		if err := r.checkOthers(); err != nil {
 			return errors.Join(err, r.notes.Remove(run.ID))
 		}
@@ -219,7 +183,7 @@ func (r *csvRun) begin() error {
 }
 
 // ended removes the note of the run.
-func (r *csvRun) ended() error {
+func (r *mailingRun) ended() error {
 	if !r.noted {
 		return nil
 	}
