@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,9 @@ type Page struct {
 	t   testing.TB
 	ctx context.Context
 
+	// Close closes the tab.
+	Close context.CancelFunc
+
 	mu      sync.Mutex
 	errors  []string // errors in the console that are not allowed
 	allowed []string // parts of the texts of allowed errors
@@ -119,7 +123,7 @@ func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.Context
 	t.Helper()
 	require.NoError(t, c.err, "starting Chromium: install the package chromium, or name it in SIGNFORMS_CHROMIUM")
 	ctx, cancel := chromedp.NewContext(c.ctx, options...)
-	p := &Page{t: t, ctx: ctx}
+	p := &Page{t: t, ctx: ctx, Close: cancel}
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx)) // opens the tab; with a deadline in ctx the tab would close at the deadline
 	scheme := "light"
@@ -220,7 +224,7 @@ func (p *Page) Frame(address string) *Page {
 				frameContext, cancelFrame := chromedp.NewContext(p.ctx, chromedp.WithTargetID(target.TargetID))
 				p.t.Cleanup(cancelFrame)
 				require.NoError(p.t, chromedp.Do(frameContext))
-				return &Page{t: p.t, ctx: frameContext}
+				return &Page{t: p.t, ctx: frameContext, Close: cancelFrame}
 			}
 		}
 		select {
@@ -242,6 +246,15 @@ func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 func (p *Page) Go(url string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(url))
+}
+
+// Before runs a script in each page that is opened from now on, before the page's own scripts.
+func (p *Page) Before(script string) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
 }
 
 // Click waits for the first element that the CSS selector matches, and clicks on it. The click may lead to another page.

@@ -2,7 +2,7 @@
 // to act on them.
 //
 // The pages work without JavaScript, except for placing the fields of a template. With JavaScript, lists update themselves
-// through htmx and the control API's stream of events.
+// through htmx and the control API's stream of events, which all tabs of a browser share.
 package console
 
 import (
@@ -60,12 +60,15 @@ var consoleCSS string
 //go:embed static/console.js
 var consoleJS string
 
+//go:embed static/stream.js
+var streamJS string
+
 //go:embed static/editor.js
 var editorJS string
 
 var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
-var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, editorJS)
+var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, streamJS, editorJS)
 
 type console struct {
 	server  *signformstest.Server
@@ -109,6 +112,7 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetPath+"/style.css", look.Static("text/css; charset=utf-8", look.Style+consoleCSS))
 	mux.Handle("GET "+assetPath+"/console.js", look.Static("text/javascript; charset=utf-8", consoleJS))
+	mux.Handle("GET "+assetPath+"/stream.js", look.Static("text/javascript; charset=utf-8", streamJS))
 	mux.Handle("GET "+assetPath+"/editor.js", look.Static("text/javascript; charset=utf-8", editorJS))
 	mux.Handle("GET "+assetPath+"/pages.js", look.Static("text/javascript; charset=utf-8", look.Pages))
 	mux.Handle("GET "+assetPath+"/lib/", http.StripPrefix(assetPath+"/lib", assets.Handler()))
@@ -218,6 +222,9 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	if err != nil {
 		p, status, problem = page{Title: "This went wrong", name: "nothing"}, http.StatusInternalServerError, sentence(err)
+	}
+	if problem != "" {
+		p.Live = "" // fetched again, the page would lose it, and what somebody entered
 	}
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{

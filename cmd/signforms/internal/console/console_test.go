@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,30 +51,6 @@ func newConsole(t *testing.T) *signformstest.Server {
 		Logger:  slog.New(slog.DiscardHandler),
 	})
 	return service
-}
-
-// streams counts the streams that were opened.
-var streams atomic.Int32
-
-func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
-	happenings, stop := service.Watch(100)
-	streams.Add(1)
-	defer stop()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Write([]byte(": open\n\n"))
-	http.NewResponseController(w).Flush()
-	for {
-		select {
-		case <-r.Context().Done():
-			return
-		case h, open := <-happenings:
-			if !open {
-				return
-			}
-			w.Write([]byte("event: " + string(h.Kind) + "\ndata: {}\n\n"))
-			http.NewResponseController(w).Flush()
-		}
-	}
 }
 
 // populate adds records of every kind, with hostile texts.
@@ -134,19 +109,6 @@ func TestEveryPageOnEveryScreen(t *testing.T) {
 				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "requests?misses=true", "requests/1", "messages", "clock", "faults", "settings")
 		})
 	}
-}
-
-func TestListsFollowWhatHappens(t *testing.T) {
-	before := streams.Load()
-	service := newConsole(t)
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	p.Go(service.URL + "/_/documents")
-	p.WaitText("No documents here.")
-	require.Eventually(t, func() bool { return streams.Load() > before }, time.Minute, time.Millisecond, "the page opens the stream")
-	id := service.AddDocument(signformstest.Document{Name: "Live", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	p.Wait("document.body.innerText.includes('Live')")
-	require.NoError(t, service.Void(id))
-	p.WaitText("VOID")
 }
 
 func TestActsOnADocument(t *testing.T) {

@@ -168,7 +168,7 @@ func TestConsolesOfWorkspaces(t *testing.T) {
 	}
 	own := "/_/w/" + ann.ID + "/"
 	_, text = ask(t, client, "GET", base+own+"documents", "")
-	for _, link := range []string{`<summary>Workspace: ann</summary>`, `href="` + own + `documents/` + ann.Seeded.Documents[0] + `"`, `href="` + own + `settings"`, `hx-sse:connect="` + own + `api/v1/events"`, `hx-get="` + own + `documents"`} {
+	for _, link := range []string{`<summary>Workspace: ann</summary>`, `href="` + own + `documents/` + ann.Seeded.Documents[0] + `"`, `href="` + own + `settings"`, `data-events="` + own + `api/v1/events"`, `hx-get="` + own + `documents"`} {
 		require.Contains(t, text, link)
 	}
 	require.NotContains(t, strings.ReplaceAll(text, `href="/_/" >first`, ""), `href="/_/"`, "no other link leads to the first")

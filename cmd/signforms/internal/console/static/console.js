@@ -1,19 +1,24 @@
-// Pages update themselves. Each event of the kinds in data-live fetches the page's content again, at most twice a second. htmx
-// reads the stream of events and reconnects.
-const kinds = (document.body.dataset.live ?? "").split(",");
-let waiting = false;
-for (const kind of kinds) {
-	document.body.addEventListener(kind, () => {
-		if (waiting) return;
-		waiting = true;
-		setTimeout(() => {
-			waiting = false;
-			const main = document.querySelector("#main");
-			// Do not replace what the user is typing or has opened.
-			const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-			if (!typing && !main.querySelector("details[open]")) htmx.trigger(main, "refresh");
-		}, 500);
-	});
+// Pages update themselves: an event of the kinds in data-live fetches the page's content again, at most twice a second.
+const { live, events, stream } = document.body.dataset;
+if (live) {
+	const Shared = self.SharedWorker ?? Worker;
+	const worker = new Shared(stream, { name: events });
+	const port = worker.port ?? worker;
+	let due = false;
+	const refresh = () => {
+		const main = document.querySelector("#main");
+		// Do not replace what the user is typing or has opened.
+		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+		if (typing || main.querySelector("details[open]")) return setTimeout(refresh, 500);
+		due = false;
+		htmx.trigger(main, "refresh");
+	};
+	port.onmessage = () => {
+		if (!due) setTimeout(refresh, 500);
+		due = true;
+	};
+	addEventListener("pageshow", () => port.postMessage(live.split(",")));
+	addEventListener("pagehide", () => port.postMessage([]));
 }
 
 // Scrolls the menu to the entry of the current page, if the menu is wider than the window.

@@ -1,0 +1,145 @@
+package console_test
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// streams counts the streams of events of all consoles.
+var streams struct {
+	opened, open atomic.Int32
+	refuse       atomic.Int32 // that many are answered 503
+}
+
+func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
+	if streams.refuse.Add(-1) >= 0 {
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
+	happenings, stop := service.Watch(100)
+	defer stop()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Write([]byte(": open\n\n"))
+	http.NewResponseController(w).Flush()
+	streams.opened.Add(1)
+	streams.open.Add(1)
+	defer streams.open.Add(-1)
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case h, open := <-happenings:
+			if !open {
+				return
+			}
+			w.Write([]byte("event: " + string(h.Kind) + "\ndata: {}\n\n"))
+			http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// oneSigner is a document for one person.
+func oneSigner(name string) signformstest.Document {
+	return signformstest.Document{Name: name, Signers: []signformstest.Signer{{Email: "ann@example.com"}}}
+}
+
+// A browser opens six connections to a host. A stream for each tab would leave none for the seventh.
+func TestTabsShareAStream(t *testing.T) {
+	service := newConsole(t)
+	before := streams.opened.Load()
+	open := browsertest.Fresh(t)
+	tabs := make([]*browsertest.Page, 10)
+	for i := range tabs {
+		tabs[i] = open(browsertest.Screen{Width: 1280})
+		tabs[i].Go(service.URL + "/_/documents")
+	}
+	live := func(name string) {
+		t.Helper()
+		service.AddDocument(oneSigner(name))
+		for _, tab := range tabs {
+			tab.WaitText(name)
+		}
+		require.EqualValues(t, 1, streams.opened.Load()-before)
+	}
+	live("For ten")
+	eleventh := open(browsertest.Screen{Width: 1280})
+	eleventh.Go(service.URL + "/_/deliveries")
+	eleventh.WaitText("Nothing was delivered yet.")
+
+	tabs[0].Close() // it had opened the stream
+	tabs = tabs[1:]
+	live("For nine")
+	for _, tab := range append(tabs, eleventh) {
+		tab.Go("about:blank")
+	}
+	require.Eventually(t, func() bool { return streams.open.Load() == 0 }, time.Minute, time.Millisecond, "nobody needs the stream any more")
+}
+
+func TestListsFollowWhatHappens(t *testing.T) {
+	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
+		t.Run(name, func(t *testing.T) {
+			service := newConsole(t)
+			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+			p.Before(before)
+			p.Go(service.URL + "/_/documents")
+			id := service.AddDocument(oneSigner("Live"))
+			p.WaitText("Live")
+			require.NoError(t, service.Void(id))
+			p.WaitText("VOID")
+			p.Go(service.URL + "/_/documents/" + id)
+			require.NoError(t, service.Archive(id))
+			p.WaitText("archived")
+		})
+	}
+}
+
+// What happens while the stream cannot be had is shown when it can be had again.
+func TestRefusedStreamIsOpenedAgain(t *testing.T) {
+	service := newConsole(t)
+	streams.refuse.Store(1)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents")
+	require.Eventually(t, func() bool { return streams.refuse.Load() < 1 }, time.Minute, time.Millisecond)
+	service.AddDocument(oneSigner("Missed"))
+	p.WaitText("Missed")
+}
+
+// A page waits with what is new while somebody types.
+func TestListsFollowAfterTyping(t *testing.T) {
+	service := newConsole(t)
+	open := browsertest.Fresh(t)
+	p, other := open(browsertest.Screen{Width: 1280}), open(browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents")
+	other.Go(service.URL + "/_/documents")
+	p.Type("[name=query]", "Le")
+	service.AddDocument(oneSigner("Lease"))
+	other.WaitText("Lease") // both tabs got the event at once
+	browsertest.Eval[bool](p, "document.activeElement.blur() ?? true")
+	p.WaitText("Lease")
+	require.Equal(t, "Le", browsertest.Eval[string](p, "document.querySelector('[name=query]').value"))
+}
+
+// A page that says why something was refused keeps saying so, whatever happens meanwhile.
+func TestRefusalStays(t *testing.T) {
+	service := newConsole(t)
+	open := browsertest.Fresh(t)
+	p, other := open(browsertest.Screen{Width: 1280}), open(browsertest.Screen{Width: 1280})
+	other.Go(service.URL + "/_/clock")
+	p.AllowErrors("422")
+	p.Go(service.URL + "/_/clock")
+	p.Set("#by", "400d")
+	p.Click("button.main")
+	p.WaitText("up to 366d")
+	for range 2 { // tabs get an event at once, so when the other has shown the second, this one would have shown the first
+		service.Advance(time.Hour)
+		other.WaitText(service.Now().UTC().Format("2006-01-02 15:"))
+	}
+	require.Contains(t, p.Text(), "up to 366d")
+}
