@@ -69,8 +69,8 @@ func pageOf[T any](p *signforms.Page[T], err error, list string, of func(*T) rec
 	if err != nil {
 		return page{}, err
 	}
-	out := page{raw: p.Raw}
-	raws := rawList(p.Raw, list)
+	out := page{raw: plain(p.Raw)}
+	raws := rawList(out.raw, list)
 	for i := range p.Items {
 		rec := of(&p.Items[i])
 		if len(raws) == len(p.Items) {
@@ -82,11 +82,14 @@ func pageOf[T any](p *signforms.Page[T], err error, list string, of func(*T) rec
 }
 
 func object(text []byte) (o map[string]json.RawMessage) {
-	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &o) != nil {
+	if json.Unmarshal(text, &o) != nil {
 		return nil
 	}
 	return o
 }
+
+// plain returns a text without the byte order mark that some services write first.
+func plain(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 func rawList(text []byte, list string) (raws []map[string]json.RawMessage) {
 	value := object(text)[list]
@@ -224,7 +227,7 @@ func (r *run) once(ctx context.Context, q question) answer {
 		r.stop = ctx.Err()
 	}
 	if e, ok := errors.AsType[*signforms.Error](err); ok && a.Status != 0 {
-		a.Body = e.Body
+		a.Body = plain(e.Body)
 	} else if p.raw != nil {
 		a.Body = p.raw
 	}

@@ -27,13 +27,13 @@ func (f foreign) clean() string {
 
 // harmless are the names and values of the wire format, and those that probe tries itself.
 var harmless = slices.Concat(documentFields, templateFields, listFields, knownStatuses, knownCodes, []string{
-	"name", "signType", "isSigningOrderData", "respondentsOfDoc", "templateRespondents", "respondentDocumentId", "roleTitle", "roleColour",
+	"name", "signType", "isSigningOrderData", "finishedPdfUrl", "respondentsOfDoc", "templateRespondents", "respondentDocumentId", "roleTitle", "roleColour",
 	"email", "signerId", "signerIp", "hasDeclined", "signingOrderNo", "sentUrl", "viewedAt", "signedAt", "currentPage", "totalPages",
 	"totalDocuments", "totalResponses", "hasNextPage", "hasPreviousPage", "respondents", "responses", "templateId", "ownerId", "pdfLink", "history",
 	"responseId", "formResponseId", "formId", "submittedAt", "respondentEmail", "answers", "id", "question", "answer", "documentType",
 	"dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query", "filter", "sortBy", "remindersSent", "data", "success", "error",
 	"statusCode", "code", "title", "detail", "type", "timestamp", "path", "results", "items", "total", "VIEWED", "PDF", "PDF_TEMPLATE", "FORM_TEMPLATE",
-	"asc", "desc", "ascending", "descending", "ASC", "DESC", "true", "false", "nothing", "not-an-id", oddID, noSuchStatus, frozen,
+	"asc", "desc", "ascending", "descending", "ASC", "DESC", "true", "false", "nothing", notAnID, noSuchStatus, frozen,
 	"sort", "order", "sortDirection", "pageSize", "perPage", "per_page", "page_size", "size", "take", "pageNumber", "pageNo", "page_number",
 	"pageIndex", "p", "document_id", "docId", "from", "to", "startDate", "endDate", "fromDate", "toDate", "createdFrom", "createdTo",
 	time.RFC3339, time.DateOnly, "unix", "unixmilli", "GET", "POST", "PUT", "PATCH", "DELETE"})
@@ -89,7 +89,7 @@ func DescribeJSON(text []byte) string {
 	if len(text) == 0 {
 		return ""
 	}
-	decoder := json.NewDecoder(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.UseNumber()
 	var value any
 	if decoder.Decode(&value) != nil {

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 var aliases = map[string]string{"documentName": "name", "signingType": "signType", "isSigningOrder": "isSigningOrderData"}
 
 var (
-	documentFields = []string{"documentId", "documentName", "documentUrl", "finishedPdfUrl", "authorEmail", "status", "signingType",
+	documentFields = []string{"documentId", "documentName", "documentUrl", "authorEmail", "status", "signingType",
 		"isSigningOrder", "isArchived", "isAllSigned", "signers", "createdAt", "updatedAt"}
 	templateFields = []string{"roles", "totalRespondants", "totalSignedRespondants"}
 	listFields     = []string{"message", "documents", "documentsCount", "formCount", "pagination"}
@@ -41,8 +40,7 @@ func isOf(name string, value []byte) bool {
 func (t *tally) fields(rec record, names []string) {
 	var lacked []string
 	for _, name := range names {
-		signed := name != "finishedPdfUrl" || statusOf(rec) == "SIGNED"
-		if signed && !isOf(name, rec.raw[name]) && !isOf(name, rec.raw[aliases[name]]) {
+		if !isOf(name, rec.raw[name]) && !isOf(name, rec.raw[aliases[name]]) {
 			lacked = append(lacked, name)
 		}
 	}
@@ -109,69 +107,6 @@ func lookSigners(t *tally, a answer) {
 			known := slices.Contains([]string{string(signforms.SignerPending), string(signforms.SignerViewed), string(signforms.SignerSigned)}, s)
 			t.see(rec.id+" "+string(rune('0'+i)), known, "another one")
 		}
-	}
-}
-
-// named are the names of fields that the wire format has, by where they are.
-var named = map[string][]string{
-	"the list":     listFields,
-	"pagination":   {"currentPage", "totalPages", "totalDocuments"},
-	"a document":   slices.Concat(documentFields, templateFields, slices.Collect(maps.Values(aliases)), []string{"templateRespondents", "respondentsOfDoc"}),
-	"a role":       {"roleTitle", "roleColour"},
-	"a respondent": {"respondentDocumentId", "templateId", "status", "createdAt", "signers"},
-	"a signer": {"signerId", "name", "email", "status", "roleTitle", "roleColour", "signerIp", "hasDeclined", "signingOrderNo", "sentUrl",
-		"viewedAt", "signedAt"},
-}
-
-// lookNames looks for fields of lists of documents, and of what is in them, that the wire format does not name.
-func lookNames(t *tally, a answer) {
-	if !documentLists(a) {
-		return
-	}
-	note := func(id, where string, things ...map[string]json.RawMessage) {
-		for _, fields := range things {
-			var other []string
-			for name := range fields {
-				if !slices.Contains(named[where], name) {
-					other = append(other, Describe(name))
-				}
-			}
-			slices.Sort(other)
-			t.see(id, other == nil, where+" has "+strings.Join(other, ", "))
-		}
-	}
-	list := object(a.raw)
-	note(a.id, "the list", list)
-	note(a.id, "pagination", object(list["pagination"]))
-	for _, rec := range a.records {
-		note(rec.id, "a document", rec.raw)
-		note(rec.id, "a role", objects(rec.raw["roles"])...)
-		note(rec.id, "a respondent", sent(rec)...)
-		note(rec.id, "a signer", signersOf(rec)...)
-	}
-}
-
-// extra keeps for the profile what kind of value the other fields of lists have, if each list has them.
-func (r *run) extra(*tally) {
-	extra := map[string]any{}
-	for name, value := range object(r.first.raw) {
-		if slices.Contains(listFields, name) {
-			continue
-		}
-		if slices.ContainsFunc(r.seen, func(a answer) bool { return documentLists(a) && object(a.raw)[name] == nil }) {
-			return
-		}
-		switch text := string(value); {
-		case text == "true" || text == "false":
-			extra[name] = text == "true"
-		case strings.ContainsAny(text[:1], "-0123456789"):
-			extra[name] = 0
-		default:
-			extra[name] = ""
-		}
-	}
-	if len(extra) > 0 {
-		r.report.Profile.Extra = extra
 	}
 }
 

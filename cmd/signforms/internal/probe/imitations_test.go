@@ -30,7 +30,7 @@ type another struct {
 var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo included"}
 
 var aboutRespondents = []string{"list respondents", "unknown template", "redirects"}
-var aboutResponses = []string{"list responses", "unknown form", "any form id", "redirects"}
+var aboutResponses = []string{"list responses", "unknown form", "redirects"}
 
 var everyFact = func() (all []string) {
 	for _, f := range probe.Facts {
@@ -39,11 +39,18 @@ var everyFact = func() (all []string) {
 	return all
 }()
 
+// pageTotals counts the page alone, and the whole list in order.
+var pageTotals = edited(func(_ *imitation, q url.Values, body map[string]any) {
+	if p, _ := body["pagination"].(map[string]any); p != nil && !q.Has("sortOrder") {
+		p["totalPages"], p["totalDocuments"] = 1, len(body["documents"].([]any))
+	}
+})
+
 var others = []another{
 	{"as assumed", func(f *imitation) {}, nil, nil},
 	{"no documents", func(f *imitation) { f.n = 0 }, nil, []string{"document fields"}},
-	{"one document", func(f *imitation) { f.n = 1 }, nil, []string{"limit one", "page size", "default order", "sort orders", "documents count", "totals", "ties"}},
-	{"three documents", func(f *imitation) { f.n = 3 }, nil, []string{"page size", "ties"}},
+	{"one document", func(f *imitation) { f.n = 1 }, nil, []string{"limit one", "page size", "default order", "sort orders", "documents count", "totals"}},
+	{"three documents", func(f *imitation) { f.n = 3 }, nil, []string{"page size"}},
 	{"1,000 documents", func(f *imitation) { f.n = 1000 }, nil, nil},
 	{"dates ignored", func(f *imitation) { f.dates = "ignored" }, nil, theDates},
 	{"dates cut to seconds", func(f *imitation) { f.dates = "second" }, []string{"dateFrom included", "dateTo included"}, nil},
@@ -69,14 +76,14 @@ var others = []another{
 	{"sortOrder ascending", func(f *imitation) { f.sorts = "ascending" }, []string{"sort orders"}, nil},
 	{"sortOrder reversed", func(f *imitation) { f.sorts = "reversed" }, []string{"sort orders"}, nil},
 	{"oldest first", func(f *imitation) { f.sorts = "oldest" }, []string{"default order"}, nil},
-	{"sorted by name", func(f *imitation) { f.sorts = "name" }, []string{"default order", "sort orders", "ties"}, nil},
-	{"in random order", func(f *imitation) { f.sorts = "random" }, []string{"default order", "sort orders", "ties"}, []string{"pages", "documents count", "totals", "archive"}},
+	{"sorted by name", func(f *imitation) { f.sorts = "name" }, []string{"default order", "sort orders"}, nil},
+	{"in random order", func(f *imitation) { f.sorts = "random" }, []string{"default order", "sort orders"}, []string{"pages", "documents count", "totals", "archive"}},
 	{"ties by id", func(f *imitation) { f.ties = true }, nil, nil},
-	{"ties by insertion", func(f *imitation) { f.ties, f.sorts = true, "insertion" }, []string{"ties"}, nil},
 	{"totals of the page", func(f *imitation) { f.totals = "page" }, []string{"documents count", "totals"}, nil},
 	{"no totals", func(f *imitation) { f.totals = "absent" }, []string{"pagination"}, []string{"documents count", "totals"}},
 	{"wrong totals", func(f *imitation) { f.totals = "wrong" }, []string{"documents count", "totals"}, nil},
-	{"documentId ignored", func(f *imitation) { f.filters = "ignored" }, []string{"id filter"}, []string{"malformed id", "ids in any case"}},
+	{"totals of the page but in order", pageTotals, []string{"totals"}, nil},
+	{"documentId ignored", func(f *imitation) { f.filters = "ignored" }, []string{"id filter"}, []string{"malformed id"}},
 	{"documentId named", func(f *imitation) { f.filters = "named" }, []string{"id filter"}, nil},
 	{"malformed id unknown", func(f *imitation) { f.badID = "unknown" }, []string{"malformed id"}, nil},
 	{"malformed id 422", func(f *imitation) { f.badID = "422" }, []string{"malformed id"}, nil},
@@ -102,31 +109,30 @@ var others = []another{
 	{"no lists but documents, AWS", func(f *imitation) { f.missing, f.absent = "aws", "both" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
 	{"removed lists", func(f *imitation) { f.noSuch = "tombstone" }, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
 	{"unknown ids empty", func(f *imitation) { f.noSuch = "empty" }, []string{"unknown template", "unknown form"}, nil},
-	{"unknown ids 400", func(f *imitation) { f.noSuch = "400" }, []string{"unknown template", "unknown form", "any form id"}, []string{"redirects"}},
+	{"unknown ids 400", func(f *imitation) { f.noSuch = "400" }, []string{"unknown template", "unknown form"}, []string{"redirects"}},
 	{"RFC 7807", func(f *imitation) { f.errors = "7807" }, []string{"error layout", "error codes"}, nil},
 	{"Hapi", func(f *imitation) { f.errors = "boom" }, []string{"error layout", "error codes"}, nil},
 	{"errors as text", func(f *imitation) { f.errors = "text" }, []string{"error layout", "error codes"}, nil},
-	{"errors with 200", func(f *imitation) { f.errors = "ok200" }, []string{"key status", "malformed id", "unknown status", "largest limit", "unknown template", "unknown form"}, []string{"error layout", "error codes", "any form id", "ids in any case"}},
+	{"errors with 200", func(f *imitation) { f.errors = "ok200" }, []string{"key status", "malformed id", "unknown status", "largest limit", "unknown template", "unknown form"}, []string{"error layout", "error codes"}},
+	{"a byte order mark", func(f *imitation) { f.bom = true }, nil, nil},
 	{"times in seconds", func(f *imitation) { f.created = "seconds" }, []string{"created format"}, theDates[2:]},
 	{"times in numbers", func(f *imitation) { f.created = "numbers" }, []string{"created format"}, theDates[2:]},
 	{"times without a zone", func(f *imitation) { f.created = "zoneless" }, []string{"created format"}, theDates[2:]},
 	{"times with an offset", func(f *imitation) { f.created = "offset" }, []string{"created format"}, nil},
-	{"numbers as ids", func(f *imitation) { f.ids = "numbers" }, nil, []string{"malformed id", "ids in any case", "error codes"}},
-	{"ids in lower case alone", func(f *imitation) { f.ids = "case" }, []string{"ids in any case"}, nil},
+	{"numbers as ids", func(f *imitation) { f.ids = "numbers" }, nil, []string{"malformed id", "error codes"}},
 	{"archived are hidden", func(f *imitation) { f.archived = "hidden" }, []string{"archive"}, nil},
 	{"503 now and then", func(f *imitation) { f.trouble = "503" }, nil, nil},
 	{"429 now and then", func(f *imitation) { f.trouble = "429" }, nil, nil},
 	{"moving", func(f *imitation) { f.moving = true }, nil, nil},
 	{"data", func(f *imitation) { f.envelope = "data" }, nil, everyFact},
 	{"results", func(f *imitation) { f.envelope = "results" }, nil, everyFact},
-	{"more fields", func(f *imitation) { f.extra = map[string]any{"success": true, "tenant": "Smith Ltd", "requestId": 7} }, []string{"other fields"}, nil},
 	{"an app", func(f *imitation) { f.front = "spa" }, nil, everyFact},
 	{"a firewall", func(f *imitation) { f.front = "firewall" }, nil, everyFact},
 	{"a challenge", func(f *imitation) { f.front = "challenge" }, nil, everyFact},
 }
 
 // seldom cannot be told with the documents that the imitations have.
-var seldom = []string{"ties", "one respondent", "template fields"}
+var seldom = []string{"one respondent", "template fields"}
 
 func probed(t *testing.T, f *imitation, mutating bool) (*probe.Report, error) {
 	t.Helper()
@@ -359,4 +365,31 @@ func TestLiteralsWereTried(t *testing.T) {
 			require.Equal(t, 64, n)
 		})
 	}
+}
+
+// A list that is oldest first is so in the literal too, where it cannot be told by which field it is sorted.
+func TestOldestFirstByAnotherField(t *testing.T) {
+	f := &imitation{n: 64, sorts: "oldest"}
+	documents(func(_ int, d fakeDocument) { d["updatedAt"] = d["createdAt"].(string)[:19] + ".999Z" })(f)
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.CannotTell), "default order", show(rep))
+	require.True(t, rep.Profile.OldestFirst)
+}
+
+// The reference service is asked all that the facts need, however many requests that takes.
+func TestTrialIsWhole(t *testing.T) {
+	rep, err := probed(t, &imitation{n: 64, dates: "day", limits: "refused"}, false)
+	require.NoError(t, err)
+	require.Equal(t, signformstest.Profile{MaxLimit: 50, DateFrom: signformstest.EndAtDayStart, DateTo: signformstest.EndAtDayEnd}, rep.Profile)
+	require.NoError(t, rep.ProfileTried)
+}
+
+// Totals that are right in order and end the list early without it are to be ignored.
+func TestTotalsThatEndTheListEarly(t *testing.T) {
+	f := &imitation{n: 64}
+	pageTotals(f)
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {IgnoreTotals: true}}, rep.Endpoints)
 }

@@ -118,7 +118,7 @@ func (r *run) search(ctx context.Context, yes, no int) (most int) {
 // largest finds out what happens to a limit of more than 100.
 func (r *run) largest(ctx context.Context) {
 	if r.most > 0 {
-		r.say("largest limit", Differs, "%d is the most", r.most)
+		r.say("largest limit", Differs, "%d is taken, and %d is refused", r.most, r.most+1)
 		r.report.Profile.MaxLimit = r.most
 	}
 	if r.most > 0 || r.sample == nil {
@@ -203,7 +203,7 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 	switch {
 	case alike(one, base) && apart(two, base) && p.Limit == 1:
 		r.say("pages", CannotTell, "with one document a page, page may be an offset")
-	case alike(one, base) && (apart(two, base) || two.ok() && len(two.records) == 0):
+	case alike(one, base) && two.ok() && shared(two.records, base.records) == 0:
 		r.paged = true
 		r.say("pages", Holds, "page 1 is that without a page, and page 2 is another")
 	case one.ok() && !alike(one, base) && (apart(one, base) || len(one.records) == 0):

@@ -36,8 +36,6 @@ func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 		switch f.Name {
 		case "Endpoints":
 			text = EndpointsLiteral(p.Endpoints, show)
-		case "Extra":
-			text = extraLiteral(p.Extra, show)
 		case "InProgress":
 			text = fmt.Sprintf("%q", show(p.InProgress))
 		}
@@ -48,19 +46,6 @@ func ProfileLiteral(p signformstest.Profile, show func(string) string) string {
 		return ""
 	}
 	return "signformstest.Profile{\n" + strings.Join(fields, "") + "}"
-}
-
-// extraLiteral writes the extra fields. Names that are not shown get numbers.
-func extraLiteral(extra map[string]any, show func(string) string) string {
-	var pairs []string
-	for i, name := range slices.Sorted(maps.Keys(extra)) {
-		shown := name
-		if show(name) != name {
-			shown = fmt.Sprint("field", i+1)
-		}
-		pairs = append(pairs, fmt.Sprintf("%q: %#v", shown, extra[name]))
-	}
-	return "map[string]any{" + strings.Join(pairs, ", ") + "}"
 }
 
 var inputsNames = map[signforms.Inputs]string{

@@ -173,18 +173,7 @@ func (r *run) responses(ctx context.Context) {
 		return
 	}
 	r.noneOf("unknown form", unknown)
-	switch odd := r.askResponses(ctx, oddID); {
-	case unknown.none() && odd.none() && (unknown.ok() && odd.ok() || odd.print() == unknown.print()):
-		r.say("any form id", Holds, "%s, as for an unknown UUID", odd.short())
-	case odd.refused() && !odd.missing() && (layoutOf(odd).name == layoutOf(unknown).name || unknown.ok()):
-		r.say("any form id", Differs, "%s", odd.short())
-	default:
-		r.say("any form id", CannotTell, "%s", odd.short())
-	}
 }
-
-// oddID has a space, upper case and a full stop, which few rules for ids allow.
-const oddID = "Not an id.1"
 
 // wrongKey asks with an unknown key of the same form. A service may lock out a client that does so: it comes last, right after a
 // request with the right key.
@@ -275,8 +264,7 @@ func layoutOf(a answer) layout {
 func (r *run) errors() {
 	var seen []layout
 	for _, asked := range r.report.Asked {
-		list := asked.Operation == signforms.OpListDocuments || r.holds(string(asked.Operation))
-		if list && asked.Status/100 == 4 && asked.Status != http.StatusTooManyRequests {
+		if asked.Operation == signforms.OpListDocuments && asked.Status/100 == 4 && asked.Status != http.StatusTooManyRequests {
 			l := layoutOf(answer{Asked: asked})
 			l.name = cmp.Or(l.name, otherLayout)
 			if !slices.ContainsFunc(seen, func(o layout) bool { return o.name == l.name }) {

@@ -49,8 +49,8 @@ func (r *run) orders(ctx context.Context) {
 		r.say("default order", CannotTell, "%s, and so by %s too", directions[usual], explained)
 	} else if first == 0 || first == usual {
 		r.check("default order", usual == -1, "%s, of the first %d documents", directions[usual], len(r.sample))
-		r.report.Profile.OldestFirst = usual == 1
 	}
+	r.report.Profile.OldestFirst = usual == 1 && first != -1 && first != 2
 	ask := func(o signforms.SortOrder) answer { return r.documents(ctx, params{SortOrder: o, Limit: r.size}) }
 	r.up, r.down = ask(signforms.OldestFirst), ask(signforms.NewestFirst)
 	up, down := r.up, r.down
@@ -68,7 +68,6 @@ func (r *run) orders(ctx context.Context) {
 	} else if r.stop == nil && (up.refused() && down.refused() || up.ok() && down.ok() && asc == desc && asc == usual) {
 		r.up, r.down = r.respell(ctx), answer{}
 	}
-	r.ties()
 }
 
 // sortedWhole checks that the list is sorted before it is cut into pages. A page that is sorted afterwards shows the newest documents
@@ -164,48 +163,4 @@ func (r *run) sortBy(ctx context.Context, change func(*signforms.Endpoint)) answ
 		r.sorted, r.report.Endpoints = true, tried
 	}
 	return up
-}
-
-// ties checks the order of documents with equal times in both orders. Ids that rise with time show nothing: then the order of
-// creation looks the same.
-func (r *run) ties() {
-	pairs, other, risen, fallen := tied(r.up.records)
-	back := slices.Clone(r.down.records)
-	slices.Reverse(back)
-	downPairs, downOther, downRisen, downFallen := tied(back)
-	downOther = min(downOther, downPairs-downOther) // desc may turn ids round or not
-	all := max(pairs, downPairs)
-	if shared(r.up.records, back) == 0 {
-		all, risen, fallen = pairs+downPairs, risen+downRisen, fallen+downFallen
-	}
-	switch {
-	case !r.sorted || direction(r.up.records) != 1 || all == 0:
-		r.say("ties", CannotTell, "no two documents have one time, to the millisecond")
-	case other > 0 || downOther > 0:
-		r.say("ties", Differs, "%d of %d pairs are not", max(other, downOther), all)
-	case pairs < 3 || all < 5 || fallen < 3 || fallen*5 < risen:
-		r.say("ties", CannotTell, "%d pairs of one time, which may be sorted otherwise", all)
-	default:
-		r.say("ties", Holds, "%d pairs of one time", all)
-	}
-}
-
-// tied counts the pairs of neighbours with one time, and those of them whose ids fall; and of the other pairs the ids that rise or fall.
-func tied(docs []record) (pairs, other, risen, fallen int) {
-	for i := 1; i < len(docs); i++ {
-		rising := cmp.Compare(docs[i].id, docs[i-1].id) > 0
-		switch {
-		case docs[i].created.IsZero() || docs[i].created.Nanosecond() == 0: // perhaps cut in print
-		case docs[i].created.Equal(docs[i-1].created) && rising:
-			pairs++
-		case docs[i].created.Equal(docs[i-1].created):
-			pairs++
-			other++
-		case rising:
-			risen++
-		default:
-			fallen++
-		}
-	}
-	return pairs, other, risen, fallen
 }

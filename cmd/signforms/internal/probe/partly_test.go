@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ var partly = []another{
 	{"sorted page by page", func(f *imitation) { f.sorts = "page" }, []string{"sort orders"}, nil},
 	{"sorted page by page, 1,000 documents", func(f *imitation) { f.n, f.sorts = 1000, "page" }, []string{"sort orders"}, nil},
 	{"asc of the newest 100", func(f *imitation) { f.n, f.sorts = 1000, "window" }, []string{"sort orders"}, nil},
-	{"ids of the newest 100", func(f *imitation) { f.n, f.filters = 1000, "window" }, []string{"id filter", "ids in any case"}, nil},
+	{"ids of the newest 100", func(f *imitation) { f.n, f.filters = 1000, "window" }, []string{"id filter"}, nil},
 	{"some in progress by another name", documents(func(i int, d fakeDocument) {
 		if i%3 == 0 && d["status"] == "PENDING" {
 			d["status"] = "AWAITING_SIGNATURE"
@@ -38,7 +37,7 @@ var partly = []another{
 		}
 	}, []string{"documents count"}, nil},
 	{"the last page again and again", func(f *imitation) { f.pages = "last" }, nil, nil},
-	{"two documents and an offset", func(f *imitation) { f.n, f.pages = 2, "offset" }, []string{"pages"}, []string{"page size", "ties", "default order", "sort orders"}},
+	{"two documents and an offset", func(f *imitation) { f.n, f.pages = 2, "offset" }, []string{"pages"}, []string{"page size", "default order", "sort orders"}},
 	{"a replica that lags", edited(func(f *imitation, _ url.Values, body map[string]any) {
 		if f.count%2 == 1 {
 			body["documentsCount"] = body["documentsCount"].(int) - 2
@@ -72,14 +71,6 @@ var partly = []another{
 		}
 	}), []string{"document fields"}, nil},
 	{"texts for booleans", documents(func(i int, d fakeDocument) { d["isSigningOrder"] = "false" }), []string{"document fields"}, nil},
-	{"a field of one document", documents(func(i int, d fakeDocument) {
-		if i == 40 {
-			d["tenant"] = "Smith Ltd"
-		}
-	}), []string{"other fields"}, nil},
-	{"a field of pagination", edited(func(_ *imitation, _ url.Values, body map[string]any) {
-		body["pagination"].(map[string]any)["hasMore"] = true
-	}), []string{"other fields"}, nil},
 	{"every /get- answers", func(f *imitation) {
 		f.absent, f.gate = "both", func(r *http.Request) error {
 			switch {
@@ -91,16 +82,6 @@ var partly = []another{
 			return fakeError{404, "no such record", "not_found"}
 		}
 	}, []string{"list respondents", "list responses"}, slices.Concat(aboutRespondents[1:], aboutResponses[1:])},
-	{"forms have slugs", func(f *imitation) {
-		slug := regexp.MustCompile(`^[a-z0-9-]{4,40}$`)
-		f.gate = func(r *http.Request) error {
-			if id := r.URL.Query().Get("formId"); id != "" && !slug.MatchString(id) {
-				return fakeError{400, "bad slug", "invalid_input"}
-			}
-			return nil
-		}
-	}, []string{"any form id"}, nil},
-	{"ties by id in asc alone", func(f *imitation) { f.ties, f.sorts = true, "ascid" }, []string{"ties"}, nil},
 	{"old archived are hidden", func(f *imitation) { f.archived = "old hidden" }, []string{"archive"}, []string{"documents count", "totals"}},
 	{"a firewall after the eighth request", func(f *imitation) {
 		f.gate = func(r *http.Request) error {

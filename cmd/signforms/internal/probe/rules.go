@@ -167,7 +167,7 @@ var rules = []rule{
 		}
 	}},
 	{facts: []string{"limit one"}, look: func(t *tally, a answer) {
-		if documentLists(a) && a.in["limit"] == "1" && len(a.records) > 0 {
+		if documentLists(a) && a.in["limit"] == "1" && (len(a.records) > 0 || a.only("limit", "sortOrder")) {
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
@@ -176,6 +176,16 @@ var rules = []rule{
 			t.see(a.id, len(a.records)+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
+	refusal("largest limit", true, func(in map[string]string) bool { return in["limit"] == fmt.Sprint(assumedLimit+1) }),
+	refusal("largest limit", false, func(in map[string]string) bool { return in["limit"] == fmt.Sprint(assumedLimit) && len(in) == 2 }),
+	refusal("unknown status", true, func(in map[string]string) bool { return in["status"] == noSuchStatus || in["status"] == frozen }),
+	refusal("malformed id", true, func(in map[string]string) bool { return in["documentId"] == notAnID || in["documentId"] == anObjectID }),
+	refusal("times", false, func(in map[string]string) bool { return strings.Contains(in["dateFrom"]+in["dateTo"], "T") }),
+	refusal("dates alone", false, func(in map[string]string) bool {
+		both := in["dateFrom"] + in["dateTo"]
+		return both != "" && !strings.Contains(both, "T")
+	}),
+	{facts: []string{"totals"}, look: lookTotals},
 	{facts: []string{"pages"}, look: lookPages},
 	{facts: []string{"default order"}, look: func(t *tally, a answer) {
 		sorted("", 1)(t, a)
@@ -204,7 +214,6 @@ var rules = []rule{
 		r.report.Profile.Aliases = len(t.against) > 0 && len(t.agree) == 0 && t.doubt == ""
 	}},
 	{facts: []string{"signer statuses"}, of: "signers", look: lookSigners},
-	{facts: []string{"other fields"}, of: "lists and records", look: lookNames, then: (*run).extra},
 	{facts: []string{"created format"}, of: "documents and templates", look: func(t *tally, a answer) {
 		look := func(t *tally, rec record) {
 			var at string
@@ -213,6 +222,24 @@ var rules = []rule{
 		ofEach("PDF", look)(t, a)
 		ofEach("PDF_TEMPLATE", look)(t, a)
 	}},
+}
+
+// refusal is a fact that says that lists with some inputs are refused with 400, or that they are not refused.
+func refusal(fact string, is bool, about func(in map[string]string) bool) rule {
+	return rule{facts: []string{fact}, look: func(t *tally, a answer) {
+		if a.Operation == signforms.OpListDocuments && about(a.in) && (a.ok() || a.refused()) {
+			t.see(a.id, ifThen(is, a.invalid(), a.ok()), a.short())
+		}
+	}}
+}
+
+// lookTotals compares the pages that a list counts with the documents that it counts.
+func lookTotals(t *tally, a answer) {
+	p, limit := countsOf(a).Pagination, 0
+	fmt.Sscan(a.in["limit"], &limit)
+	if a.only(shaping...) && t.limited && limit > 0 && limit < t.size && p != nil && p.TotalDocuments != nil && p.TotalPages != nil {
+		t.see(a.id, *p.TotalPages == (*p.TotalDocuments+limit-1)/limit, fmt.Sprintf("%d pages for %d documents", *p.TotalPages, *p.TotalDocuments))
+	}
 }
 
 func lookPagination(t *tally, a answer) {

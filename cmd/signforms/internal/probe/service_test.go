@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -40,6 +41,7 @@ type imitation struct {
 	front    string // firewall, challenge, spa, slow
 	trouble  string // now and then: 503, 429
 	ties     bool
+	bom      bool // a byte order mark before each body
 	moving   bool // a new document with every third request
 	envelope string
 	extra    map[string]any
@@ -163,6 +165,9 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "<!DOCTYPE html><div id=root></div>")
 		return
 	}
+	if f.bom {
+		w = marked{w}
+	}
 	if f.guarded(w, r) {
 		return
 	}
@@ -184,6 +189,16 @@ func (f *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.fail(w, r, e)
+}
+
+// marked writes a byte order mark first.
+type marked struct{ http.ResponseWriter }
+
+func (m marked) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(m.ResponseWriter, "\ufeff"); err != nil {
+		return 0, err
+	}
+	return m.ResponseWriter.Write(text)
 }
 
 // guarded answers requests for other workspaces in the place of a service that ignores workspaces.

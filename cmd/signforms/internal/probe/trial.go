@@ -69,7 +69,7 @@ func fill(ctx context.Context, s *signformstest.Server) error {
 			return err
 		}
 		if i > 9 && i%25 > 0 { // some documents have the same time
-			s.Advance(time.Minute)
+			s.Advance(47 * time.Minute) // the smallest largest page holds those of a day
 		}
 	}
 	offer := s.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
