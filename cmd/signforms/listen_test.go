@@ -439,7 +439,7 @@ func TestListenWithoutASandbox(t *testing.T) {
 	}{
 		{[]string{"--url", "http://127.0.0.1:1"}, cli.ExitFailure, "start one with signforms serve"},
 		{[]string{"--forward-to", "localhost:3000"}, cli.ExitUsage, "is not a URL such as http://localhost:3000/hook"},
-		{[]string{"--events", "new_things"}, cli.ExitUsage, `"new_things" is not a family of events`},
+		{[]string{"--events", "new_things"}, cli.ExitUsage, `--events "new_things": must be one of new_form_response, `},
 		{[]string{"--url", "here"}, cli.ExitUsage, "is not a URL of a sandbox"},
 	} {
 		_, stderr, code := execute(t, append([]string{"listen"}, c.args...)...)

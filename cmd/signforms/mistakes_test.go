@@ -80,6 +80,35 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	require.Equal(t, "signforms: the variable SIGNFORMS_SANDBOX_MEMORY: \"maybe\": must be true or false\n", stderr)
 }
 
+// Each flag that takes one of a few values knows them in any case, offers them to the shell, and names them when it refuses another.
+func TestFlagsWithFewValues(t *testing.T) {
+	s := newService(t, nil)
+	for _, c := range []struct{ args, value, values string }{
+		{"documents list --status", "Pending", "draft, pending, signed, paid, declined, expired, deleted, void"},
+		{"documents list --sort", "OLDEST", "newest, oldest"},
+		{"templates list --sort", "Oldest", "newest, oldest"},
+		{"documents wait " + s.lease + " --for", "Pending,DRAFT", "draft, pending, signed, paid, declined, expired, deleted, void"},
+		{"listen --url http://127.0.0.1:1 --events", "New_Form_Response,new_template_response", "new_form_response, new_signature_completed, new_template_response"},
+		{"webhooks add http://x/ --url http://127.0.0.1:1 --event", "NEW_FORM_RESPONSE", "new_form_response, new_signature_completed, new_template_response"},
+	} {
+		args := strings.Fields(c.args)
+		flag := args[len(args)-1]
+		stdout, stderr, code := execute(t, append(args, "newst")...)
+		require.Equal(t, cli.ExitUsage, code, c.args)
+		require.Contains(t, stderr, "signforms: "+flag+` "newst": must be one of `+c.values+"; see signforms ")
+		require.Empty(t, stdout)
+		_, stderr, code = execute(t, append(args, c.value)...)
+		require.NotEqual(t, cli.ExitUsage, code, stderr)
+		offered, _, _ := execute(t, append(append([]string{"__complete"}, args...), "")...)
+		require.True(t, strings.HasPrefix(offered, strings.ReplaceAll(c.values, ", ", "\n")+"\n"), offered)
+		help, _, _ := execute(t, append(args, c.value, "--help")...)
+		require.Contains(t, help, c.values)
+	}
+	stdout, stderr, code := s.run(t, "documents list --status pending --sort Oldest")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Regexp(t, `^DOCUMENT.*\nLEASE\t.*\nNOTICE\t.*\n$`, stdout)
+}
+
 func TestHelpOfCommandsAndVersionAsAFlag(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"help", "documents", "list"}, {"completion"}, {"completion", "bash"}} {
 		stdout, stderr, code := execute(t, args...)

@@ -74,19 +74,3 @@ func AtLeastOne(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-// Complete makes the shell offer these values of a flag.
-func Complete[T ~string](cmd *cobra.Command, flag string, values ...T) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(Texts(values), cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // no such flag
-	}
-}
-
-// Texts returns constants as strings.
-func Texts[T ~string](constants []T) (texts []string) {
-	for _, c := range constants {
-		texts = append(texts, string(c))
-	}
-	return texts
-}

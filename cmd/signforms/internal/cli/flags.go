@@ -81,6 +81,48 @@ func (f funcFlag) Set(text string) error {
 	return f.set(text)
 }
 
+// OneOf adds a flag that takes one of these values, whatever their case. Errors name them in lower case, the shell offers them, and so does
+// usage, which has them for its %s. kind is the word for the value in the help.
+func OneOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, set func(T) error) {
+	SomeOf(cmd, kind, name, usage, values, func(all []T) error {
+		if len(all) > 1 {
+			return errors.New("must be one of " + lowerTexts(values))
+		}
+		return set(all[0])
+	})
+}
+
+// SomeOf is OneOf for one value or several with commas.
+func SomeOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, set func([]T) error) {
+	cmd.Flags().Var(FuncFlag(kind, func(text string) error {
+		var all []T
+		for word := range strings.SplitSeq(text, ",") {
+			i := slices.IndexFunc(values, func(v T) bool { return strings.EqualFold(string(v), strings.TrimSpace(word)) })
+			if i < 0 {
+				return errors.New("must be one of " + lowerTexts(values))
+			}
+			all = append(all, values[i])
+		}
+		return set(all)
+	}), name, fmt.Sprintf(usage, lowerTexts(values)))
+	offered := cobra.FixedCompletions(strings.Split(lowerTexts(values), ", "), cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc(name, offered); err != nil {
+		panic(err) // no such flag
+	}
+}
+
+func lowerTexts[T ~string](values []T) string {
+	return strings.ToLower(strings.Join(Texts(values), ", "))
+}
+
+// Texts returns constants as strings.
+func Texts[T ~string](constants []T) (texts []string) {
+	for _, c := range constants {
+		texts = append(texts, string(c))
+	}
+	return texts
+}
+
 var errEmpty = errors.New("must not be empty: leave the flag out, or give it a value")
 
 // EmptyFlag refuses a flag of the command line that has an empty value, as --account "$NAME" has when the variable is not set. To take it

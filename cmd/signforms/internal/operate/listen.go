@@ -71,20 +71,17 @@ webhooks of its own to the sandbox and removes them at its end, unless it is kil
 	cmd.SetFlagErrorFunc(flagError)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
 	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")
-	f.StringSliceVar(&l.events, "events", nil, "only these `families` of events: "+strings.Join(control.EventFamilies(), ", "))
+	cli.SomeOf(cmd, "families", "events", "only these families of events: %s", control.EventFamilies(), func(all []string) error {
+		l.events = append(l.events, all...)
+		return nil
+	})
 	f.StringArrayVar(&l.documents, "document", nil, "only about the template, document or form with this `id`; may be repeated")
-	cli.Complete(cmd, "events", control.EventFamilies()...)
 	return cmd
 }
 
 func (l *listener) run(cmd *cobra.Command) error {
 	if err := checkTarget(l.forwardTo); err != nil {
 		return err
-	}
-	for _, family := range l.events {
-		if !slices.Contains(control.EventFamilies(), family) {
-			return cli.UsageError("--events: %q is not a family of events; there are %s", family, strings.Join(control.EventFamilies(), ", "))
-		}
 	}
 	var err error
 	if l.client, err = l.sandbox.client(); err != nil {

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -38,25 +36,16 @@ func newWebhooksAdd() *cobra.Command {
 		return newID(cmd, c, "/webhooks", w)
 	})
 	f := cmd.Flags()
-	f.Var(familyFlag(&w.Event), "event", "family of events: "+strings.Join(control.EventFamilies(), ", "))
-	cli.Complete(cmd, "event", control.EventFamilies()...)
+	cli.OneOf(cmd, "family", "event", "family of events: %s", control.EventFamilies(), func(family string) error {
+		if w.Event != "" {
+			return errors.New("a webhook gets one family of events: add another webhook for it")
+		}
+		w.Event = signformstest.EventFamily(family)
+		return nil
+	})
 	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
 	f.BoolVar(&w.Object, "object", false, "deliver one JSON object instead of an array of one")
 	return cmd
-}
-
-// familyFlag is the one family of events that a webhook gets.
-func familyFlag(family *signformstest.EventFamily) pflag.Value {
-	return cli.FuncFlag("family", func(text string) error {
-		switch {
-		case *family != "":
-			return errors.New("a webhook gets one family of events: add another webhook for it")
-		case !slices.Contains(control.EventFamilies(), text):
-			return fmt.Errorf("must be one of %s", strings.Join(control.EventFamilies(), ", "))
-		}
-		*family = signformstest.EventFamily(text)
-		return nil
-	})
 }
 
 func newWebhooksList() *cobra.Command {

@@ -40,8 +40,10 @@ out, and the exit code is 3. Which records --query means is for the service to s
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
 	}
-	cmd.Flags().StringVar((*string)(&p.Status), "status", "", "only those of this status, such as PENDING")
-	cli.Complete(cmd, "status", signforms.DocumentStatuses()...)
+	cli.OneOf(cmd, "status", "status", "only those of this status: %s", signforms.DocumentStatuses(), func(status signforms.DocumentStatus) error {
+		p.Status = status
+		return nil
+	})
 	listFlags(cmd, &p)
 	return newList(cmd, documentColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
 		if p.Page == 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +35,14 @@ func listFlags(cmd *cobra.Command, p *signforms.DocumentListParams) {
 	f.Var(cli.DayFlag(&p.DateTo, true), "to", "created at this time or earlier; a day counts to its end")
 	f.Var(archivedFlag(&p.Archived), "archived", "only archived ones or, with =false, only others")
 	f.Lookup("archived").NoOptDefVal = "true"
-	f.Var(sortFlag(&p.SortOrder), "sort", "newest or oldest first (default newest)")
+	orders := map[string]signforms.SortOrder{"newest": signforms.NewestFirst, "oldest": signforms.OldestFirst}
+	cli.OneOf(cmd, "order", "sort", "which come first: %s (default newest)", slices.Sorted(maps.Keys(orders)), func(word string) error {
+		p.SortOrder = orders[word]
+		return nil
+	})
 	f.StringVar(&p.Query, "query", "", "free text that the name must hold")
 	f.StringVar(&p.DocumentID, "id", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 100)
-	cli.Complete(cmd, "sort", "newest", "oldest")
 }
 
 // pageFlags adds the flags that every list has. most is the largest number of records in a page; 0 means any number.
@@ -61,20 +66,6 @@ func countFlag(count *int, most int) pflag.Value {
 			return errors.New("must be a whole number, 1 or more")
 		}
 		*count = n
-		return nil
-	})
-}
-
-func sortFlag(order *signforms.SortOrder) pflag.Value {
-	return cli.FuncFlag("order", func(text string) error {
-		switch text {
-		case "newest", "desc":
-			*order = signforms.NewestFirst
-		case "oldest", "asc":
-			*order = signforms.OldestFirst
-		default:
-			return errors.New("must be newest or oldest")
-		}
 		return nil
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
@@ -68,26 +67,14 @@ does not end --for paid.`,
 			return errors.Join(err, printed)
 		},
 	}
-	cmd.Flags().Var(statusesFlag(&w.want), "for", "the `status`, or several with commas: signed, paid, declined, expired, deleted, void, pending or draft (default signed)")
-	cmd.Flags().DurationVar(&w.timeout, "timeout", 10*time.Minute, "how long to wait in all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the document as one line of JSON")
-	cli.Complete(cmd, "for", strings.Fields(strings.ToLower(strings.Join(cli.Texts(signforms.DocumentStatuses()), " ")))...)
-	conn.addFlags(cmd)
-	return cmd
-}
-
-func statusesFlag(statuses *[]signforms.DocumentStatus) pflag.Value {
-	return cli.FuncFlag("status", func(text string) error {
-		*statuses = nil
-		for word := range strings.SplitSeq(text, ",") {
-			status := signforms.DocumentStatus(strings.ToUpper(strings.TrimSpace(word)))
-			if !slices.Contains(signforms.DocumentStatuses(), status) {
-				return fmt.Errorf("must be of %s", strings.ToLower(strings.Join(cli.Texts(signforms.DocumentStatuses()), ", ")))
-			}
-			*statuses = append(*statuses, status)
-		}
+	cli.SomeOf(cmd, "status", "for", "the status, or several with commas: %s (default signed)", signforms.DocumentStatuses(), func(all []signforms.DocumentStatus) error {
+		w.want = all
 		return nil
 	})
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 10*time.Minute, "how long to wait in all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the document as one line of JSON")
+	conn.addFlags(cmd)
+	return cmd
 }
 
 // lookAt returns a look at a document. One made from a template has an id of 24 hexadecimal digits.
