@@ -55,6 +55,10 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 		require.Contains(t, stderr, "the limit store did not answer, so nothing was sent")
 		require.Contains(t, stderr, reason)
 		require.NotContains(t, stderr, "hunter2")
+		stdout, stderr, code := execute(t, "documents", "remind", s.lease, s.notice, "--yes", "--limit-store", where)
+		require.Equal(t, cli.ExitFailure, code)
+		require.Empty(t, stdout, "none was tried")
+		require.Regexp(t, `signforms: send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason+`.*; 2 not tried\n$`, stderr)
 	}
 	require.Empty(t, s.asked())
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -205,9 +207,142 @@ func TestRemindReachesEverybody(t *testing.T) {
 				}
 				s.Advance(time.Hour)
 			}
-			require.Equal(t, append(append(want, refused...), refused[:2]...), tried)
+			require.Equal(t, slices.Concat(want, refused[:3], want[:5]), tried, "what the limit allows beyond the last goes to those that failed; then a new run begins")
 		})
 	}
+}
+
+// cronRuns repeats remind --all-pending every five minutes of the service's clock, as a cron job with --max-wait does, until so many runs
+// have ended. It calls each after each command, with the number of runs that have ended. The first command has these args too.
+func (s *testService) cronRuns(t *testing.T, runs int, args string, each func(ended int, stderr string, code int)) {
+	t.Helper()
+	store := signforms.NewMemoryLimitStore(s.Now)
+	commands := service.Commands{OpenLimitFile: func(string) signforms.LimitStore { return store }}
+	began := len(s.Requests())
+	for ended, n := 0, 0; ended < runs; n++ {
+		require.Less(t, n, 24*runs, "a run does not end")
+		var out, errs strings.Builder
+		code := run(t.Context(), commands, strings.Fields("documents remind --all-pending --yes --max-wait 1s "+args), strings.NewReader(""), &out, &errs)
+		if !strings.Contains(errs.String(), "goes on with the rest") {
+			ended++
+		}
+		args = ""
+		each(ended, errs.String(), code)
+		s.Advance(5 * time.Minute)
+	}
+	var at []time.Time
+	for _, r := range s.Requests()[began:] {
+		if r.Operation == signforms.OpSendReminder {
+			at = append(at, r.At)
+		}
+	}
+	for i := 5; i < len(at); i++ {
+		require.Greater(t, at[i].Sub(at[i-5]), 15*time.Minute, "more than 5 in 15 minutes")
+	}
+}
+
+// tried returns how often a reminder of each document was asked for, and how often it was sent.
+func (s *testService) tried() (asked, sent map[string]int) {
+	asked, sent = map[string]int{}, map[string]int{}
+	id := regexp.MustCompile(`"(?:documentId|responseId)":"([^"]+)"`)
+	for _, r := range s.Requests() {
+		if r.Operation == signforms.OpSendReminder {
+			ids := id.FindAllStringSubmatch(string(r.Body), -1)
+			name := ids[len(ids)-1][1]
+			if asked[name]++; r.StatusCode == http.StatusOK {
+				sent[name]++
+			}
+		}
+	}
+	return asked, sent
+}
+
+// However many documents the service refuses, each run reminds everybody else exactly once, tries those, and ends.
+func TestRunsOfRemindEnd(t *testing.T) {
+	s := newService(t, nil)
+	refused, good := map[string]bool{}, []string{s.lease, s.sent, s.notice}
+	for i := range 14 {
+		s.Advance(time.Minute)
+		id := s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
+		if i < 6 || i > 11 { // the oldest and the newest of them
+			s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, DocumentID: id, Status: 409})
+			refused[id] = true
+		} else {
+			good = append(good, id)
+		}
+	}
+	before := 0
+	s.cronRuns(t, 5, "", func(ended int, stderr string, code int) {
+		asked, sent := s.tried()
+		require.LessOrEqual(t, len(sent), len(good))
+		for _, id := range good {
+			require.LessOrEqual(t, sent[id], before+1, "more than once in a run")
+		}
+		if ended == before {
+			return
+		}
+		before = ended
+		require.Contains(t, []int{cli.ExitPartial, cli.ExitFailure}, code)
+		require.Contains(t, stderr, "8 failed; each document was tried, so the same command again begins a new run\n")
+		for _, id := range good {
+			require.Equal(t, ended, sent[id])
+		}
+		for id := range refused {
+			require.GreaterOrEqual(t, asked[id], ended)
+		}
+	})
+}
+
+// With --new-run everybody is reminded again, also by the commands that go on with the new run.
+func TestANewRunOfRemindReachesEverybody(t *testing.T) {
+	s := newService(t, nil)
+	for range 8 {
+		s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
+	}
+	_, stderr, code := s.run(t, "documents remind --all-pending --yes --max-wait 1s")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	s.Advance(time.Hour)
+	_, before := s.tried()
+	require.Len(t, before, 5)
+	says := "5 of 11 documents were reminded by a run that has not ended"
+	s.cronRuns(t, 1, "--new-run", func(_ int, stderr string, _ int) {
+		require.Contains(t, stderr, says)
+		says = ""
+	})
+	_, after := s.tried()
+	require.Len(t, after, 11)
+	for id, n := range after {
+		require.Equal(t, 1, n-before[id])
+	}
+}
+
+// A dry run says what would be, not what is.
+func TestDryRunsSayWould(t *testing.T) {
+	s := newService(t, nil)
+	s.Advance(time.Minute)
+	var more []string
+	for range 5 {
+		more = append(more, s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}}))
+	}
+	dry := func(says string, args ...string) {
+		t.Helper()
+		_, stderr, code := s.run(t, append([]string{"documents remind --all-pending --dry-run"}, args...)...)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		require.Contains(t, stderr, says)
+		require.NotRegexp(t, `\b(takes|will|ends|begins|going|are left)\b`, stderr)
+	}
+	dry("8 documents to be reminded; at most 5 in 15 minutes are accepted, so this would take 15m1s\n")
+	_, stderr, code := s.run(t, "documents remind --all-pending --yes --max-wait 1s")
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	dry("5 of 8 documents were reminded by a run that has not ended")
+	dry("and would be reminded again\n", "--new-run")
+	_, sent := s.tried()
+	for _, id := range more {
+		if sent[id] == 0 { // the limit held it back
+			require.NoError(t, s.Signer(id, "cem@example.com").Sign())
+		}
+	}
+	dry("nothing is left: that run would end here, and the same command again would begin a new one\n")
 }
 
 // Where no workspace is named, the API key chooses it: another key has a run of its own.

@@ -117,10 +117,8 @@ func (b *Batch) Run(ctx context.Context, s Screen) error {
 			return err
 		}
 	}
-	if b.mailing != nil {
-		if err := b.mailing.begin(); err != nil {
-			return err
-		}
+	if err := b.begin(); err != nil {
+		return err
 	}
 	if err := b.settleResolved(); err != nil {
 		return err
@@ -131,7 +129,7 @@ func (b *Batch) Run(ctx context.Context, s Screen) error {
 	if b.Whole {
 		b.report(s.Stderr)
 	}
-	if err := b.forgetEnded(); err != nil {
+	if err := b.forgetEnded(); err != nil && b.stopped == nil {
 		return err
 	}
 	if b.single() && b.err != nil {

@@ -137,19 +137,51 @@ func (b *Batch) settleResolved() error {
 	return nil
 }
 
+// begin notes that a run begins. A new run abandons one that has not ended: only what is unknown stays.
+func (b *Batch) begin() error {
+	switch {
+	case b.mailing != nil:
+		return b.mailing.begin()
+	case b.journal != nil && b.Flags.NewRun:
+		return b.journal.Forget(b.settled())
+	}
+	return nil
+}
+
+// settled returns the keys of the entries of this run whose outcome is known.
+func (b *Batch) settled() (keys []string) {
+	for _, e := range b.journal.Entries() {
+		if e.Run == b.intents.run && !e.State.Open() {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys
+}
+
+// over reports whether the run has ended: each item is done or, if that is enough, each was tried once. What failed earlier in the run
+// may not have been tried again.
+func (b *Batch) over() bool {
+	if b.Whole {
+		return b.stopped == nil && b.failed+b.unknown+b.held+b.changed+b.goneHeld == 0
+	}
+	return !slices.ContainsFunc(b.todo, func(it *Item) bool { return it.Record.Outcome == "" && (it.prior == nil || b.Flags.NewRun) })
+}
+
 // forgetEnded removes a finished run from the journal. Otherwise its entries would hold back items of the next run.
 func (b *Batch) forgetEnded() error {
-	if b.journal == nil || b.stopped != nil || b.Whole && b.failed+b.unknown+b.held+b.changed+b.goneHeld > 0 {
+	if b.journal == nil || !b.over() {
 		return nil
 	}
-	here := map[string]bool{}
-	for _, it := range b.Items {
-		here[it.who] = true
-	}
-	var ended []string
-	for _, e := range b.journal.Entries() {
-		if e.Run == b.intents.run && (b.Whole || !e.State.Open()) || b.Whole && here[e.Who] {
-			ended = append(ended, e.Key)
+	ended := b.settled()
+	if b.Whole {
+		here := map[string]bool{}
+		for _, it := range b.Items {
+			here[it.who] = true
+		}
+		for _, e := range b.journal.Entries() {
+			if e.Run == b.intents.run || here[e.Who] {
+				ended = append(ended, e.Key)
+			}
 		}
 	}
 	if err := b.journal.Forget(ended); err != nil || b.mailing == nil {

@@ -13,13 +13,17 @@ import (
 
 // explain prints what the batch is about to send.
 func (b *Batch) explain(w io.Writer) {
+	are, rest, will, ends, begins, takes := "are", "going on with the rest", "will", "ends", "begins", "takes"
+	if b.Flags.DryRun {
+		are, rest, will, ends, begins, takes = "would be", "it would go on with the rest", "would", "would end", "would begin", "would take"
+	}
 	if b.done > 0 && b.Flags.NewRun {
-		fmt.Fprintf(w, "%d of %d %s are left out, because --resolve says that they were %s\n", b.done, len(b.Items), b.Many, b.Verb)
+		fmt.Fprintf(w, "%d of %d %s %s left out, because --resolve says that they were %s\n", b.done, len(b.Items), b.Many, are, b.Verb)
 	} else if b.done > 0 {
-		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s; going on with the rest\n", b.done, len(b.Items), b.Many, b.Verb, b.began())
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s; %s\n", b.done, len(b.Items), b.Many, b.Verb, b.began(), rest)
 	}
 	if b.again > 0 {
-		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s, and will be %s again\n", b.again, len(b.Items), b.Many, b.Verb, b.began(), b.Verb)
+		fmt.Fprintf(w, "%d of %d %s were %s by a run that has not ended and began at %s, and %s be %s again\n", b.again, len(b.Items), b.Many, b.Verb, b.began(), will, b.Verb)
 	}
 	for _, it := range b.Items {
 		switch {
@@ -38,13 +42,13 @@ func (b *Batch) explain(w io.Writer) {
 		fmt.Fprintf(w, "what was %s with other contents is not %s again: say --resolve ITEM=done, or --resolve ITEM=again; changed=… for all of them\n", b.Verb, b.Verb)
 	}
 	if len(b.todo) == 0 && b.held+b.changed+b.goneHeld == 0 && b.done > 0 {
-		fmt.Fprintf(w, "nothing is left: that run ends here, and the same command again begins a new one\n")
+		fmt.Fprintf(w, "nothing is left: that run %s here, and the same command again %s a new one\n", ends, begins)
 		return
 	}
 	text := cli.Count(len(b.todo), b.Noun, b.Many) + " to be " + b.Verb
 	if b.Takes != nil && len(b.todo) > 0 {
 		if d := b.Takes(len(b.todo)); d >= time.Second {
-			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this takes %s", cli.Rounded(d))
+			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this %s %s", takes, cli.Rounded(d))
 		}
 	}
 	fmt.Fprintln(w, text)
@@ -109,17 +113,20 @@ func (b *Batch) report(w io.Writer) {
 
 // verdict returns how the batch ended, as an error with its exit code; nil when all went well.
 func (b *Batch) verdict() error {
-	left := len(b.todo) - b.tried
+	left, failed, over := len(b.todo)-b.tried, b.failed, b.journal != nil && !b.Whole && b.over()
+	if over { // what is left failed before, in this run
+		left, failed = 0, failed+left
+	}
 	var texts []string
 	count := func(n int, text string) {
 		if n > 0 {
 			texts = append(texts, fmt.Sprintf(text, n))
 		}
 	}
-	if b.stopped != nil {
+	if b.stopped != nil && !(over && b.noSlot(b.stopped)) {
 		texts = append(texts, b.stopped.Error())
 	}
-	count(b.failed, "%d failed")
+	count(failed, "%d failed")
 	count(b.unknown+b.held+b.goneHeld, "%d unknown")
 	count(b.changed, "%d sent with other contents")
 	count(left, "%d not tried")
@@ -129,14 +136,16 @@ func (b *Batch) verdict() error {
 		texts = append(texts, "the same command without --new-run goes on with the rest")
 	case left > 0 && b.journal != nil:
 		texts = append(texts, "the same command again goes on with the rest")
+	case over && failed > 0:
+		texts = append(texts, "each "+b.Noun+" was tried, so the same command again begins a new run")
 	}
 	code := cli.ExitOK
 	switch {
 	case b.unknown+b.held+b.goneHeld > 0:
 		code = cli.ExitUnknown
-	case b.failed+left > 0 && b.tried > b.failed, b.changed > 0:
+	case failed+left > 0 && b.tried > b.failed, b.changed > 0:
 		code = cli.ExitPartial
-	case b.failed+left > 0 || b.stopped != nil:
+	case failed+left > 0 || b.stopped != nil:
 		code = cli.ExitFailure
 	default:
 		return b.lacking()

@@ -95,7 +95,7 @@ func (b *Batch) notOfAnother(it *Item) error {
 // the batch was interrupted, or because the limit allowed nothing within maxWait.
 func (b *Batch) judge(ctx context.Context, err error) (journal.State, string) {
 	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
-	if b.inARow++; !silent {
+	if b.inARow++; !silent || b.storeAway(err) {
 		b.inARow = 0
 	}
 	if b.inARow >= maxUnanswered {
@@ -110,7 +110,7 @@ func (b *Batch) judge(ctx context.Context, err error) (journal.State, string) {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		b.stopped = errors.New("interrupted")
 		return journal.Failed, ""
-	case b.noSlot(err):
+	case b.noSlot(err), b.storeAway(err):
 		b.stopped = err
 		return journal.Failed, ""
 	case errors.Is(err, signforms.ErrForbidden):
@@ -121,7 +121,12 @@ func (b *Batch) judge(ctx context.Context, err error) (journal.State, string) {
 }
 
 // noSlot reports whether the limit, which this machine counts, allowed no request. The next item would fare no better.
-func (b *Batch) noSlot(err error) bool {
-	e := (*signforms.Error)(nil)
-	return b.Takes != nil && errors.Is(err, signforms.ErrRateLimited) && errors.As(err, &e) && e.Local
+func (b *Batch) noSlot(err error) bool { return b.local(err, signforms.ErrRateLimited) }
+
+// storeAway reports whether what counts the limit did not answer.
+func (b *Batch) storeAway(err error) bool { return b.local(err, signforms.ErrUnavailable) }
+
+func (b *Batch) local(err, kind error) bool {
+	e, ok := errors.AsType[*signforms.Error](err)
+	return ok && e.Local && b.Takes != nil && errors.Is(err, kind)
 }
