@@ -111,7 +111,7 @@ func TestCompletion(t *testing.T) {
 		require.Contains(t, stdout, "signforms", shell)
 	}
 	stdout, _, _ := execute(t, "__complete", "documents", "list", "--status", "")
-	require.Contains(t, stdout, "PENDING\n")
+	require.Contains(t, stdout, "pending\n")
 	stdout, _, _ = execute(t, "__complete", "documents", "li")
 	require.Contains(t, stdout, "list\t")
 }

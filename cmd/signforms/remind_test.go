@@ -122,6 +122,31 @@ func TestRemindNeedsWholeListsOfRespondents(t *testing.T) {
 	require.Contains(t, stderr, "the list of documents made from template OFFER may lack some (list respondents: 200: incomplete list: 1 of at least 3")
 }
 
+// A template's record has its documents too. Those that the service's list of them leaves out are reminded, and what neither shows is named.
+func TestRemindHoldsListsAgainstTheTemplate(t *testing.T) {
+	ofTemplates := func(r *http.Request) bool { return r.Method == http.MethodGet && !ofDocuments(r) }
+	list, own := regexp.MustCompile(`"respondents":\[.*\](,"pagination":\{[^}]*\})?`), regexp.MustCompile(`"templateRespondents":\[.*?\}\]\}\],?`)
+	for _, shown := range []bool{true, false} {
+		s := newService(t, nil)
+		altered(t, s, ofTemplates, func(body string) string {
+			if body = list.ReplaceAllString(body, `"respondents":[]`); !shown {
+				body = own.ReplaceAllString(body, "")
+			}
+			return body
+		})
+		stdout, stderr, code := s.run(t, "documents remind --all-pending --yes")
+		require.Equal(t, shown, strings.Contains(stdout, "SENT\treminded\t"), stdout)
+		require.Equal(t, shown, strings.Contains(stderr, "template OFFER shows 1 document that is not in the list of its documents\n"), stderr)
+		if shown {
+			require.Equal(t, cli.ExitOK, code, stderr)
+			continue
+		}
+		require.Equal(t, cli.ExitPartial, code, stderr)
+		require.Contains(t, stderr, "template OFFER counts 1 document, of which 1 is not shown and not looked at\n")
+		require.Contains(t, stderr, "signforms: the list may lack documents\n")
+	}
+}
+
 // A list that an error ends may lack records. An error before the first record leaves nothing to remind.
 func TestRemindWhenAListEndsEarly(t *testing.T) {
 	s := newService(t, nil)
@@ -132,7 +157,7 @@ func TestRemindWhenAListEndsEarly(t *testing.T) {
 	require.Zero(t, s.reminded())
 	stdout, stderr, code := s.run(t, "documents remind --all-pending --yes --allow-incomplete")
 	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Equal(t, 2, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Equal(t, 3, strings.Count(stdout, "\treminded\t"), "the template's record shows one: %s", stdout)
 	require.Contains(t, stderr, "the list of documents made from template OFFER may lack some (list respondents: 400: ")
 	require.Contains(t, stderr, "signforms: the list may lack documents\n")
 

@@ -229,7 +229,7 @@ func TestNewRunOfResolvedLines(t *testing.T) {
 	require.Equal(t, cli.ExitUnknown, code, stderr)
 	_, stderr, code = m.send(t, "--new-run", "--resolve", "all=done", "--dry-run")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, "\n1 of 6 lines are left out, because --resolve says that they were sent\n5 of 6 lines were sent by a run")
+	require.Contains(t, stderr, "\n1 of 6 lines would be left out, because --resolve says that they were sent\n5 of 6 lines were sent by a run")
 	require.NotContains(t, stderr, "going on with the rest")
 }
 

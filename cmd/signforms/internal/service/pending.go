@@ -24,6 +24,7 @@ type pendingList struct {
 	items      []*batch.Item
 	others     map[signforms.DocumentStatus]int // in the list of pending documents, against its filter
 	noStatus   []string                         // ids
+	notes      []string                         // of lists that records made whole
 	incomplete []string                         // which lists may lack records
 	read       int                              // records
 }
@@ -63,13 +64,41 @@ func (l *pendingList) readAll(ctx context.Context) error {
 		return err
 	}
 	return each(l, "templates", l.client.Templates.All(ctx, signforms.TemplateListParams{}), func(t *signforms.Document) error {
-		made := l.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID})
-		return each(l, "documents made from template "+t.DocumentID, made, func(r *signforms.Respondent) error {
-			ref := signforms.TemplateDocument(t.DocumentID, r.RespondentDocumentID)
-			l.add(ref, r.RespondentDocumentID, r.Status, r.CreatedAt, refRecord(t.DocumentID, r.RespondentDocumentID))
-			return nil
-		})
+		return l.readTemplate(ctx, t)
 	})
+}
+
+// readTemplate adds the pending documents made from a template: those of the list of its documents, and those that only the template's
+// record shows.
+func (l *pendingList) readTemplate(ctx context.Context, t *signforms.Document) error {
+	found := map[string]bool{}
+	add := func(id string, status signforms.DocumentStatus, made time.Time) {
+		if key := strings.ToLower(id); !found[key] {
+			found[key] = true
+			l.add(signforms.TemplateDocument(t.DocumentID, id), id, status, made, refRecord(t.DocumentID, id))
+		}
+	}
+	list := l.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID})
+	err := each(l, "documents made from template "+t.DocumentID, list, func(r *signforms.Respondent) error {
+		add(r.RespondentDocumentID, r.Status, r.CreatedAt)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	listed := len(found)
+	for _, r := range t.Respondents {
+		add(r.RespondentDocumentID, r.Status, r.CreatedAt)
+	}
+	if own := len(found) - listed; own > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("template %s shows %s not in the list of its documents", t.DocumentID,
+			cli.Count(own, "document that is", "documents that are")))
+	}
+	if missing := t.TotalRespondents - len(found); missing > 0 {
+		l.incomplete = append(l.incomplete, fmt.Sprintf("template %s counts %s, of which %s not shown and not looked at", t.DocumentID,
+			cli.Count(t.TotalRespondents, "document", "documents"), cli.Count(missing, "is", "are")))
+	}
+	return nil
 }
 
 // add adds a document that shows that it is pending. It reports false for one that shows another status.
@@ -113,7 +142,7 @@ func each[T any](l *pendingList, name string, all iter.Seq2[*T, error], use func
 // explain says which records are left out, and what the run may lack.
 func (l *pendingList) explain(cmd *cobra.Command, b *batch.Batch) {
 	stderr := cmd.ErrOrStderr()
-	for _, text := range l.incomplete {
+	for _, text := range slices.Concat(l.notes, l.incomplete) {
 		fmt.Fprintln(stderr, text)
 	}
 	if len(l.incomplete) > 0 {
