@@ -66,7 +66,7 @@ var streamJS string
 //go:embed static/editor.js
 var editorJS string
 
-var templates = template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(look.Functions).Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
 var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, streamJS, editorJS)
 
@@ -80,6 +80,7 @@ type console struct {
 type page struct {
 	Title string
 	name  string // of the template
+	New   string // the label of the button that adds a record; without one there is no button
 	Live  string // the events after which the page is fetched again, separated by commas
 	Data  any
 }

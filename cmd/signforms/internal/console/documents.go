@@ -36,7 +36,7 @@ func (c *console) documents(r *http.Request) (page, error) {
 	list := documentList{
 		Filter: f, Query: q.Get("query"), Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: signforms.DocumentStatuses(),
 	}
-	return page{Title: "Documents", name: "documents", Live: "document", Data: list}, nil
+	return page{Title: "Documents", New: "New document", name: "documents", Live: "document", Data: list}, nil
 }
 
 // searched adds to a filter what somebody looks for: part of a name, or with an @ part of a signer's address.

@@ -11,7 +11,7 @@ import (
 )
 
 func (c *console) forms(*http.Request) (page, error) {
-	return page{Title: "Forms", name: "forms", Live: "form,response", Data: c.server.Forms()}, nil
+	return page{Title: "Forms", New: "New form", name: "forms", Live: "form,response", Data: c.server.Forms()}, nil
 }
 
 type formView struct {

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -30,11 +29,14 @@ var functions = template.FuncMap{
 	"lower":     func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	"add":       func(a, b int) int { return a + b },
 	"dict":      dict,
-	"limit":     look.Limit,
+	"sections":  func() []string { return sections },
 	"kinds":     fieldKinds,
 	"megabytes": func() int { return pdf.MaxSize / 1_000_000 },
 	"url":       func(l signforms.SigningLink) string { return string(l) }, // a template prints a link as "[redacted]"
 }
+
+// sections are the entries of the menu. In lower case they are the paths of their pages, except for the first, and their icons.
+var sections = []string{"Overview", "Documents", "Templates", "Forms", "Webhooks", "Deliveries", "Requests", "Messages", "Clock", "Faults", "Settings"}
 
 // fieldKinds returns the kinds of fields of a template.
 func fieldKinds() []signformstest.FieldKind {

@@ -15,7 +15,7 @@ import (
 )
 
 func (c *console) templates(*http.Request) (page, error) {
-	return page{Title: "Templates", name: "templates", Live: "template,document", Data: c.server.Templates()}, nil
+	return page{Title: "Templates", New: "New template", name: "templates", Live: "template,document", Data: c.server.Templates()}, nil
 }
 
 // templateView is one template with a curl command that sends it.

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *console) webhooks(*http.Request) (page, error) {
-	return page{Title: "Webhooks", name: "webhooks", Live: "webhook", Data: c.server.Webhooks()}, nil
+	return page{Title: "Webhooks", New: "New webhook", name: "webhooks", Live: "webhook", Data: c.server.Webhooks()}, nil
 }
 
 // webhookView is one webhook. Secret is shown on demand only.

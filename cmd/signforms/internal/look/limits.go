@@ -6,9 +6,9 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Limit returns the maxlength of an input for a "name", "reason", "text" or "url". Templates call it. Browsers count some characters
+// limit returns the maxlength of an input for a "name", "reason", "text" or "url". Templates call it. Browsers count some characters
 // as two, so they never allow more than the service.
-func Limit(what string) (int, error) {
+func limit(what string) (int, error) {
 	switch what {
 	case "name":
 		return signformstest.MaxName, nil

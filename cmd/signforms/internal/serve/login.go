@@ -19,9 +19,9 @@ const loginPath = "/_/login"
 func loginPage(wrong string) string {
 	return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="data:,">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="` + string(look.Favicon) + `">
 <style>` + look.Style + `</style></head>
-<body><main class="wrap narrow"><h1>Sandbox</h1>
+<body><main class="wrap narrow"><h1 class="row">` + string(look.Mark) + ` Sandbox</h1>
 ` + wrong + `
 <form method="post" class="sheet">
 <div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>

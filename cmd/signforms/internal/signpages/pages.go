@@ -54,7 +54,7 @@ var (
 	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "pages.js": look.Pages}
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"limit": look.Limit}).ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(look.Functions).ParseFS(templateFiles, "templates/*.html"))
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
 var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS)

@@ -337,6 +337,22 @@ func TestPagesOnEveryScreen(t *testing.T) {
 	}
 }
 
+// A thumb needs 44 pixels. The inputs on the PDF are as large as their fields, and the form below has the same.
+func TestControlsFitAThumb(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 320, Touch: true})
+	for _, address := range []string{links["ann@example.com"], formLink(t, service)} {
+		p.Go(address)
+		p.Wait("document.querySelector('main').dataset.shown || !document.querySelector('.scroller')")
+		low := browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, summary, #open, label:has(input), :is(input, select, textarea):not([type=checkbox], [type=radio])")]
+			.filter((e) => e.checkVisibility() && !e.closest(".spot") && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)`)
+		require.Empty(t, low, address)
+		require.GreaterOrEqual(t, browsertest.Eval[int](p, "document.querySelectorAll('button, label:has(input)').length"), 4)
+		p.Shot("controls")
+	}
+}
+
 func TestManySigners(t *testing.T) {
 	service := newService(t)
 	document := signformstest.Document{Name: "Assembly"}

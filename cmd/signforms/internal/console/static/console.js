@@ -21,9 +21,6 @@ if (live) {
 	addEventListener("pagehide", () => port.postMessage([]));
 }
 
-// Scrolls the menu to the entry of the current page, if the menu is wider than the window.
-document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-
 document.addEventListener("click", async (event) => {
 	const button = event.target.closest("[data-copy]");
 	if (!button) return;
