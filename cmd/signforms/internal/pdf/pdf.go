@@ -42,8 +42,8 @@ var (
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
-// ErrBusy is no reason to refuse a file: other files took all the time there was.
-var ErrBusy = errors.New("other PDFs are being read: try again")
+// ErrBusy is no reason to refuse a file: other files, or other programs, took all the time there was.
+var ErrBusy = errors.New("other PDFs are being read, or the machine is busy: try again")
 
 var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrUndrawn, ErrTooHeavy, ErrDamaged}
 

@@ -8,20 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound makes the kernel enforce the bounds of this process. The address space that the Go runtime has reserved does not count. When
+// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count. When
 // memory runs out in a container, the kernel ends this process rather than the sandbox. It reports whether this process may have all of
 // the memory: a bound of whoever started the sandbox may be lower.
 func bound(memory uint64) (all bool, err error) {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // fails only where there is no /proc
-	var pages uint64
+	var space, data, other uint64                                   // in pages
 	if statm, err := os.ReadFile("/proc/self/statm"); err == nil {
-		if _, err := fmt.Sscan(string(statm), &pages); err != nil {
+		if _, err := fmt.Sscan(string(statm), &space, &other, &other, &other, &other, &data); err != nil {
 			return false, err
 		}
 	}
-	all, err = lower(unix.RLIMIT_DATA, memory)
-	if pages > 0 {
-		allSpace, spaceErr := lower(unix.RLIMIT_AS, pages*uint64(os.Getpagesize())+memory)
+	page := uint64(os.Getpagesize())
+	all, err = lower(unix.RLIMIT_DATA, data*page+memory)
+	if space > 0 {
+		allSpace, spaceErr := lower(unix.RLIMIT_AS, space*page+memory)
 		all, err = all && allSpace, errors.Join(err, spaceErr)
 	}
 	_, cpuErr := lower(unix.RLIMIT_CPU, maxCPU)

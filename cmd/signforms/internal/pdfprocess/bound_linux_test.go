@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -29,7 +30,12 @@ func TestBoundedBeforeItReads(t *testing.T) {
 	require.NoError(t, err)
 	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
 	require.NoError(t, err)
-	require.Regexp(t, regexp.MustCompile(fmt.Sprintf(`Max data size +%d `, memory<<20)), string(limits))
+	found := regexp.MustCompile(`Max data size +(\d+) `).FindSubmatch(limits)
+	require.NotNil(t, found, string(limits))
+	data, err := strconv.ParseUint(string(found[1]), 10, 64)
+	require.NoError(t, err)
+	require.Greater(t, data, uint64(memory)<<20, "what the runtime has at the start does not count")
+	require.Less(t, data, uint64(memory+300*pdfprocess.Overhead)<<20)
 	require.Regexp(t, regexp.MustCompile(`Max cpu time +10 +11 `), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
 	require.NoError(t, in.Close())

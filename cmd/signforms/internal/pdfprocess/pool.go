@@ -39,7 +39,7 @@ type kind struct {
 	wait   time.Duration // for room, at most
 }
 
-// New returns a pool. A program needs one: its processes have up to 880 MB together. Inspecting has room of its own, so that uploads do not
+// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start. Inspecting has room of its own, so that uploads do not
 // wait for files that take long to finish, and less memory, so that what was accepted can be finished.
 func New() *Pool {
 	return &Pool{
@@ -51,8 +51,8 @@ func New() *Pool {
 // errScarce means that a process did not get the memory that each may have.
 var errScarce = errors.New("the machine or its limits (ulimit) leave too little memory for a process that reads PDFs")
 
-// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy]. A file that exceeds the bounds of the process
-// is refused with [pdf.ErrTooHeavy].
+// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy], as it does
+// when the machine has too little time for the process. A file that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	if len(data) > pdf.MaxSize {
 		return nil, pdf.ErrTooLarge
@@ -152,11 +152,19 @@ func (k kind) once(ctx context.Context, j job, content []byte) (a answer, err er
 	case ctx.Err() != nil:
 		return answer{}, ctx.Err()
 	case waitErr != nil && bounded.Err() == context.DeadlineExceeded:
-		return answer{}, fmt.Errorf("%w (more than %v)", pdf.ErrTooHeavy, k.within)
+		return answer{}, k.late(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
 	case waitErr != nil || readErr != nil:
 		return answer{}, k.death(errors.Join(waitErr, readErr), string(stderr.text))
 	}
 	return a, a.err()
+}
+
+// late returns why a process did not end in time that took so much processor time. With little of it nobody knows what the file takes.
+func (k kind) late(used time.Duration) error {
+	if used < maxCPU*time.Second/2 {
+		return pdf.ErrBusy
+	}
+	return fmt.Errorf("%w (more than %v)", pdf.ErrTooHeavy, k.within)
 }
 
 // command returns the command that starts this program as a process for one PDF. The process gets no other variable: it needs none.

@@ -64,6 +64,18 @@ func TestReasonsComeBack(t *testing.T) {
 	}
 }
 
+// TestABusyMachineIsNoFault of the file: only one that took processor time of its own is refused.
+func TestABusyMachineIsNoFault(t *testing.T) {
+	original, err := pdf.Draw("Lease", []string{"One page."})
+	require.NoError(t, err)
+	pool := pdfprocess.New()
+	pool.Hurry()
+	_, err = pool.Inspect(t.Context(), original)
+	require.ErrorIs(t, err, pdf.ErrBusy)
+	require.ErrorIs(t, pdfprocess.Late(4*time.Second), pdf.ErrBusy)
+	require.ErrorIs(t, pdfprocess.Late(5*time.Second), pdf.ErrTooHeavy)
+}
+
 // TestOnlyItsOwnProcessEnds: the file unpacks to more than the process may have. In this process it would end the test.
 func TestOnlyItsOwnProcessEnds(t *testing.T) {
 	if pdfprocess.Overhead > 1 {
@@ -73,8 +85,6 @@ func TestOnlyItsOwnProcessEnds(t *testing.T) {
 	_, err := pdfprocess.New().Inspect(t.Context(), bomb)
 	require.ErrorIs(t, err, pdf.ErrTooHeavy)
 	require.ErrorContains(t, err, "more than 240 MB of memory")
-	_, err = pdfprocess.New().Finish(t.Context(), bomb, marks, pdf.Certificate{}, sealer(t))
-	require.ErrorContains(t, err, "more than 320 MB of memory")
 }
 
 // TestMainMustBeCalled: a program that does not call Main would start itself, which would start itself.
