@@ -83,7 +83,7 @@ type Options struct {
 	//
 	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
 	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's
-	// clock. A call is saved before it begins, so one that ends the program counts as failed; the first of those is repeated at once. The
+	// clock. A call is saved before it begins, so one that ends the program counts as failed; it is repeated at the next start. The
 	// error of a failed call is shown in the audit trail. After 5 failures the event is sent without a URL for the file, and
 	// [Server.FinishAgain] begins anew.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)

@@ -101,8 +101,8 @@ func (s *Server) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Settle returns when no webhook delivery and no finished file is due or under way; one that waits for its next attempt does not
-// count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
+// Settle returns when no webhook delivery and no finished file is due or under way; one that waits for its next attempt, as after an
+// error, does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
 // [ErrClosed] when the server is closed first.
 func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.settle(ctx)) }
 

@@ -69,14 +69,10 @@ func (d Document) Finish(file File, at time.Time) Change {
 }
 
 // BeginFinish counts a try before it begins, so that one that ends the program counts too. Unless this one ends otherwise, the next is
-// due at once after the first, which the end of the program may have hit by chance; then 16, 64 and 256 seconds later; and after the
-// last at once, to be given up.
+// due at once: nobody knows whether the file ended the program or something else did.
 func (d Document) BeginFinish(at time.Time) Document {
 	d.FinishTries++
 	d.FinishAt = instant(at)
-	if d.FinishTries > 1 && d.FinishTries < FinishTriesMax {
-		d.FinishAt = d.FinishAt.Add(time.Second << (2 * d.FinishTries))
-	}
 	return d
 }
 

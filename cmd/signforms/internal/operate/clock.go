@@ -131,7 +131,8 @@ func newClockSettle() *cobra.Command {
 	wait := control.Duration(30 * time.Second)
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
-		Short: "Wait until no webhook delivery is due or under way",
+		Short: "Wait until no webhook delivery and no finished file is due or under way",
+		Long:  "Wait until no webhook delivery and no finished file is due or under way. One that waits for its next attempt, as after an\nerror, does not count.",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
