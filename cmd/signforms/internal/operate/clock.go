@@ -132,7 +132,7 @@ func newClockSettle() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
 		Short: "Wait until no webhook delivery and no finished file is due or under way",
-		Long:  "Wait until no webhook delivery and no finished file is due or under way. One that waits for its next attempt, as after an\nerror, does not count.",
+		Long:  "Wait until no webhook delivery and no finished file is due or under way.\nOne that waits for its next attempt, as after an error, does not count.",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock

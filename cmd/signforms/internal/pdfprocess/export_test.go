@@ -1,6 +1,7 @@
 package pdfprocess
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -19,6 +20,9 @@ func Late(used time.Duration) error { return New().inspecting.late(used) }
 
 // Hurry leaves an inspecting process a millisecond.
 func (p *Pool) Hurry() { p.inspecting.within = time.Millisecond }
+
+// Enter waits as Inspect does.
+func (p *Pool) Enter(ctx context.Context) (leave func(), err error) { return p.inspecting.enter(ctx) }
 
 // Forget makes Main not called, until remember is called.
 func Forget() (remember func()) {

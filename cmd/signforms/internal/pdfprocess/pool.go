@@ -34,6 +34,7 @@ type Pool struct{ inspecting, finishing kind }
 // kind is a kind of processes.
 type kind struct {
 	room   chan struct{} // has space for as many values as there may be processes at a time
+	turn   chan struct{} // those of this share that have a process or are next; nil: nobody shares
 	memory int           // megabytes of each, on top of what the program takes to start
 	within time.Duration // of the wall clock
 	wait   time.Duration // for room, at most
@@ -46,6 +47,13 @@ func New() *Pool {
 		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second, wait: 10 * time.Second},
 		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second, wait: 10 * time.Second},
 	}
+}
+
+// Share returns a pool of the same processes for some of the callers. At most one upload of a share is in front of those of others.
+func (p *Pool) Share() *Pool {
+	inspecting := p.inspecting
+	inspecting.turn = make(chan struct{}, cap(inspecting.room))
+	return &Pool{inspecting: inspecting, finishing: p.finishing}
 }
 
 // errScarce means that a process did not get the memory that each may have.
@@ -100,17 +108,36 @@ type answer struct {
 
 // run has one job done when there is room.
 func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err error) {
+	leave, err := k.enter(ctx)
+	if err != nil {
+		return a, err
+	}
+	defer leave()
+	return k.start(ctx, j, content)
+}
+
+// enter waits for the turn in its share, and then for room.
+func (k kind) enter(ctx context.Context) (leave func(), err error) {
 	waited := time.NewTimer(k.wait)
 	defer waited.Stop()
-	select {
-	case k.room <- struct{}{}:
-		defer func() { <-k.room }()
-	case <-waited.C:
-		return a, pdf.ErrBusy
-	case <-ctx.Done():
-		return a, ctx.Err()
+	leave = func() {}
+	for _, room := range []chan struct{}{k.turn, k.room} {
+		if room == nil {
+			continue
+		}
+		before := leave
+		select {
+		case room <- struct{}{}:
+			leave = func() { <-room; before() }
+		case <-waited.C:
+			leave()
+			return nil, pdf.ErrBusy
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
 	}
-	return k.start(ctx, j, content)
+	return leave, nil
 }
 
 // start has one job done in a process of its own. If that does not get its memory, another one tries, up to three in all.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +128,33 @@ func TestNoMoreProcessesThanThereIsRoomFor(t *testing.T) {
 	release()
 	_, err = p.Inspect(t.Context(), []byte("hello"))
 	require.ErrorIs(t, err, pdf.ErrNotPDF)
+}
+
+// TestSharesTakeTurns: many uploads of one share delay that of another by one.
+func TestSharesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := pdfprocess.New()
+		many, one := pool.Share(), pool.Share()
+		var busy atomic.Int64
+		upload := func(p *pdfprocess.Pool) {
+			leave, err := p.Enter(t.Context())
+			if err != nil {
+				busy.Add(1)
+				return
+			}
+			time.Sleep(4 * time.Second)
+			leave()
+		}
+		for range 6 {
+			go upload(many)
+		}
+		synctest.Wait()
+		start := time.Now()
+		upload(one)
+		require.Equal(t, 8*time.Second, time.Since(start), "after the one under way")
+		time.Sleep(time.Minute)
+		require.EqualValues(t, 4, busy.Load(), "those of the many that did not get their turn within 10 s")
+	})
 }
 
 // TestUploadsDoNotWaitForever: one file after another may take all of its time.

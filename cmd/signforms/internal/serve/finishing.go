@@ -52,9 +52,9 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, er
 	return (&finisher{sealer: sealer, pdfs: pdfprocess.New(), stamped: &keptFiles{}}).another(), nil
 }
 
-// another returns a finisher for a server of its own, with the same key, processes and kept files.
+// another returns a finisher for a server of its own, with the same key and kept files, and a share of the same processes.
 func (f *finisher) another() *finisher {
-	return &finisher{sealer: f.sealer, pdfs: f.pdfs, stamped: f.stamped, begun: make(chan struct{})}
+	return &finisher{sealer: f.sealer, pdfs: f.pdfs.Share(), stamped: f.stamped, begun: make(chan struct{})}
 }
 
 // readKey reads the sealing key that a data file holds.

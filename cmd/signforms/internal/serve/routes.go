@@ -14,7 +14,7 @@ import (
 
 // parts returns the pages for people, and what makes finished files.
 func (f *serveFlags) parts(all *workspaces, w *workspace, own *finisher, data string, log *slog.Logger) parts {
-	p := parts{begin: own.begin}
+	p := parts{begin: own.begin, inspect: own.pdfs.Inspect}
 	if !f.plainPDFs {
 		p.finish = own.finish
 	}

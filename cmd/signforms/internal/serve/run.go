@@ -65,7 +65,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	all = &workspaces{
 		options: signformstest.Options{Profile: o.Profile, Keep: o.Keep, FinishRoom: finisher.pdfs.Room(), DialWebhook: o.DialWebhook, Logger: o.Logger},
 		store:   store,
-		control: control.Config{Version: f.version, Data: data, Inspect: finisher.pdfs.Inspect, Readers: new(atomic.Int64)},
+		control: control.Config{Version: f.version, Data: data, Readers: new(atomic.Int64)},
 		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },
 	}
 	defer all.close()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -34,10 +35,11 @@ type workspace struct {
 
 // parts are what a workspace has besides its server.
 type parts struct {
-	finish func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) // nil: nobody makes finished files
-	begin  func(*signformstest.Server)                                              // called when the server has started
-	people func() http.Handler                                                      // signing pages and forms
-	pages  func() http.Handler                                                      // the console
+	finish  func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) // nil: nobody makes finished files
+	begin   func(*signformstest.Server)                                              // called when the server has started
+	inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)               // see control.Config
+	people  func() http.Handler                                                      // signing pages and forms
+	pages   func() http.Handler                                                      // the console
 }
 
 func newWorkspace(id string, s saved) *workspace {

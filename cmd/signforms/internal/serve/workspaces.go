@@ -115,7 +115,7 @@ func (ws *workspaces) start(w *workspace, o signformstest.Options) error {
 		return err
 	}
 	c := ws.control
-	c.Server, c.Seed, c.Prefix, c.Workspaces, c.Removed = server, w.Seed, o.Prefix, ws, w.removed
+	c.Server, c.Seed, c.Prefix, c.Inspect, c.Workspaces, c.Removed = server, w.Seed, o.Prefix, w.inspect, ws, w.removed
 	w.server, w.api = server, control.New(c)
 	w.begin(server)
 	return nil

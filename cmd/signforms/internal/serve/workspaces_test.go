@@ -20,6 +20,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -34,9 +35,11 @@ func open(t testing.TB, store *sqlitestore.Store, network *signformstest.Network
 	all = &workspaces{
 		options: signformstest.Options{Logger: log},
 		store:   store,
-		control: control.Config{Version: "test", Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }},
+		control: control.Config{Version: "test"},
 		parts: func(w *workspace) parts {
-			return f.parts(all, w, (&finisher{stamped: &keptFiles{}}).another(), "", log)
+			p := f.parts(all, w, (&finisher{pdfs: pdfprocess.New(), stamped: &keptFiles{}}).another(), "", log)
+			p.inspect = func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }
+			return p
 		},
 	}
 	t.Cleanup(all.close)
