@@ -45,11 +45,50 @@ func TestBrokenSettings(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{"a":`+a+`}}`), 0o600))
 	_, stderr, code := execute(t, "accounts", "--settings", file)
 	require.Equal(t, cli.ExitOK, code, stderr)
-	for mode, want := range map[os.FileMode]int{0o777: cli.ExitUsage, 0o777 | os.ModeSticky: cli.ExitOK, 0o775: cli.ExitOK} {
-		require.NoError(t, os.Chmod(filepath.Dir(file), mode))
-		_, stderr, code := execute(t, "accounts", "--settings", file)
-		require.Equal(t, want, code, stderr)
-		require.Equal(t, want != cli.ExitOK, strings.Contains(stderr, "everybody on this machine may replace it"), stderr)
+}
+
+// Settings that other users may change or replace are refused, as by ssh: they choose where the key is sent, and a program that is run.
+func TestSettingsOfOthersAreRefused(t *testing.T) {
+	newService(t, nil)
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	folder := filepath.Join(top, "a", "b")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	file, link := filepath.Join(folder, "accounts.json"), filepath.Join(t.TempDir(), "link.json")
+	accounts(t, file, `"a":{"baseURL":"http://a","apiKey":{"variable":"X"}}`)
+	require.NoError(t, os.Symlink(file, link))
+	for _, c := range []struct {
+		path         string
+		mode         os.FileMode
+		owner, group int // -1: as they are; others need root
+		want         int
+	}{
+		{file, 0o644, -1, -1, cli.ExitOK},
+		{file, 0o602, -1, -1, cli.ExitUsage},
+		{file, 0o660, -1, 65534, cli.ExitUsage},
+		{file, 0o600, 65534, -1, cli.ExitUsage},
+		{folder, 0o777, -1, -1, cli.ExitUsage},
+		{folder, 0o777 | os.ModeSticky, -1, -1, cli.ExitOK},
+		{folder, 0o775, -1, 65534, cli.ExitUsage},
+		{folder, 0o755, 65534, -1, cli.ExitUsage},
+		{filepath.Dir(folder), 0o757, -1, -1, cli.ExitUsage},
+		{filepath.Dir(folder), 0o755, 65534, -1, cli.ExitUsage},
+	} {
+		if c.owner+c.group != -2 && os.Getuid() != 0 {
+			continue
+		}
+		require.NoError(t, os.Lchown(c.path, c.owner, c.group))
+		require.NoError(t, os.Chmod(c.path, c.mode))
+		for _, name := range []string{file, link} {
+			_, stderr, code := execute(t, "accounts", "--settings", name)
+			require.Equal(t, c.want, code, "%s %v: %s", c.path, c.mode, stderr)
+			if c.want != cli.ExitOK {
+				require.Contains(t, stderr, "signforms: "+c.path+": ")
+				require.Contains(t, stderr, "may change where your key is sent")
+			}
+		}
+		require.NoError(t, os.Lchown(c.path, os.Getuid(), os.Getgid()))
+		require.NoError(t, os.Chmod(c.path, map[bool]os.FileMode{true: 0o600, false: 0o755}[c.path == file]))
 	}
 }
 

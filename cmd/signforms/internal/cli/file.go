@@ -69,10 +69,32 @@ func openTo(file string, permissions fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
-// openFolder reports whether everybody may replace the files of a folder. In one with the sticky bit they cannot.
-func openFolder(folder string) bool {
-	info, err := os.Stat(folder)
-	return err == nil && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 && runtime.GOOS != "windows"
+// checkGuarded refuses a file that others on this machine may change or replace: it, and every folder above it, must be of this user or of
+// root. What is not a regular file, such as a pipe, passes.
+func checkGuarded(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	named, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(named)
+	if err != nil {
+		return err
+	}
+	for _, at := range []string{real, named} {
+		for above := ""; at != above; above, at = at, filepath.Dir(at) {
+			if info, err = os.Stat(at); err != nil {
+				return err
+			}
+			if how := othersMayChange(info); how != "" {
+				return fmt.Errorf("%s: %s, and so may change where your key is sent: chmod go-w it, or use a file and folders of your own", at, how)
+			}
+		}
+	}
+	return nil
 }
 
 // UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification names or, without an

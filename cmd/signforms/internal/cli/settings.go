@@ -140,18 +140,15 @@ func DefaultSettings() string {
 	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
-// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that everybody may write or
-// replace: they could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such file.
+// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may write or
+// replace: they could have the key sent to themselves, or a program run. Its error matches [fs.ErrNotExist] when there is no such file.
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
 		return s, err
 	}
-	if openTo(path, 0o002) {
-		return s, UsageError("%s: everybody on this machine may change where it sends your key: chmod 600 it", path)
-	}
-	if folder := filepath.Dir(path); openFolder(folder) {
-		return s, UsageError("%s: everybody on this machine may replace it, and so change where it sends your key: chmod go-w %s", path, folder)
+	if err := checkGuarded(path); err != nil {
+		return s, UsageError("%w", err)
 	}
 	if err := DecodeJSON(string(text), &s); err != nil {
 		return s, UsageError("%s: %w; an account has baseURL, workspace, apiKey and endpoints", path, err)

@@ -1,0 +1,28 @@
+//go:build unix
+
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// othersMayChange returns how users other than this one and root may change a file, or replace those of a folder; empty for not at all. As for
+// ssh, a group may write if its number is that of the owner: such a group is the owner's alone. In a folder with the sticky bit only
+// owners replace files.
+func othersMayChange(info fs.FileInfo) string {
+	if info.IsDir() && info.Mode()&fs.ModeSticky != 0 {
+		return ""
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	switch mode := info.Mode(); {
+	case !ok:
+		return ""
+	case s.Uid != 0 && int(s.Uid) != os.Getuid():
+		return "another user of this machine owns it"
+	case mode&0o002 != 0, mode&0o020 != 0 && s.Gid != s.Uid:
+		return "others on this machine may write to it"
+	}
+	return ""
+}
