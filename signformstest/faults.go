@@ -165,8 +165,9 @@ type ActiveFault struct {
 	ID           string        `json:"id"`
 	Fault        *Fault        `json:"request,omitempty"`
 	WebhookFault *WebhookFault `json:"delivery,omitempty"`
-	Matched      int           `json:"matched"`  // requests or attempts so far
-	Happened     int           `json:"happened"` // to how many of them
+	Matched      int           `json:"matched"`         // requests or attempts so far
+	Happened     int           `json:"happened"`        // to how many of them
+	LastAt       time.Time     `json:"lastAt,omitzero"` // when it last happened, by the service's clock; zero: it never did
 }
 
 // Faults returns the faults that were set and not taken back: those of requests, then those of webhooks, each in their order.

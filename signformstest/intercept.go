@@ -21,12 +21,12 @@ func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
 // intercept stands around the work of a request.
 func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, work func(http.ResponseWriter)) {
-	f, ok := s.faults.request(c)
+	f, ok := s.faults.request(c, s.Now())
 	if !ok {
 		work(w)
 		return
 	}
-	c.Note("met the fault " + settings(f))
+	c.Note("met a fault, so that it was to " + all(f.effects()))
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}

@@ -69,7 +69,7 @@ func TestFaultsAreListedAndCleared(t *testing.T) {
 	require.NoError(t, err)
 	call(t, srv, "GET", "/get-documents", "{}")
 	require.Equal(t, []signformstest.ActiveFault{
-		{ID: first, Fault: &signformstest.Fault{Status: 503, Body: "{}", Times: 2}, Matched: 1, Happened: 1},
+		{ID: first, Fault: &signformstest.Fault{Status: 503, Body: "{}", Times: 2}, Matched: 1, Happened: 1, LastAt: srv.Faults()[0].LastAt},
 		{ID: second, WebhookFault: &signformstest.WebhookFault{Drop: true}},
 	}, srv.Faults())
 	require.NoError(t, srv.RemoveFault(second))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
@@ -21,10 +22,13 @@ type occurrence struct {
 }
 
 // count is what became of an occurrence so far.
-type count struct{ seen, used int }
+type count struct {
+	seen, used int
+	last       time.Time // when it was used; zero: never
+}
 
 // happens decides about one more match. roll returns a random number from 0 to 1.
-func (o occurrence) happens(c *count, roll func() float64) bool {
+func (o occurrence) happens(c *count, now time.Time, roll func() float64) bool {
 	c.seen++
 	switch {
 	case c.seen < o.nth, o.times > 0 && c.used >= o.times:
@@ -36,6 +40,7 @@ func (o occurrence) happens(c *count, roll func() float64) bool {
 		return false
 	}
 	c.used++
+	c.last = now
 	return true
 }
 
@@ -99,11 +104,11 @@ func (d dice) roll(webhookID string) func() float64 {
 }
 
 // request returns the fault that a request meets.
-func (fs *faults) request(c *api.Call) (Fault, bool) {
+func (fs *faults) request(c *api.Call, now time.Time) (Fault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.requests {
-		if r.fault.matches(c) && r.happens(&r.count, r.dice.roll("")) {
+		if r.fault.matches(c) && r.happens(&r.count, now, r.dice.roll("")) {
 			return r.fault, true
 		}
 	}
@@ -111,7 +116,7 @@ func (fs *faults) request(c *api.Call) (Fault, bool) {
 }
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
-func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
+func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	rest, delayed := fs.delayed[a.Delivery.ID]
@@ -123,7 +128,7 @@ func (fs *faults) webhook(a *delivery.Request) (WebhookFault, bool) {
 		if r.fault.Delay > 0 && delayed {
 			continue
 		}
-		if !r.fault.matches(a) || !r.happens(&r.count, r.dice.roll(a.Webhook.ID)) {
+		if !r.fault.matches(a) || !r.happens(&r.count, now, r.dice.roll(a.Webhook.ID)) {
 			continue
 		}
 		f := r.fault
@@ -170,10 +175,10 @@ func (fs *faults) active() (all []ActiveFault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.requests {
-		all = append(all, ActiveFault{ID: r.dice.id(), Fault: new(r.fault), Matched: r.seen, Happened: r.used})
+		all = append(all, ActiveFault{ID: r.dice.id(), Fault: new(r.fault), Matched: r.seen, Happened: r.used, LastAt: r.last})
 	}
 	for _, r := range fs.webhooks {
-		all = append(all, ActiveFault{ID: r.dice.id(), WebhookFault: new(r.fault), Matched: r.seen, Happened: r.used})
+		all = append(all, ActiveFault{ID: r.dice.id(), WebhookFault: new(r.fault), Matched: r.seen, Happened: r.used, LastAt: r.last})
 	}
 	return all
 }

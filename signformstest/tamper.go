@@ -22,7 +22,7 @@ func about(e signing.Event, id string) bool {
 
 // tamper changes what an attempt sends.
 func (s *Server) tamper(a *delivery.Request) {
-	f, ok := s.faults.webhook(a)
+	f, ok := s.faults.webhook(a, s.Now())
 	if !ok {
 		return
 	}

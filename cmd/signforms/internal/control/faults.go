@@ -26,10 +26,11 @@ type ActiveFault struct {
 	signformstest.ActiveFault
 	Fault        *RequestFault  `json:"request,omitempty"`
 	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
+	Text         string         `json:"text"` // what it does, in a sentence
 }
 
 func activeFault(f signformstest.ActiveFault) ActiveFault {
-	out := ActiveFault{ActiveFault: f}
+	out := ActiveFault{ActiveFault: f, Text: f.String()}
 	if f := f.Fault; f != nil {
 		out.Fault = &RequestFault{*f, Duration(f.Latency), Duration(f.Drip)}
 	}

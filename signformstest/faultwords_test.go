@@ -1,0 +1,61 @@
+package signformstest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+func TestFaultsAreSentences(t *testing.T) {
+	const id = "0123456789abcdef01234567"
+	f := func(matched, happened int, f signformstest.Fault) signformstest.ActiveFault {
+		return signformstest.ActiveFault{Fault: &f, Matched: matched, Happened: happened}
+	}
+	w := func(matched, happened int, w signformstest.WebhookFault) signformstest.ActiveFault {
+		return signformstest.ActiveFault{WebhookFault: &w, Matched: matched, Happened: happened}
+	}
+	for want, fault := range map[string]signformstest.ActiveFault{
+		"Every request will be answered 503.":                                          f(9, 9, signformstest.Fault{Status: 503}),
+		"The next 2 reminders will be answered 503 with Retry-After 3 s.":              f(1, 1, signformstest.Fault{Operation: signforms.OpSendReminder, Times: 3, Status: 503, RetryAfter: "3"}),
+		"The next reminder will be answered 503.":                                      f(2, 2, signformstest.Fault{Operation: signforms.OpSendReminder, Times: 3, Status: 503}),
+		"Nothing any more. It happened to 3 reminders, which were to be answered 503.": f(5, 3, signformstest.Fault{Operation: signforms.OpSendReminder, Times: 3, Status: 503}),
+		"The next send will do its work and lose its connection without an answer.":    f(0, 0, signformstest.Fault{Operation: signforms.OpSend, Times: 1, Reset: true, AfterWork: true}),
+		"Of the requests to void a document about " + id + " from now on, number 3 will wait for 1m30s and be answered 200 with the body \"{\".": f(0, 0,
+			signformstest.Fault{Operation: signforms.OpVoidDocument, DocumentID: id, Nth: 3, Latency: 90 * time.Second, Body: "{"}),
+		"The next request to list documents will be answered 500.":                       f(2, 0, signformstest.Fault{Operation: signforms.OpListDocuments, Nth: 3, Status: 500}),
+		"Nothing any more. It happened to 1 requests, which were to be answered 500.":    f(3, 1, signformstest.Fault{Nth: 3, Status: 500}),
+		"Of the requests from now on, number 2 and the 3 after it will be answered 500.": f(0, 0, signformstest.Fault{Nth: 2, Times: 4, Status: 500}),
+		"The next 4 requests, by a chance of 12.5 % each, will be answered 500.":         f(7, 0, signformstest.Fault{Times: 4, Probability: 0.125, Status: 500}),
+		"Every request will be answered as usual.":                                       f(0, 0, signformstest.Fault{}),
+		"Every request will do its work, wait for 2h and be answered 200 with the type text/html and the body \"<h1>\".": f(0, 0,
+			signformstest.Fault{AfterWork: true, Latency: 2 * time.Hour, Status: 200, ContentType: "text/html", Body: "<h1>"}),
+		"Every request will get statuses and fields that no client knows, get texts for numbers and numbers for texts, get a byte of its answer each 5ms and lose its connection after 10 bytes of its answer.": f(0, 0,
+			signformstest.Fault{Unknown: true, WrongTypes: true, Drip: 5 * time.Millisecond, Cut: 10}),
+
+		"The next 2 delivery attempts will get lost.": w(0, 0, signformstest.WebhookFault{Drop: true, Times: 2}),
+		"Every delivery attempt of new_form_response about " + id + " to webhook wh will be made 2s later, be made twice, be signed with another secret and have a timestamp 1h in the past.": w(0, 0,
+			signformstest.WebhookFault{EventType: "new_form_response", DocumentID: id, WebhookID: "wh", Delay: 2 * time.Second, Duplicate: true, Secret: "hush", Shift: -time.Hour}),
+		"Every delivery attempt will lack the header x-signature, lack webhookEvent, have 9 bytes more in each event and be indented and escaped after it was signed.": w(0, 0,
+			signformstest.WebhookFault{OmitHeader: "x-signature", OmitType: true, Pad: 9, Reencode: true}),
+		"Every delivery attempt will have a timestamp 5m in the future and have the webhookEvent \"new\".": w(0, 0, signformstest.WebhookFault{Shift: 5 * time.Minute, Type: "new"}),
+	} {
+		require.Equal(t, want, fault.String())
+	}
+}
+
+func TestFaultsSayWhenTheyHappened(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	srv.Fail(signformstest.Fault{Status: 503, Body: "{}", Times: 1})
+	require.Zero(t, srv.Faults()[0].LastAt)
+	before := srv.Now()
+	call(t, srv, "GET", "/get-documents", "{}")
+	after := srv.Now()
+	srv.Advance(time.Hour)
+	call(t, srv, "GET", "/get-documents", "{}") // the fault is used up
+	last := srv.Faults()[0].LastAt
+	require.False(t, last.Before(before) || last.After(after), "%v", last)
+}
