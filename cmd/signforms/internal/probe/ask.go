@@ -59,10 +59,11 @@ type record struct {
 type answer struct {
 	page
 	Asked
-	in   map[string]string // the inputs by the SDK's names
-	path string
-	id   string // the x-request-id, which an answer may echo
-	err  error  // the SDK's
+	in     map[string]string // the inputs by the SDK's names
+	path   string
+	id     string // the x-request-id, which an answer may echo
+	err    error  // the SDK's
+	counts counts
 }
 
 func pageOf[T any](p *signforms.Page[T], err error, list string, of func(*T) record) (page, error) {
@@ -230,6 +231,9 @@ func (r *run) once(ctx context.Context, q question) answer {
 		a.Body = plain(e.Body)
 	} else if p.raw != nil {
 		a.Body = p.raw
+	}
+	if a.raw != nil && !unmarshal(a.raw, &a.counts) {
+		a.counts = counts{}
 	}
 	if w.sent {
 		r.report.Asked[len(r.report.Asked)-1] = a.Asked

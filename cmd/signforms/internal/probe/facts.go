@@ -17,39 +17,32 @@ type Fact struct {
 	ID    string
 	Text  string
 	Grade Grade
-	// Never says why probe never asks about the fact. It is empty for facts that probe asks about.
-	Never string
 	// Mutating is set for facts that only the requests of Options.Mutating can test.
 	Mutating bool
 }
 
-const (
-	bySend    = "the send path is never asked"
-	byWebhook = "only a delivery shows it: signforms receive"
-)
-
 // Facts are all facts, in the order of the report.
 var Facts = []Fact{
 	{ID: "list documents", Text: "GET /get-documents listed documents", Grade: Documented},
-	{ID: "list respondents", Text: "GET /get-template-respondent looked at templateId", Grade: Documented},
-	{ID: "list responses", Text: "GET /get-form-responses looked at formId", Grade: Documented},
+	{ID: "list respondents", Text: "GET /get-template-respondent looked at templateId, and gave none for an unknown one", Grade: Documented},
+	{ID: "list responses", Text: "GET /get-form-responses looked at formId, and gave none for an unknown one", Grade: Documented},
 	{ID: "redirects", Text: "no list was redirected", Grade: Assumed},
 	{ID: "key status", Text: "a random key of the same form was answered 403", Grade: Live},
 	{ID: "error layout", Text: "GET /get-documents answered 4xx with a message and a code", Grade: Assumed},
-	{ID: "error codes", Text: "a random key got the code forbidden, and documentId=not-an-id invalid_input", Grade: Assumed},
+	{ID: "error codes", Text: "an error's code was forbidden for a random key, and invalid_input for documentId=not-an-id", Grade: Assumed},
 
 	{ID: "page size", Text: "without a limit a page of documents had 10", Grade: Assumed},
 	{ID: "limit one", Text: "limit=1 gave one document", Grade: Documented},
 	{ID: "largest limit", Text: "limit=100 gave 100 documents, or all that were seen, and 101 was refused with 400", Grade: Assumed},
-	{ID: "pages", Text: "pages counted from 1: page=1 was the first, and page=2 had others", Grade: Documented},
+	{ID: "pages", Text: "pages counted from 1: page=1 was the first, and page=2 had none of its documents", Grade: Documented},
 	{ID: "empty list", Text: "lists of documents without records had an empty array", Grade: Assumed},
 	{ID: "pagination", Text: "lists of documents had pagination", Grade: Live},
 	{ID: "documents count", Text: "without a filter, documentsCount counted the documents of all pages, not of one", Grade: Assumed},
 	{ID: "totals", Text: "without a filter, totalDocuments and totalPages counted the whole list", Grade: Assumed},
 	{ID: "default order", Text: "without sortOrder, documents came newest first", Grade: Documented},
 	{ID: "sort orders", Text: "sortOrder=asc and desc gave documents sorted by createdAt", Grade: Documented},
-	{ID: "archive", Text: "without archive and another filter, lists held archived documents too", Grade: Assumed},
-	{ID: "unknown parameters", Text: "filter=nothing, sortBy=nothing and an invented parameter changed nothing", Grade: Assumed},
+	{ID: "archive", Text: "lists without a filter held archived documents too", Grade: Assumed},
+	{ID: "unknown parameters", Text: "filter=nothing, sortBy=nothing and an invented parameter gave the same documents and counts", Grade: Assumed},
 	{ID: "status in progress", Text: "documents that wait for their signers were PENDING, and none had an unknown status", Grade: Assumed},
 	{ID: "unknown status", Text: "status=NO_SUCH_STATUS and status=FROZEN were refused with 400", Grade: Assumed},
 	{ID: "times", Text: "dateFrom and dateTo took RFC 3339 times, and filtered", Grade: Assumed},
@@ -71,14 +64,6 @@ var Facts = []Fact{
 
 	{ID: "void document", Text: "the SDK's request to void was understood: POST /void-document, inputs in query and body at once", Grade: Assumed, Mutating: true},
 	{ID: "send reminder", Text: "the SDK's request to remind was understood: POST /send-reminder, inputs in query and body at once", Grade: Assumed, Mutating: true},
-	{ID: "refusal status", Text: "what the status forbids is answered 409", Grade: Assumed, Never: "it takes a document that may be lost"},
-	{ID: "act answers", Text: "void and reminder answer with documentId and status", Grade: Assumed, Never: "it takes a document that is lost"},
-	{ID: "refused reminders count", Text: "a refused reminder counts towards the limit", Grade: Assumed, Never: "it takes more reminders than probe may send"},
-	{ID: "PDF of a send", Text: "pdfData is a data URL", Grade: Assumed, Never: bySend},
-	{ID: "roles of a send", Text: "a role may have no receiver, or several", Grade: Assumed, Never: bySend},
-	{ID: "send", Text: "templates and forms are sent by POST /pdf-template-lambda", Grade: Documented, Never: bySend},
-	{ID: "webhook timestamps", Text: "x-timestamp is in Unix seconds", Grade: Assumed, Never: byWebhook},
-	{ID: "untyped samples", Text: "samples of the test button have webhookEvent", Grade: Live, Never: byWebhook},
 }
 
 // Outcome is what probe found out about a fact.

@@ -70,10 +70,10 @@ func (r *run) ofTemplate(template record, known, unknown answer) {
 		}
 	}
 	switch {
-	case other > 0:
-		r.say("list respondents", Differs, "%d of %d respondents of a template are of another", other, len(known.records))
 	case len(unknown.records) > 0:
 		r.say("list respondents", Differs, "an unknown template gives respondents too")
+	case other > 0: // the service may name another id of the template
+		r.say("list respondents", CannotTell, "%d of %d respondents of a template are of another", other, len(known.records))
 	case own < len(known.records):
 		r.say("list respondents", CannotTell, "%d of %d respondents of a template are not known to be its own", len(known.records)-own, len(known.records))
 	default:
@@ -263,10 +263,12 @@ func layoutOf(a answer) layout {
 // errors compares the layouts of all refusals that the lists answered with, and the codes of two of them.
 func (r *run) errors() {
 	var seen []layout
+	page := false
 	for _, asked := range r.report.Asked {
 		if asked.Operation == signforms.OpListDocuments && asked.Status/100 == 4 && asked.Status != http.StatusTooManyRequests {
 			l := layoutOf(answer{Asked: asked})
 			l.name = cmp.Or(l.name, otherLayout)
+			page = page || bytes.HasPrefix(bytes.TrimSpace(asked.Body), []byte("<"))
 			if !slices.ContainsFunc(seen, func(o layout) bool { return o.name == l.name }) {
 				seen = append(seen, l)
 			}
@@ -275,8 +277,8 @@ func (r *run) errors() {
 	switch {
 	case len(seen) > 1 || r.keyError.Status/100 == 2 && !r.keyError.ok():
 		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
-	case len(seen) == 1 && r.page4xx():
-		r.say("error layout", CannotTell, "%s; the same page whatever is asked may be that of a firewall", seen[0].name)
+	case page:
+		r.say("error layout", CannotTell, "an HTML page, which may be that of a firewall")
 	case len(seen) == 1:
 		r.check("error layout", seen[0].name == "message and code", "%s", seen[0].name)
 		r.report.Profile.ErrorLayout = seen[0].profile
@@ -286,7 +288,7 @@ func (r *run) errors() {
 	own := r.outcomes["error layout"].Outcome != CannotTell && len(seen) == 1 && seen[0].name != otherLayout
 	switch {
 	case own && (keyRefused && key == "" || badRefused && bad == ""):
-		r.say("error codes", Differs, "there is no code")
+		r.say("error codes", Differs, "there is no code where it is looked for")
 	case keyRefused && key != "" && key != "forbidden", badRefused && bad != "" && bad != "invalid_input":
 		r.say("error codes", Differs, "%s and %s", foreign(key), foreign(bad))
 	case keyRefused && badRefused && key == "forbidden" && bad == "invalid_input":
@@ -294,18 +296,4 @@ func (r *run) errors() {
 	default:
 		r.say("error codes", CannotTell, "not both of these errors have a code where it is looked for")
 	}
-}
-
-// page4xx reports whether an HTML page was all that refused lists answered, with one status.
-func (r *run) page4xx() bool {
-	statuses := map[int]bool{}
-	for _, asked := range r.report.Asked {
-		if asked.Operation != signforms.OpRequest && asked.Status/100 == 4 {
-			statuses[asked.Status] = true
-			if !bytes.HasPrefix(bytes.TrimSpace(asked.Body), []byte("<")) {
-				return false
-			}
-		}
-	}
-	return len(statuses) == 1
 }

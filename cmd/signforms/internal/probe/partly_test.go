@@ -138,6 +138,7 @@ func asking(change func(url.Values)) func(*imitation) {
 func TestOneEmptyListClaimsNothing(t *testing.T) {
 	for nth := 1; nth < 45; nth++ {
 		t.Run(fmt.Sprint(nth), func(t *testing.T) {
+			t.Parallel()
 			f := &imitation{n: 64}
 			f.list = func(_ url.Values, body map[string]any) {
 				if f.count == nth {

@@ -206,8 +206,6 @@ func (r *run) finish() *Report {
 		res, ok := r.outcomes[f.ID]
 		switch {
 		case ok:
-		case f.Never != "":
-			res = Result{Outcome: CannotTell, Seen: f.Never}
 		case f.Mutating && !r.Mutating:
 			res = Result{Outcome: CannotTell, Seen: "asked with --mutating only"}
 		case r.stop != nil:

@@ -176,15 +176,11 @@ var rules = []rule{
 			t.see(a.id, len(a.records)+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
-	refusal("largest limit", true, func(in map[string]string) bool { return in["limit"] == fmt.Sprint(assumedLimit+1) }),
-	refusal("largest limit", false, func(in map[string]string) bool { return in["limit"] == fmt.Sprint(assumedLimit) && len(in) == 2 }),
-	refusal("unknown status", true, func(in map[string]string) bool { return in["status"] == noSuchStatus || in["status"] == frozen }),
-	refusal("malformed id", true, func(in map[string]string) bool { return in["documentId"] == notAnID || in["documentId"] == anObjectID }),
-	refusal("times", false, func(in map[string]string) bool { return strings.Contains(in["dateFrom"]+in["dateTo"], "T") }),
-	refusal("dates alone", false, func(in map[string]string) bool {
-		both := in["dateFrom"] + in["dateTo"]
-		return both != "" && !strings.Contains(both, "T")
-	}),
+	{facts: []string{"times"}, look: func(t *tally, a answer) {
+		if strings.Contains(a.in["dateFrom"]+a.in["dateTo"], "T") && a.refused() {
+			t.see(a.id, false, a.short())
+		}
+	}},
 	{facts: []string{"totals"}, look: lookTotals},
 	{facts: []string{"pages"}, look: lookPages},
 	{facts: []string{"default order"}, look: func(t *tally, a answer) {
@@ -224,18 +220,9 @@ var rules = []rule{
 	}},
 }
 
-// refusal is a fact that says that lists with some inputs are refused with 400, or that they are not refused.
-func refusal(fact string, is bool, about func(in map[string]string) bool) rule {
-	return rule{facts: []string{fact}, look: func(t *tally, a answer) {
-		if a.Operation == signforms.OpListDocuments && about(a.in) && (a.ok() || a.refused()) {
-			t.see(a.id, ifThen(is, a.invalid(), a.ok()), a.short())
-		}
-	}}
-}
-
 // lookTotals compares the pages that a list counts with the documents that it counts.
 func lookTotals(t *tally, a answer) {
-	p, limit := countsOf(a).Pagination, 0
+	p, limit := a.counts.Pagination, 0
 	fmt.Sscan(a.in["limit"], &limit)
 	if a.only(shaping...) && t.limited && limit > 0 && limit < t.size && p != nil && p.TotalDocuments != nil && p.TotalPages != nil {
 		t.see(a.id, *p.TotalPages == (*p.TotalDocuments+limit-1)/limit, fmt.Sprintf("%d pages for %d documents", *p.TotalPages, *p.TotalDocuments))
@@ -246,7 +233,7 @@ func lookPagination(t *tally, a answer) {
 	if !documentLists(a) {
 		return
 	}
-	p := countsOf(a).Pagination
+	p := a.counts.Pagination
 	_, there := object(a.raw)["pagination"]
 	if read := p != nil && (p.TotalPages != nil || p.TotalDocuments != nil || p.CurrentPage != nil); !read && there {
 		t.doubt = "it has none of the fields that the SDK reads"

@@ -163,12 +163,9 @@ func (f *imitation) sort(order string, all []int) error {
 		up = !up
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
-		c := cmp.Or(f.at(a).Compare(f.at(b)), strings.Compare(f.id(a), f.id(b)))
-		if f.sorts == "insertion" {
-			c = f.at(a).Compare(f.at(b))
-		}
-		if f.sorts == "ascid" && !up {
-			c = cmp.Or(f.at(a).Compare(f.at(b)), cmp.Compare(a, b))
+		c := f.at(a).Compare(f.at(b))
+		if c == 0 {
+			c = strings.Compare(f.id(a), f.id(b))
 		}
 		if f.sorts == "name" {
 			c = strings.Compare(f.document(a)["documentName"].(string), f.document(b)["documentName"].(string))

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -119,11 +118,15 @@ func (f *imitation) document(i int) fakeDocument {
 		"signers": []any{map[string]any{"name": "Zoe Smith", "email": "zoe@example.org", "status": signer}}, "createdAt": f.printed(f.at(i)), "updatedAt": f.printed(f.at(i).Add(time.Duration(i%3) * 90 * time.Minute))}
 }
 
-func (f *imitation) start(t *testing.T) *httptest.Server {
-	t.Helper()
-	s := httptest.NewServer(f)
-	t.Cleanup(s.Close)
-	return s
+// RoundTrip answers a request without a network.
+func (f *imitation) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w.Result(), nil
 }
 
 const fakeKey = "sk_test_4f9a1c77d2e8"

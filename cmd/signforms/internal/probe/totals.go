@@ -17,13 +17,6 @@ type counts struct {
 	Pagination     *struct{ CurrentPage, TotalPages, TotalDocuments *int }
 }
 
-func countsOf(a answer) (c counts) {
-	if !unmarshal(a.raw, &c) {
-		return counts{}
-	}
-	return c
-}
-
 // totals compares what the service counts with a page from which the number of all documents follows: the last, behind another.
 func (r *run) totals(ctx context.Context) {
 	if !r.paged || !r.limited {
@@ -44,7 +37,7 @@ func (r *run) totals(ctx context.Context) {
 			return
 		}
 		limit, number = r.size, 2
-		if c := countsOf(behind); len(behind.records) == r.size { // further pages: the last by the service's count
+		if c := behind.counts; len(behind.records) == r.size { // further pages: the last by the service's count
 			claimed := 0
 			switch {
 			case c.Pagination != nil && c.Pagination.TotalDocuments != nil:
@@ -84,12 +77,12 @@ func (r *run) totals(ctx context.Context) {
 
 // compare compares the counts of the last page with the number of all documents and of pages, and then with those of the other lists.
 func (r *run) compare(ctx context.Context, last answer, all, number int) {
-	c, m := countsOf(last), len(last.records)
+	c, m := last.counts, len(last.records)
 	if c.DocumentsCount != nil && all > m {
 		r.sayCount("documents count", *c.DocumentsCount == all, func(c counts) *int { return c.DocumentsCount },
 			fmt.Sprintf("%d, of a page of %d out of %d", *c.DocumentsCount, m, all))
 		r.report.Profile.CountPage = !slices.ContainsFunc(r.whole(), func(a answer) bool {
-			n := countsOf(a).DocumentsCount
+			n := a.counts.DocumentsCount
 			return n == nil || *n != len(a.records)
 		})
 	} else if c.DocumentsCount == nil {
@@ -113,8 +106,8 @@ func (r *run) compare(ctx context.Context, last answer, all, number int) {
 // count far below the documents that were seen, or by another one.
 func (r *run) sayCount(fact string, right bool, of func(counts) *int, seen string) {
 	low, values := 0, map[int]bool{}
-	for _, a := range r.whole() {
-		if n := of(countsOf(a)); n != nil {
+	for _, a := range r.seen {
+		if n := of(a.counts); n != nil && a.only(shaping...) {
 			if values[*n] = true; *n*2 < len(r.sample) {
 				low++
 			}

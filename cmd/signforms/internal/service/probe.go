@@ -46,7 +46,7 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. A fact holds or
 differs only if an answer shows that it is not the other way, and it holds only if none of the run's answers
 contradicts it. Each fact is about the answers of this run: inputs that it did not send and records that it did
-not read, such as those of further pages, may be otherwise.
+not read, such as those of further pages, may be otherwise. What only a send or a delivery shows is not among the facts.
 
 It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. It has
 tried them: the endpoints on the service, the profile on a reference service that must then give the same
