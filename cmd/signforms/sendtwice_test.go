@@ -286,8 +286,8 @@ func TestCopiesOfTheFileAreRefused(t *testing.T) {
 	for _, dry := range [][]string{nil, {"--dry-run"}} {
 		_, stderr, code := m.send(t, dry...)
 		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, "5 lines of 6 also belong to the run of 2")
-		require.Contains(t, stderr, "which has not ended, with the journal "+journal+", and it has sent 3 of them.\n")
+		require.Contains(t, stderr, "5 lines of 6 share people with the run of 2")
+		require.Contains(t, stderr, "which has not ended, with the journal "+journal+", and it has sent to people of 3 of them.\nThe lines: line 2 (p0@example.com), line 3 (")
 		require.Len(t, m.mails(), 3)
 	}
 	_, stderr, code := m.send(t, "--journal", journal)
@@ -306,7 +306,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 			other := &mailing{m.testService, filepath.Join(t.TempDir(), "copy.csv"), sixPeople}
 			_, stderr, code := other.send(t)
 			assert.Equal(t, cli.ExitUsage, code)
-			assert.Contains(t, stderr, "6 lines of 6 also belong to the run of ")
+			assert.Contains(t, stderr, "6 lines of 6 share people with the run of ")
 		}
 	}}
 	g.stand(t, m.testService)
@@ -320,7 +320,7 @@ func TestAbandonedCopies(t *testing.T) {
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
 	_, stderr, code := m.send(t, "--new-run")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, ", and it has sent 3 of them\n")
+	require.Contains(t, stderr, ", and it has sent to people of 3 of them.\nThe lines: line 2 (")
 	require.Equal(t, 2, m.mails()["p0@example.com"])
 	_, stderr, code = m.send(t)
 	require.Equal(t, cli.ExitOK, code, "the other run stays abandoned: %s", stderr)
@@ -466,7 +466,7 @@ func TestStandardInput(t *testing.T) {
 	}
 	stderr, code := send(m.text)
 	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "standard input: nothing was sent: 6 lines of 6 also belong to the run of ")
+	require.Contains(t, stderr, "standard input: nothing was sent: 6 lines of 6 share people with the run of ")
 	_, stderr, code = m.send(t)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.NoError(t, os.Remove(path))

@@ -1,7 +1,10 @@
 package batch
 
 import (
+	"net"
 	"net/mail"
+	"net/url"
+	"path"
 	"strings"
 	"unicode"
 
@@ -43,4 +46,21 @@ func address(text string) string {
 		text = a.Address
 	}
 	return strings.ToLower(text)
+}
+
+// Service returns one spelling for all base URLs that may be those of one service: without the scheme and its port, and with one name
+// for this machine.
+func Service(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return baseURL
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if ip := net.ParseIP(host); ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) || strings.HasSuffix("."+host, ".localhost") {
+		host = "localhost"
+	}
+	if port := u.Port(); port != "" && port != "80" && port != "443" {
+		host += ":" + port
+	}
+	return host + strings.TrimSuffix(path.Clean("/"+u.EscapedPath()), "/")
 }

@@ -44,7 +44,7 @@ type Batch struct {
 	mailing *mailingRun      // nil where the items are not lines of a file
 
 	resolved      func(*Item) string // what --resolve says of an item: done, again or nothing
-	gone          []journal.Entry    // those of the run with an unknown outcome that belong to no item any more
+	gone          []journal.Entry    // those with an unknown outcome that belong to no item any more
 	goneResolved  string             // what --resolve says of them
 	goneHeld      int                // how many of them keep the run from ending
 	todo          []*Item

@@ -23,14 +23,16 @@ type File struct {
 
 // Target identifies what is sent.
 type Target struct {
-	Service []string // its address and the workspace
-	Kind    string   // template or form
+	BaseURL string
+	Kind    string // template or form
 	ID      string
 	PDF     []byte // in place of the template's own
 }
 
-func (t Target) parts() []string {
-	return append(slices.Clone(t.Service), t.Kind, strings.ToLower(t.ID))
+// hash returns a hash of something that is sent, or of somebody who gets it. The workspace is not in it: a run that names none may
+// mean the one that another names.
+func (t Target) hash(of ...string) string {
+	return journal.Key(append([]string{Service(t.BaseURL), t.Kind, strings.ToLower(t.ID)}, of...)...)
 }
 
 // PDFSum returns the SHA-256 of the PDF in hex.
@@ -82,7 +84,7 @@ func (f *File) refuse(wrong []string, advice string) error {
 }
 
 // Items makes an item from each line. It refuses two equal lines, which the journal could not tell apart, and without
-// --repeat-addresses two lines for the same addresses: both are most likely a mistake.
+// --repeat-addresses two lines for the same person: both are most likely a mistake.
 func (f *File) Items(t Target, repeat bool) (items []*Item, err error) {
 	first, firstFor := map[string]int{}, map[string]int{}
 	var repeated []string
@@ -93,16 +95,17 @@ func (f *File) Items(t Target, repeat bool) (items []*Item, err error) {
 			return nil, err
 		}
 		it := &Item{Label: fmt.Sprintf("line %d", l.line), Record: Record{To: Recipients(l.Mailing)}}
-		to := it.addresses()
-		it.Key = journal.Key(append(t.parts(), pdf, text)...)
-		it.who = journal.Key(append(t.parts(), to...)...)
+		it.Key = t.hash(pdf, text)
 		if earlier := first[it.Key]; earlier > 0 {
 			return nil, cli.UsageError("%s: lines %d and %d are the same: remove one", f.Name, earlier, l.line)
 		}
-		if earlier := firstFor[it.who]; earlier == 0 {
-			firstFor[it.who] = l.line
-		} else if !repeat {
-			repeated = append(repeated, fmt.Sprintf("lines %d and %d: %s", earlier, l.line, strings.Join(to, ", ")))
+		for _, a := range it.addresses() {
+			it.who = append(it.who, t.hash(a))
+			if earlier := firstFor[a]; earlier == 0 {
+				firstFor[a] = l.line
+			} else if earlier != l.line && !repeat {
+				repeated = append(repeated, fmt.Sprintf("lines %d and %d: %s", earlier, l.line, a))
+			}
 		}
 		first[it.Key] = l.line
 		items = append(items, it)

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 
 // Item is one recipient of a batch.
 type Item struct {
-	Key    string // in the journal
-	who    string // hash of whom it is for, whatever is sent; empty where the key says it all
-	Label  string // shown to people and used by --resolve, such as "line 4" or the id of a document
+	Key    string   // in the journal
+	who    []string // hashes of whom it is for, in the order of addresses; empty where the key says it all
+	Label  string   // shown to people and used by --resolve, such as "line 4" or the id of a document
 	Record Record
 	Made   time.Time // when its document was made; zero where that is not known
 	// Do makes the call and fills in the record from the answer. It returns the SDK's error, in words for people.
@@ -30,6 +31,23 @@ func (it *Item) changed() bool {
 
 // open reports whether it is unknown if it was sent.
 func (it *Item) open() bool { return it.prior != nil && it.prior.State.Open() }
+
+// untried reports whether the journal does not hold that it was sent, or may have been.
+func (it *Item) untried() bool { return it.prior == nil || it.prior.State == journal.Failed }
+
+// toOthers reports whether what was sent had other receivers, some of which are the same.
+func (it *Item) toOthers() bool { return it.prior != nil && !slices.Equal(it.prior.Who, it.who) }
+
+// shared names its people who are among those of the entry.
+func (it *Item) shared() string {
+	var both []string
+	for i, a := range it.addresses() {
+		if slices.Contains(it.prior.Who, it.who[i]) {
+			both = append(both, a)
+		}
+	}
+	return cli.Plain(Named(slices.Compact(both)))
+}
 
 // TriedAt returns when it was last tried, by the journal; zero for never.
 func (it *Item) TriedAt() time.Time {
@@ -65,19 +83,20 @@ func (it *Item) addresses() []string {
 	return all
 }
 
-func whoOf(items []*Item) []string {
-	who := make([]string, len(items))
-	for i, it := range items {
-		who[i] = it.who
+// whoOf returns the people of all items, each once.
+func whoOf(items []*Item) map[string]bool {
+	who := map[string]bool{}
+	for _, it := range items {
+		for _, w := range it.who {
+			who[w] = true
+		}
 	}
 	return who
 }
 
 // KeyOf returns a hash of the people of all items, whatever their order.
 func KeyOf(items []*Item) string {
-	who := whoOf(items)
-	slices.Sort(who)
-	return journal.Key(who...)
+	return journal.Key(slices.Sorted(maps.Keys(whoOf(items)))...)
 }
 
 // Record is what a batch prints for one item.

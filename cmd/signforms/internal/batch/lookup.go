@@ -38,7 +38,7 @@ type witness struct {
 // LookUp prints for each line whose outcome is unknown what the template's list of documents says. It changes nothing.
 func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) error {
 	b.matchEntries()
-	open := slices.DeleteFunc(slices.Clone(b.Items), func(it *Item) bool { return !it.open() })
+	open := slices.DeleteFunc(slices.Clone(b.Items), func(it *Item) bool { return !it.open() || it.toOthers() })
 	b.explainGone(s.Stderr)
 	if len(open)+len(b.gone) == 0 {
 		fmt.Fprintln(s.Stderr, "no line has an unknown outcome")
@@ -99,7 +99,7 @@ func newMadeList(all []*signforms.Respondent, entries []journal.Entry) *madeList
 	m := &madeList{known: map[string]*signforms.Respondent{}, open: map[string]int{}}
 	for _, e := range entries {
 		if e.State.Open() {
-			m.open[e.Who]++
+			m.open[journal.Key(e.Who...)]++
 		} else if e.ID != "" {
 			m.known[e.ID] = nil
 		}
@@ -171,11 +171,11 @@ func (m *madeList) find(e *journal.Entry, to []string, now time.Time) (outcome, 
 		seen = append(seen, id+" "+message)
 	}
 	switch over := e.At.Add(lookAfter); {
-	case found == 1 && len(seen) == 1 && m.open[e.Who] == 1:
+	case found == 1 && len(seen) == 1 && m.open[journal.Key(e.Who...)] == 1:
 		return lookupFound, id, message
 	case len(seen) > 0:
 		return lookupCannotTell, "", fmt.Sprintf("%s may belong to %s to the same people: %s", cli.Count(len(seen), "document", "documents"),
-			cli.Count(m.open[e.Who], "unknown send", "unknown sends"), Named(seen))
+			cli.Count(m.open[journal.Key(e.Who...)], "unknown send", "unknown sends"), Named(seen))
 	case m.lost > 0:
 		return lookupCannotTell, "", fmt.Sprintf("the list has no such document, but shows only %d of the %d documents that this run is known to have made", len(m.shown), len(m.shown)+m.lost)
 	case !later:

@@ -17,7 +17,7 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 	at := func(minute float64) time.Time { return begin.Add(time.Duration(minute * float64(time.Minute))) }
 	byService := func(minute float64) time.Time { return at(minute).Add(24 * time.Hour) }
 	send := func(minute float64, id string) *journal.Entry {
-		return &journal.Entry{Who: id, ID: id, State: journal.Done, Intended: at(minute), At: at(minute + 0.5)}
+		return &journal.Entry{Who: []string{id}, ID: id, State: journal.Done, Intended: at(minute), At: at(minute + 0.5)}
 	}
 	to := func(id string, minute float64, emails ...string) *signforms.Respondent {
 		r := &signforms.Respondent{RespondentDocumentID: id, CreatedAt: byService(minute)}
@@ -56,7 +56,7 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 		"times out of order":         {append(all[1:], to("0", 3, "0@x"), to("new", 3.5, ann, ben)), 0, lookupCannotTell, "1 document may belong"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			unknown := &journal.Entry{Who: "u", State: journal.Unknown, Intended: at(2), At: at(3)}
+			unknown := &journal.Entry{Who: []string{"u"}, State: journal.Unknown, Intended: at(2), At: at(3)}
 			m := newMadeList(c.list, []journal.Entry{*send(0, "0"), *send(1, "1"), *unknown, *send(4, "4")})
 			m.witness(send(0, "0"), []string{"0@x"})
 			m.witness(send(1, "1"), []string{"1@x"})
@@ -71,14 +71,14 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 	}
 
 	// Without a document before it or after it, the send has no witness.
-	first := &journal.Entry{Who: "u", State: journal.Unknown, Intended: at(-2), At: at(-1)}
+	first := &journal.Entry{Who: []string{"u"}, State: journal.Unknown, Intended: at(-2), At: at(-1)}
 	m := newMadeList(with(to("old", -3, ann, ben)), []journal.Entry{*first, *send(0, "0")})
 	m.witness(send(0, "0"), []string{"0@x"})
 	outcome, _, says := m.find(first, []string{ann, ben}, at(60))
 	require.Equal(t, lookupCannotTell, outcome, says)
 	outcome, _, _ = m.find(first, []string{"cem@example.com"}, at(60))
 	require.Equal(t, lookupNotFound, outcome)
-	last := &journal.Entry{Who: "u", State: journal.Unknown, Intended: at(5), At: at(6)}
+	last := &journal.Entry{Who: []string{"u"}, State: journal.Unknown, Intended: at(5), At: at(6)}
 	m = newMadeList(all, []journal.Entry{*send(0, "0"), *last})
 	m.witness(send(0, "0"), []string{"0@x"})
 	outcome, _, says = m.find(last, []string{ann, ben}, at(60))

@@ -42,34 +42,68 @@ func (b *Batch) sort() error {
 	return nil
 }
 
-// matchEntries finds what the journal holds about each item. An item that was changed since then has another key than its entry.
+// matchEntries finds what the journal holds about each item. An item that was changed since it was sent has another key than its
+// entry. An entry of no item, for a line that is gone or has other receivers now, counts for each item that shares people with it.
 func (b *Batch) matchEntries() {
 	if b.journal == nil {
 		return
 	}
-	keys, here := map[string]bool{}, map[string]bool{}
+	keys := map[string]bool{}
 	for _, it := range b.Items {
-		keys[it.Key], here[it.who] = true, true
-	}
-	run := b.journal.Run()
-	others := map[string][]journal.Entry{}
-	for _, e := range b.journal.Entries() {
-		if e.Who != "" && !keys[e.Key] && e.State != journal.Failed {
-			others[e.Who] = append(others[e.Who], e)
+		keys[it.Key] = true
+		if e, ok := b.journal.Entry(it.Key); ok {
+			it.prior = &e
 		}
-		if run != nil && e.Run == run.ID && e.State.Open() && !here[e.Who] {
+	}
+	left := slices.DeleteFunc(b.journal.Entries(), func(e journal.Entry) bool {
+		return keys[e.Key] || e.State == journal.Failed || len(e.Who) == 0
+	})
+	left = b.matchChanged(left)
+	of := map[string]journal.Entry{} // by person
+	for _, e := range left {
+		for _, w := range e.Who {
+			if !of[w].State.Open() {
+				of[w] = e
+			}
+		}
+		if e.State.Open() {
 			b.gone = append(b.gone, e)
 		}
 	}
 	for _, it := range b.Items {
-		if e, ok := b.journal.Entry(it.Key); ok {
-			it.prior = &e
-		} else if left := others[it.who]; len(left) > 0 {
-			first := max(0, slices.IndexFunc(left, func(e journal.Entry) bool { return e.State.Open() }))
-			it.prior = &left[first]
-			others[it.who] = slices.Delete(slices.Clone(left), first, first+1)
+		for _, w := range it.who {
+			if e, ok := of[w]; ok && (it.untried() || it.toOthers() && !it.open()) {
+				it.prior = &e
+			}
 		}
 	}
+}
+
+// matchChanged gives each item that was not sent, as far as its own entry tells, another entry for the same people, those of unknown
+// outcome first. It returns the rest.
+func (b *Batch) matchChanged(left []journal.Entry) (rest []journal.Entry) {
+	same := map[string][]*journal.Entry{}
+	for _, open := range []bool{true, false} {
+		for i, e := range left {
+			if e.State.Open() == open {
+				same[journal.Key(e.Who...)] = append(same[journal.Key(e.Who...)], &left[i])
+			}
+		}
+	}
+	taken := map[string]bool{}
+	for _, it := range b.Items {
+		who := journal.Key(it.who...)
+		if entries := same[who]; len(entries) > 0 && it.untried() {
+			it.prior, same[who] = entries[0], entries[1:]
+			taken[it.prior.Key] = true
+		}
+	}
+	for _, e := range left {
+		if !taken[e.Key] {
+			rest = append(rest, e)
+		}
+	}
+	return rest
 }
 
 // The words of --resolve for several items: those whose outcome is unknown, and those that were changed.
@@ -112,29 +146,46 @@ func (b *Batch) resolutions() (func(*Item) string, error) {
 	}, nil
 }
 
+// decided is the state of an item by what --resolve says of it.
+var decided = map[string]journal.State{"done": journal.Done, "again": journal.Failed}
+
 // settleResolved notes in the journal the items that --resolve says were done, and what it says of those that are gone.
 func (b *Batch) settleResolved() error {
 	for _, e := range b.gone {
-		if state := map[string]journal.State{"done": journal.Done, "again": journal.Failed}[b.goneResolved]; state != "" {
+		if state := decided[b.goneResolved]; state != "" {
 			if err := b.journal.Settle(e.Key, state, ""); err != nil {
 				return err
 			}
 		}
 	}
 	for _, it := range b.Items {
-		if b.resolved(it) != "done" {
-			continue
-		}
-		if it.prior.Key != it.Key {
-			if err := b.journal.Intend(it.entry(b.intents.run)); err != nil {
-				return err
-			}
-		}
-		if err := b.journal.Settle(it.Key, journal.Done, ""); err != nil {
+		if err := b.settleItem(it); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleItem notes what --resolve says of an item. Its line as it was is settled too, if it was for the same people.
+func (b *Batch) settleItem(it *Item) error {
+	state := decided[b.resolved(it)]
+	if state == "" {
+		return nil
+	}
+	if it.prior.Key != it.Key && it.open() && !it.toOthers() {
+		if err := b.journal.Settle(it.prior.Key, state, ""); err != nil {
+			return err
+		}
+	}
+	if state != journal.Done { // the request will be noted
+		return nil
+	}
+	if it.prior.Key != it.Key {
+		if err := b.journal.Intend(it.entry(b.intents.run)); err != nil {
+			return err
+		}
+	}
+	return b.journal.Settle(it.Key, journal.Done, "")
 }
 
 // begin notes that a run begins. A new run abandons one that has not ended: only what is unknown stays.
@@ -174,12 +225,10 @@ func (b *Batch) forgetEnded() error {
 	}
 	ended := b.settled()
 	if b.Whole {
-		here := map[string]bool{}
-		for _, it := range b.Items {
-			here[it.who] = true
-		}
+		here := whoOf(b.Items)
+		away := func(w string) bool { return !here[w] }
 		for _, e := range b.journal.Entries() {
-			if e.Run == b.intents.run || here[e.Who] {
+			if e.Run == b.intents.run || !slices.ContainsFunc(e.Who, away) {
 				ended = append(ended, e.Key)
 			}
 		}

@@ -17,25 +17,24 @@ import (
 
 // mailingRun is a run that sends to the lines of a file: its journal, and this user's notes of runs that have not ended.
 type mailingRun struct {
-	b        *Batch
-	name     string // of the file
-	path     string // of the journal
-	settings map[string]string
-	who      map[string]bool // the people of all lines
-	notes    journal.Notes
-	replaces bool // the run of the journal that has not ended is abandoned
-	noted    bool // there is a note of this run
-	stderr   io.Writer
+	b         *Batch
+	name      string // of the file
+	path      string // of the journal
+	workspace string
+	settings  map[string]string
+	who       map[string]bool // the people of all lines
+	notes     journal.Notes
+	replaces  bool // the run of the journal that has not ended is abandoned
+	noted     bool // there is a note of this run
+	stderr    io.Writer
 }
 
 // GoOn makes the batch a run that sends to the lines of the file with this name. It goes on with the run of the journal at path that
 // has not ended, if there is one. It refuses what would mail people twice: other settings than those of that run, and a run with
-// another journal for some of the same people. Settings are the names and values of what all lines share.
-func (b *Batch) GoOn(name, path string, settings map[string]string, notes journal.Notes, stderr io.Writer) error {
-	r := &mailingRun{b: b, name: name, path: path, settings: settings, who: map[string]bool{}, notes: notes, stderr: stderr}
-	for _, it := range b.Items {
-		r.who[it.who] = true
-	}
+// another journal for some of the same people. Settings are the names and values of what all lines share. An empty workspace is that
+// of the API key.
+func (b *Batch) GoOn(name, path, workspace string, settings map[string]string, notes journal.Notes, stderr io.Writer) error {
+	r := &mailingRun{b: b, name: name, path: path, workspace: workspace, settings: settings, who: whoOf(b.Items), notes: notes, stderr: stderr}
 	if abs, err := filepath.Abs(path); err == nil {
 		r.path = abs
 	}
@@ -57,6 +56,10 @@ func (r *mailingRun) check() error {
 		return err
 	}
 	if run := r.run(); run != nil {
+		if !run.Left.IsZero() && !r.b.Flags.NewRun {
+			return cli.UsageError("%s: nothing was sent: the run of %s had sent %s when another with --new-run took its place at %s.\n"+
+				"That one may have sent the rest; --new-run sends to all.", r.name, cli.Time(run.At), cli.Count(sent, "line", "lines"), cli.Time(run.Left))
+		}
 		differ := differences(run.Settings, r.settings)
 		r.replaces = r.b.Flags.NewRun || len(differ) > 0 && sent+unknown == 0
 		switch {
@@ -68,7 +71,7 @@ func (r *mailingRun) check() error {
 				r.name, cli.Time(run.At), strings.Join(differ, "\n  "), cli.Count(sent, "line", "lines"))
 		}
 	}
-	return r.checkOthers()
+	return r.checkOthers(r.b.Flags.NewRun)
 }
 
 // count returns how many lines the journal has as sent, and how many as unknown.
@@ -78,7 +81,7 @@ func (r *mailingRun) count() (sent, unknown int, err error) {
 	}
 	for _, e := range r.b.journal.Entries() {
 		switch {
-		case e.Who == "":
+		case len(e.Who) == 0:
 			return 0, 0, fmt.Errorf("journal %s: is of an earlier version of the program or of another command, and does not say to whom it sent: look there, then name another one with --journal", r.path)
 		case e.State == journal.Done:
 			sent++
@@ -107,47 +110,73 @@ func (r *mailingRun) others() ([]journal.Note, error) {
 	if run := r.run(); run != nil {
 		own = run.ID
 	}
-	return r.notes.Sharing(own, r.who)
+	return r.notes.Sharing(own, r.workspace, r.who)
 }
 
-// checkOthers refuses a run for some of the people of a run that has not ended and has another journal. With --new-run it says what
-// that run has sent.
-func (r *mailingRun) checkOthers() error {
+// checkOthers refuses a run for some of the people of a run that has not ended and has another journal. If they are to be abandoned, it
+// only says what they have sent.
+func (r *mailingRun) checkOthers(abandon bool) error {
 	others, err := r.others()
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
-		shared := len(slices.DeleteFunc(slices.Clone(o.Who), func(w string) bool { return !r.who[w] }))
-		text := fmt.Sprintf("%s of %d also belong to the run of %s, which has not ended, with the journal %s%s",
-			cli.Count(shared, "line", "lines"), len(r.b.Items), cli.Time(o.At), o.Journal, r.sentBy(o))
-		if !r.b.Flags.NewRun {
-			return cli.UsageError("%s: nothing was sent: %s.\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
+		of := map[string]bool{}
+		for _, w := range o.Who {
+			of[w] = true
+		}
+		shared := r.lines(of)
+		text := fmt.Sprintf("%s of %d share people with the run of %s, which has not ended, with the journal %s%s.\nThe lines: %s.",
+			cli.Count(len(shared), "line", "lines"), len(r.b.Items), cli.Time(o.At), o.Journal, r.sentBy(o), Named(shared))
+		if !abandon {
+			return cli.UsageError("%s: nothing was sent: %s\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
 		}
 		fmt.Fprintln(r.stderr, text)
 	}
 	return nil
 }
 
-// sentBy says how many of these people the run of a note has sent to.
+// lines names the lines for some of these people.
+func (r *mailingRun) lines(who map[string]bool) (titles []string) {
+	for _, it := range r.b.Items {
+		if slices.ContainsFunc(it.who, func(w string) bool { return who[w] }) {
+			titles = append(titles, it.title())
+		}
+	}
+	return titles
+}
+
+// sentBy says for how many of these lines the run of a note has sent to somebody, or may have.
 func (r *mailingRun) sentBy(o journal.Note) string {
 	entries, err := o.Entries()
 	if err != nil {
 		return ", but to whom it has sent is unknown: " + cli.PathCause(err).Error()
 	}
-	n := 0
+	sent, unknown := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
-		if r.who[e.Who] && e.State == journal.Done {
-			n++
+		for _, w := range e.Who {
+			sent[w] = sent[w] || e.State == journal.Done
+			unknown[w] = unknown[w] || e.State.Open()
 		}
 	}
-	return fmt.Sprintf(", and it has sent %d of them", n)
+	text := fmt.Sprintf(", and it has sent to people of %d of them", len(r.lines(sent)))
+	if n := len(r.lines(unknown)); n > 0 {
+		text += fmt.Sprintf(" and may have sent to those of %d", n)
+	}
+	return text
 }
 
 // begin begins a run, or goes on with the one that has not ended. It notes it before it looks at the notes again: another process may
 // have begun a run since check.
 func (r *mailingRun) begin() error {
-	if old := r.run(); old == nil || r.replaces {
+	if r.b.Flags.NewRun {
+		if err := r.abandonOthers(); err != nil {
+			return err
+		}
+	}
+	old := r.run()
+	fresh := old == nil || r.replaces
+	if fresh {
 		if old != nil {
 			if err := r.notes.Remove(old.ID); err != nil {
 				return err
@@ -159,25 +188,32 @@ func (r *mailingRun) begin() error {
 	}
 	run := r.run()
 	r.b.intents.run = run.ID
-	who := whoOf(r.b.Items)
+	who := maps.Clone(r.who)
 	for _, e := range r.b.journal.Entries() {
-		who = append(who, e.Who)
+		for _, w := range e.Who {
+			who[w] = true
+		}
 	}
-	slices.Sort(who)
-	if err := r.notes.Keep(journal.Note{Run: run.ID, At: run.At, Journal: r.path, Who: slices.Compact(who)}); err != nil {
+	note := journal.Note{Run: run.ID, At: run.At, Journal: r.path, Workspace: r.workspace, Who: slices.Sorted(maps.Keys(who))}
+	if err := r.notes.Keep(note); err != nil {
 		fmt.Fprintf(r.stderr, "a copy of this file will not be known as one: its run cannot be noted: %s\n", err)
 		return nil
 	}
 	r.noted = true
-	if !r.b.Flags.NewRun {
-		if err := r.checkOthers(); err != nil {
-			return errors.Join(err, r.notes.Remove(run.ID))
-		}
-		return nil
+	err := r.checkOthers(false)
+	if err != nil && fresh {
+		return errors.Join(err, r.notes.Remove(run.ID))
 	}
+	return err
+}
+
+// abandonOthers takes the place of the runs for some of the same people, unless a process carries one out.
+func (r *mailingRun) abandonOthers() error {
 	others, err := r.others()
-	for _, o := range others { // they are abandoned
-		err = errors.Join(err, r.notes.Remove(o.Run))
+	for _, o := range others {
+		if err = errors.Join(err, r.notes.Abandon(o)); errors.Is(err, journal.ErrInUse) {
+			return cli.UsageError("%s: nothing was sent: a process carries out the run with the journal %s: wait until it ends, or end it", r.name, o.Journal)
+		}
 	}
 	return err
 }

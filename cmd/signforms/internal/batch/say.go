@@ -28,9 +28,12 @@ func (b *Batch) explain(w io.Writer) {
 	for _, it := range b.Items {
 		switch {
 		case b.resolved(it) != "":
+		case it.untried(), it.prior.State == journal.Done && b.Flags.NewRun:
+		case it.toOthers():
+			fmt.Fprintf(w, "%s: %s %s to %s and others at %s\n", it.title(), it.prior.Item, b.was(it.prior), it.shared(), cli.Time(it.prior.At))
 		case it.open():
 			fmt.Fprintf(w, "%s: whether it was %s is unknown: %s\n", it.title(), b.Verb, b.LookFor(it.prior.At))
-		case it.changed() && !b.Flags.NewRun:
+		case it.changed():
 			fmt.Fprintf(w, "%s: was %s with other contents at %s\n", it.title(), b.Verb, cli.Time(it.prior.At))
 		}
 	}
@@ -52,6 +55,14 @@ func (b *Batch) explain(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w, text)
+}
+
+// was says what became of an entry.
+func (b *Batch) was(e *journal.Entry) string {
+	if e.State.Open() {
+		return "may have been " + b.Verb
+	}
+	return "was " + b.Verb
 }
 
 // began says when the run that has not ended began. One without settings began with its first request.

@@ -5,9 +5,10 @@
 //
 //	{"journal":1}                                                          the format of the file
 //	{"at":"2026-11-21T19:40:00Z","begin":"…","settings":{…}}                a run with settings begins
-//	{"at":"2026-11-21T19:40:00Z","key":"…","who":"…","run":"…","item":"line 4","intent":true} a request about to be sent
+//	{"at":"2026-11-21T19:40:00Z","key":"…","to":["…"],"run":"…","item":"line 4","intent":true} a request about to be sent
 //	{"at":"2026-11-21T19:40:01Z","key":"…","result":"done","id":"66f0…"}    its outcome: done, failed or unknown
 //	{"at":"2026-11-21T19:52:10Z","end":["…","…"]}                          a run has ended: these keys are forgotten
+//	{"at":"2026-11-21T19:52:10Z","abandon":"…"}                            another run took the place of this one
 //
 // Keys are hashes: the file holds no name, address, link or API key but those in the settings of a run. Every line is on disk
 // (fsync) before the caller continues. A line that was cut off because the machine stopped is dropped when the journal is opened
@@ -53,9 +54,9 @@ func (s State) Open() bool { return s == Begun || s == Unknown }
 // Entry is what the journal holds about one key.
 type Entry struct {
 	Key      string
-	Who      string // a hash of whom the request is for; entries with other keys may have the same. Empty where nobody asks.
-	Run      string // the run that it belongs to
-	Item     string // what the request is about, for people
+	Who      []string // hashes of the people whom the request is for; entries with other keys may have the same. Empty where nobody asks.
+	Run      string   // the run that it belongs to
+	Item     string   // what the request is about, for people
 	State    State
 	Intended time.Time // the time before the request
 	At       time.Time // the time of its newest line
@@ -67,6 +68,7 @@ type Run struct {
 	ID       string
 	At       time.Time         // when it began
 	Settings map[string]string // what all requests of the run share
+	Left     time.Time         // when a run with another journal took its place; zero if none did
 }
 
 // ErrInUse is the error of Open when another process has the journal open.
@@ -90,13 +92,14 @@ type line struct {
 	Begin    string            `json:"begin,omitempty"` // the id of a run
 	Settings map[string]string `json:"settings,omitempty"`
 	Key      string            `json:"key,omitempty"`
-	Who      string            `json:"who,omitempty"`
+	Who      []string          `json:"to,omitempty"`
 	Run      string            `json:"run,omitempty"`
 	Item     string            `json:"item,omitempty"`
 	Intent   bool              `json:"intent,omitempty"`
 	Result   State             `json:"result,omitempty"`
 	ID       string            `json:"id,omitempty"`
 	End      []string          `json:"end,omitempty"`
+	Abandon  string            `json:"abandon,omitempty"` // the id of a run
 }
 
 const version = 1
@@ -196,13 +199,21 @@ func (j *Journal) apply(l line) bool {
 		return l.Journal == version
 	case l.Begin != "":
 		maps.DeleteFunc(j.entries, func(_ string, e *Entry) bool { return !e.State.Open() })
-		j.run = &Run{l.Begin, l.At, l.Settings}
+		j.run = &Run{ID: l.Begin, At: l.At, Settings: l.Settings}
 		return true
 	case len(l.End) > 0:
 		for _, key := range l.End {
 			delete(j.entries, key)
 		}
 		j.run = nil
+		return true
+	case l.Abandon != "":
+		if j.run == nil || j.run.ID != l.Abandon {
+			return false
+		}
+		left := *j.run
+		left.Left = l.At
+		j.run = &left
 		return true
 	case l.Key == "":
 		return false

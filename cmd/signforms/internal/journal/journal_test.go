@@ -33,7 +33,7 @@ func written(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "folder", "journal")
 	j := open(t, path)
 	for key, result := range map[string]journal.State{"a": journal.Done, "b": journal.Failed, "c": journal.Unknown} {
-		require.NoError(t, j.Intend(journal.Entry{Key: key, Who: "who " + key, Run: "run", Item: "line " + key}))
+		require.NoError(t, j.Intend(journal.Entry{Key: key, Who: []string{"who " + key}, Run: "run", Item: "line " + key}))
 		require.NoError(t, j.Settle(key, result, "id of "+key))
 	}
 	require.NoError(t, j.Intend(journal.Entry{Key: "d", Run: "run", Item: "line d"}))
@@ -48,7 +48,7 @@ func TestReopened(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "line a", a.Item)
 	require.Equal(t, "id of a", a.ID)
-	require.Equal(t, "who a", a.Who)
+	require.Equal(t, []string{"who a"}, a.Who)
 	require.False(t, a.Intended.IsZero())
 	_, ok = j.Entry("e")
 	require.False(t, ok)

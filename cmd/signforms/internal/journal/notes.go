@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,19 +20,20 @@ type Notes string
 
 // Note says where the journal of a run is, and whom the run is for, whether or not they have had their request.
 type Note struct {
-	Run     string    `json:"run"`
-	At      time.Time `json:"at"`
-	Journal string    `json:"journal"`
-	Who     []string  `json:"who"`
+	Run       string    `json:"run"`
+	At        time.Time `json:"at"`
+	Journal   string    `json:"journal"`
+	Workspace string    `json:"workspace,omitempty"` // empty: that of the API key
+	Who       []string  `json:"who"`
 }
 
 const noteEnd = ".json"
 
 func (n Notes) path(run string) string { return filepath.Join(string(n), run+noteEnd) }
 
-// Sharing returns the notes of other runs than this one that are for somebody in who. A folder that is not there or cannot be read
-// holds none; Keep returns why.
-func (n Notes) Sharing(run string, who map[string]bool) (found []Note, err error) {
+// Sharing returns the notes of other runs than this one that are for somebody in who, but not those for another workspace, where both
+// runs name one. A folder that is not there or cannot be read holds none; Keep returns why.
+func (n Notes) Sharing(run, workspace string, who map[string]bool) (found []Note, err error) {
 	files, err := os.ReadDir(string(n))
 	if err != nil {
 		return nil, nil
@@ -48,11 +50,9 @@ func (n Notes) Sharing(run string, who map[string]bool) (found []Note, err error
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range note.Who {
-			if who[w] {
-				found = append(found, note)
-				break
-			}
+		apart := workspace != "" && note.Workspace != "" && !strings.EqualFold(workspace, note.Workspace)
+		if !apart && slices.ContainsFunc(note.Who, func(w string) bool { return who[w] }) {
+			found = append(found, note)
 		}
 	}
 	return found, nil
@@ -88,6 +88,25 @@ func (n Notes) Remove(run string) error {
 		return err
 	}
 	return nil
+}
+
+// Abandon notes in the journal of the run that another run takes its place, and removes its note. It returns ErrInUse while a process
+// has that journal open.
+func (n Notes) Abandon(note Note) error {
+	if _, err := os.Stat(note.Journal); errors.Is(err, fs.ErrNotExist) {
+		return n.Remove(note.Run)
+	}
+	j, err := Open(note.Journal)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if run := j.Run(); run != nil && run.ID == note.Run {
+		if err := j.add(line{At: now(), Abandon: run.ID}); err != nil {
+			return err
+		}
+	}
+	return n.Remove(note.Run)
 }
 
 // Entries returns the entries of the run's journal, which another process may be using.

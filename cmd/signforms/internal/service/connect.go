@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
@@ -273,7 +274,7 @@ func (c *connection) keyHash() string {
 		return ""
 	}
 	mac := hmac.New(sha256.New, []byte(c.apiKey))
-	io.WriteString(mac, "journal "+c.baseURL)
+	io.WriteString(mac, "journal "+batch.Service(c.baseURL))
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 

@@ -38,9 +38,10 @@ With --csv it sends ` + what + ` to each line of a CSV file. The header names th
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command
-sends only the rest. Until then another subject or another template is refused, and so is a copy of the file,
-unless --new-run abandons that run. A line whose outcome is unknown, or that was changed after it was sent, is
-not sent again unless --resolve says so. The run has ended when every line was sent; the next one starts over.`
+sends only the rest. Until then another subject or another template is refused, and so is another file with some
+of the people, unless --new-run abandons that run. A line whose outcome is unknown, or that was changed after it
+was sent, is not sent again unless --resolve says so; nor is one with a person to whom a line was sent that had
+other receivers. The run has ended when every line was sent; the next one starts over.`
 }
 
 func newTemplatesSend() *cobra.Command {
@@ -87,7 +88,7 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	}
 	f.Var(receiversFlag(&c.receivers, c.form), "to", keys+"; once for each `receiver`")
 	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`, or of standard input where it is -")
-	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to lines whose addresses are the same, too")
+	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to people who are in several lines, once for each")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
 	f.Var(variablesFlag(&c.variables), "variable", "value of a custom variable, as `name=value`; may be repeated")

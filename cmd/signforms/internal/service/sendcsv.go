@@ -46,7 +46,7 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 		items[i].Do = c.send(client, l.Mailing)
 	}
 	notes, _ := stateFile("sends") // without a folder nothing is noted, which the run says
-	if err := b.GoOn(file.Name, path, c.settings(), journal.Notes(notes), cmd.ErrOrStderr()); err != nil {
+	if err := b.GoOn(file.Name, path, c.conn.workspace, c.settings(), journal.Notes(notes), cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	columns := sentColumns
@@ -97,7 +97,7 @@ func (c *sendCommand) journalPath(items []*batch.Item) (string, error) {
 }
 
 func (c *sendCommand) target() batch.Target {
-	return batch.Target{Service: c.conn.service(), Kind: c.kind(), ID: c.id, PDF: c.pdf}
+	return batch.Target{BaseURL: c.conn.baseURL, Kind: c.kind(), ID: c.id, PDF: c.pdf}
 }
 
 func (c *sendCommand) kind() string {
@@ -109,7 +109,7 @@ func (c *sendCommand) kind() string {
 
 // settings are what all lines of a run share.
 func (c *sendCommand) settings() map[string]string {
-	all := map[string]string{"address": cli.ShownURL(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
+	all := map[string]string{"address": batch.Service(c.conn.baseURL), "workspace": c.conn.workspace, c.kind(): strings.ToLower(c.id),
 		"--subject": c.mail.Subject, "--message": c.mail.Message, "--role": c.role}
 	if hash := c.conn.keyHash(); hash != "" {
 		all["API key, as no workspace is named"] = "the key with the hash " + hash

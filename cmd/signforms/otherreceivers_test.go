@@ -1,0 +1,148 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+const threePairs = "Buyer.name,Buyer.email,Seller.name,Seller.email\nA,a@example.com,S,s@example.com\nB,b@example.com,T,t@example.com\nC,c@example.com,U,u@example.com\n"
+
+// twoPairsSent has sent the first two of three lines with two receivers each.
+func twoPairsSent(t *testing.T) *mailing {
+	t.Helper()
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), threePairs}
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Status: 409})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	heal()
+	return m
+}
+
+// A line that was sent is held back when one of its receivers is corrected: the others have got its document.
+func TestCorrectedReceivers(t *testing.T) {
+	m := twoPairsSent(t)
+	m.text = strings.Replace(m.text, "s@example.com", "new@example.com", 1)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "line 2 (a@example.com, new@example.com): line 2 was sent to a@example.com and others at 2")
+	require.Contains(t, stderr, "sent: 1, and 1 before\nsent with other contents: 1: line 2 (a@example.com, new@example.com)\n")
+	require.Equal(t, 1, m.mails()["a@example.com"])
+	require.Equal(t, 1, m.mails()["c@example.com"])
+	_, stderr, code = m.send(t, "--resolve", "2=again")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, m.mails()["a@example.com"])
+	require.Equal(t, 1, m.mails()["new@example.com"])
+}
+
+func TestCopiesWithOtherReceivers(t *testing.T) {
+	m := twoPairsSent(t)
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	m.text = strings.NewReplacer("s@", "s2@", "t@", "t2@", "u@", "u2@", "c@", "c2@").Replace(m.text)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "copy.csv: nothing was sent: 2 lines of 3 share people with the run of 2")
+	require.Contains(t, stderr, ", and it has sent to people of 2 of them.\nThe lines: line 2 (a@example.com, s2@example.com), line 3 (b@example.com, t2@example.com).\n")
+}
+
+func TestPeopleInTwoLines(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), strings.ReplaceAll(threePairs, "t@", "s@")}
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "pairs.csv: nothing was sent:\n  lines 2 and 3: s@example.com\nThese have the same addresses: ")
+	_, stderr, code = m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, m.mails()["s@example.com"])
+}
+
+// A line that may have been sent and is gone is named, whether or not another line is for the same people.
+func TestRepeatedLinesThatAreGone(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), "name,email,[price]\nAnn,ann@example.com,1\nAnn,ann@example.com,2\n"}
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Times: 1, Reset: true, AfterWork: true})
+	_, stderr, code := m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	m.text = strings.Replace(m.text, "Ann,ann@example.com,1\n", "", 1)
+	for _, args := range [][]string{{"--repeat-addresses"}, nil} {
+		_, stderr, code = m.send(t, args...)
+		require.Equal(t, cli.ExitUnknown, code, stderr)
+		require.Contains(t, stderr, "line 2 as it was at 2")
+	}
+	require.Equal(t, 2, m.mails()["ann@example.com"])
+}
+
+// A run that names its workspace and one that leaves it to the key may mean the same. Runs that name two do not.
+func TestCopiesForAnotherWorkspace(t *testing.T) {
+	m := halfSent(t)
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
+	_, stderr, code := m.send(t, "--dry-run")
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "6 lines of 6 share people with the run of 2")
+	_, stderr, code = m.send(t, "--dry-run", "--workspace", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
+	require.Equal(t, cli.ExitOK, code, stderr)
+}
+
+// A run that a process carries out cannot be abandoned.
+func TestNewRunBesideAProcess(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 2 {
+			other := &mailing{m.testService, filepath.Join(t.TempDir(), "copy.csv"), sixPeople}
+			_, stderr, code := other.send(t, "--new-run")
+			assert.Equal(t, cli.ExitUsage, code)
+			assert.Contains(t, stderr, "copy.csv: nothing was sent: a process carries out the run with the journal "+m.path+".journal: wait until it ends, or end it\n")
+		}
+	}}
+	g.stand(t, m.testService)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.once(t)
+}
+
+// A run that was abandoned for a copy does not go on, because the copy has sent the rest.
+func TestAbandonedRunsDoNotGoOn(t *testing.T) {
+	m := halfSent(t)
+	path := m.path
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	_, stderr, code := m.send(t, "--new-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	m.path = path
+	for range 2 {
+		_, stderr, code = m.send(t)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, "people.csv: nothing was sent: the run of 2")
+		require.Contains(t, stderr, " had sent 3 lines when another with --new-run took its place at 2")
+	}
+	require.Equal(t, 1, m.mails()["p5@example.com"])
+	_, stderr, code = m.send(t, "--new-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, m.mails()["p5@example.com"])
+}
+
+// Without an output, nothing more is sent. What was sent is remembered.
+func TestOutputThatEnds(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	require.NoError(t, os.WriteFile(m.path, []byte(m.text), 0o600))
+	var errs strings.Builder
+	code := run(t.Context(), hasty, []string{"templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--subject", "Offer", "--yes"},
+		strings.NewReader(""), noOutput{}, &errs)
+	require.Equal(t, cli.ExitPartial, code, errs.String())
+	require.Len(t, m.mails(), 1)
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "sent: 5, and 1 before\n")
+	m.once(t)
+}
+
+type noOutput struct{}
+
+func (noOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
