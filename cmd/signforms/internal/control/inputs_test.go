@@ -22,6 +22,9 @@ func TestInputsThatAreRefused(t *testing.T) {
 	}{
 		{"POST", "/workspaces", `{"name":""}`, http.StatusUnprocessableEntity, "name: is empty"},
 		{"POST", "/workspaces", `{"lifetime":"0s"}`, http.StatusUnprocessableEntity, "lifetime: must be at least 1s"},
+		{"POST", "/templates", `{"key":"` + strings.Repeat("x", 1001) + `","name":"Lease","roles":[{"title":"Buyer"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
+		{"POST", "/forms", `{"key":"` + strings.Repeat("x", 1001) + `","title":"Lease","fields":[{"question":"Why?"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
+		{"POST", "/documents", `{"key":"` + strings.Repeat("x", 1001) + `","name":"Lease","signers":[{"email":"ann@example.com"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
 		{"GET", "/messages?about=x", "", http.StatusBadRequest, `there is no parameter \"about\"; there are count, documentId, kind, limit, offset, since, to, wait"`},
 		{"GET", "/templates?wait=1s", "", http.StatusBadRequest, `there is no parameter \"wait\"; there are limit, name, offset"`},
 	} {

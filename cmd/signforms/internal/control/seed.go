@@ -82,10 +82,16 @@ func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*
 
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
+func checkKey(key string) *Error {
+	if n := utf8.RuneCountInString(key); n > signformstest.MaxName {
+		return inputError("key: has %d characters, and may have %d at most: shorten it", n, signformstest.MaxName)
+	}
+	return nil
+}
+
 // add calls make for one record and notes its id.
 func (out *Seeded) add(ids *[]string, key, path string, make func() (string, error)) error {
-	if n := utf8.RuneCountInString(key); n > signformstest.MaxName {
-		e := inputError("key: has %d characters, and may have %d at most: shorten it", n, signformstest.MaxName)
+	if e := checkKey(key); e != nil {
 		e.Path = path
 		return e
 	}

@@ -56,14 +56,23 @@ func (a *API) resendFailed(r *http.Request) (any, error) {
 }
 
 func (a *API) addTemplate(r *http.Request, in Template) (any, error) {
+	if err := checkKey(in.Key); err != nil {
+		return nil, err
+	}
 	return madeID(a.createTemplate(r.Context(), a.server, in))
 }
 
 func (a *API) addForm(_ *http.Request, in Form) (any, error) {
+	if err := checkKey(in.Key); err != nil {
+		return nil, err
+	}
 	return madeID(a.server.TryAddForm(in.Form))
 }
 
 func (a *API) addDocument(r *http.Request, in Document) (any, error) {
+	if err := checkKey(in.Key); err != nil {
+		return nil, err
+	}
 	return madeID(a.createDocument(r.Context(), a.server, in))
 }
 

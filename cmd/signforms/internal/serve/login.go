@@ -15,19 +15,25 @@ const loginCookie = "signforms_sandbox"
 // loginPath is the page on which a user enters the token.
 const loginPath = "/_/login"
 
-// loginPage returns the page with its style sheet inside, because the console's style sheet needs the token.
+// loginPage returns the page that asks for the token.
 func loginPage(wrong string) string {
+	return plainPage(wrong + `
+<form method="post" class="sheet">
+<div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
+<p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
+<button class="main">Open the console</button>
+</form>`)
+}
+
+// plainPage returns a page with its style sheet inside, because the console's style sheet needs the token.
+func plainPage(content string) string {
 	return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="` + string(look.Favicon) + `">
 <style>` + look.Style + `</style></head>
 <body><main class="wrap narrow"><h1 class="row">` + string(look.Mark) + ` Sandbox</h1>
-` + wrong + `
-<form method="post" class="sheet">
-<div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
-<p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
-<button class="main">Open the console</button>
-</form></main></body>
+` + content + `
+</main></body>
 </html>
 `
 }

@@ -2,11 +2,14 @@ package serve
 
 import (
 	"context"
+	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
@@ -74,12 +77,13 @@ func ready(w http.ResponseWriter, open *workspaces) {
 
 func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.EscapedPath()
-	workspace, r, err := open.find(r)
+	workspace, found, err := open.find(r)
 	if err != nil {
 		look.SecureFile(w.Header())
-		control.WriteError(w, err)
+		noWorkspaceHere(w, r, err)
 		return
 	}
+	r = found
 	if r.URL.Path == "/_" { // the console of a workspace
 		look.SecureFile(w.Header())
 		http.Redirect(w, r, asked+"/", http.StatusSeeOther)
@@ -95,6 +99,18 @@ func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(s.ending, cancel)()
 	}
 	workspace.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// noWorkspaceHere answers a request that names a workspace which is not there: a page of its console with a page.
+func noWorkspaceHere(w http.ResponseWriter, r *http.Request, err *control.Error) {
+	if control.Holds(r.URL.Path) {
+		control.WriteError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(err.Status)
+	io.WriteString(w, plainPage(`<p>`+html.EscapeString(err.Message)+`.</p>
+<p><a href="`+console.Prefix+`">The first workspace</a> leads to the others.</p>`))
 }
 
 // isOwn reports whether a path is the program's and not the service's.

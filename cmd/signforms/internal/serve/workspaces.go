@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,7 +56,7 @@ func (ws *workspaces) begin(ctx context.Context, own signformstest.Options, seed
 	if err := ws.start(ws.first, own); err != nil {
 		return err
 	}
-	ws.byID[ws.first.server.WorkspaceID] = ws.first
+	ws.byID[strings.ToLower(ws.first.server.WorkspaceID)] = ws.first
 	if ws.store == nil {
 		return nil
 	}
@@ -315,7 +316,7 @@ func (ws *workspaces) named(idOrName string) *workspace {
 	if w := ws.byName[idOrName]; w != nil && w.opened {
 		return w
 	}
-	return ws.byID[idOrName]
+	return ws.byID[strings.ToLower(idOrName)] // a UUID is the same in upper case
 }
 
 // servers returns those of the open workspaces, the first one's included.

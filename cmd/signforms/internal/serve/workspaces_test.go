@@ -114,6 +114,7 @@ func TestEverythingFindsItsWorkspace(t *testing.T) {
 			require.Equal(t, id, item(t, client, base+path+"/api/v1/documents")["id"])
 		}
 		require.Equal(t, base+"/_/w/"+w.ID+"/api/v1", w.ControlURL)
+		require.Equal(t, id, item(t, client, base+control.WorkspacePrefix+strings.ToUpper(w.ID)+"/api/v1/documents")["id"])
 		link := item(t, client, w.ControlURL+"/messages")["link"].(string)
 		status, text := ask(t, client, "GET", link, "")
 		require.Equal(t, http.StatusOK, status)
@@ -298,6 +299,10 @@ func TestRemovingAWorkspace(t *testing.T) {
 	}
 	require.Equal(t, http.StatusForbidden, must(ask(t, client, "GET", gone.BaseURL+"/get-documents", "", "x-api-key", gone.APIKey)))
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", gone.ControlURL+"/status", "")))
+	status, text = ask(t, client, "GET", gone.BaseURL+"/_/w/gone%3Ci%3E/documents", "")
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, text, "there is no workspace &#34;gone&lt;i&gt;&#34;: it may have been removed")
+	require.Contains(t, text, `<a href="/_/">`)
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")))
 	require.Equal(t, http.StatusConflict, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/"+all.first.server.WorkspaceID, "")))
 	for _, path := range []string{"/clock/advance", "/reset", "/templates"} { // that found it before it was removed
