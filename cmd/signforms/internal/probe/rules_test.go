@@ -148,6 +148,11 @@ var notAlways = []another{
 			body["documentsCount"] = body["documentsCount"].(int) + 2
 		}
 	}), []string{"totals", "documents count"}, nil},
+	{"counts nothing beyond the last page", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if p, _ := body["pagination"].(map[string]any); p != nil && q.Has("page") && len(body["documents"].([]any)) == 0 {
+			body["documentsCount"], p["totalPages"], p["totalDocuments"] = 0, 0, 0
+		}
+	}), []string{"documents count", "totals"}, nil},
 	{"limit=1 gives the oldest", asking(func(q url.Values) {
 		if q.Get("limit") == "1" && !q.Has("sortOrder") {
 			q.Set("sortOrder", "asc")
