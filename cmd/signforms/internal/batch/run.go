@@ -125,9 +125,10 @@ func (r *mailingRun) checkOthers(abandon bool) error {
 		for _, w := range o.Who {
 			of[w] = true
 		}
-		shared := r.lines(of)
-		text := fmt.Sprintf("%s of %d share people with the run of %s, which has not ended, with the journal %s%s.\nThe lines: %s.",
-			cli.Count(len(shared), "line", "lines"), len(r.b.Items), cli.Time(o.At), o.Journal, r.sentBy(o), Named(shared))
+		shared, all := r.lines(of), len(r.b.Items)
+		text := fmt.Sprintf("%s people with the run of %s, which has not ended, with the journal %s%s.\nThe lines: %s.",
+			cli.Count(len(shared), fmt.Sprintf("line of %d shares", all), fmt.Sprintf("lines of %d share", all)),
+			cli.Time(o.At), o.Journal, r.sentBy(o), Named(shared))
 		if !abandon {
 			return cli.UsageError("%s: nothing was sent: %s\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
 		}
