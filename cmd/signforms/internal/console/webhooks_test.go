@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,28 @@ func TestWebhookForSomeOfManyTemplatesOrForms(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
 		require.Contains(t, string(again), `value="`+oldest+`" checked>`)
+	}
+}
+
+// A link says "Show the secret" where the page has none, and "Hide the secret" where it has one. No other page shows a secret.
+func TestSecretsAreShownOnDemand(t *testing.T) {
+	service := newConsole(t)
+	documentID, templateID, formID, webhookID := populate(t, service)
+	secrets := []string{service.WebhookSecret, service.Webhooks()[0].Secret}
+	shows := func(page string) bool {
+		return slices.ContainsFunc(secrets, func(secret string) bool { return strings.Contains(page, secret) })
+	}
+	for _, path := range []string{"settings", "webhooks/" + webhookID} {
+		hidden, shown := get(t, service, path), get(t, service, path+"?secret")
+		require.False(t, shows(hidden), path)
+		require.Contains(t, hidden, `href="/_/`+path+`?secret">Show the secret</a>`)
+		require.True(t, shows(shown), path)
+		require.Contains(t, shown, `href="/_/`+path+`">Hide the secret</a>`)
+	}
+	for _, path := range []string{
+		"", "documents", "documents/" + documentID, "templates", "templates/" + templateID, "forms", "forms/" + formID, "webhooks", "deliveries",
+		"deliveries/" + service.Deliveries()[0].ID, "requests", "requests/1", "messages", "clock", "faults",
+	} {
+		require.False(t, shows(get(t, service, path+"?secret")), path)
 	}
 }
