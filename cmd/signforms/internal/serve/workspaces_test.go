@@ -311,6 +311,14 @@ func TestRemovingAWorkspace(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, answer.Code, path)
 		require.Contains(t, answer.Body.String(), "the workspace was removed", path)
 	}
+	for _, path := range []string{"/void-document", "/send-reminder"} { // of the service, that found it before it was removed
+		answer := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", path+"?documentType=PDF&documentId="+gone.Seeded.Documents[0], nil)
+		r.Header.Set("x-api-key", gone.APIKey)
+		removed.ServeHTTP(answer, r)
+		require.Equal(t, http.StatusServiceUnavailable, answer.Code, path)
+		require.Contains(t, answer.Body.String(), "was not made", path)
+	}
 	require.Equal(t, stays.Seeded.Documents[0], item(t, client, stays.ControlURL+"/documents")["id"])
 	create(t, all, control.NewWorkspace{Name: "gone"}) // the name is free again
 
