@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,6 +35,52 @@ func TestInterruptedCommandsSaySo(t *testing.T) {
 		require.Equal(t, cli.ExitInterrupted, code, "%s: %s", args, errs.String())
 		require.Equal(t, "signforms: interrupted\n", errs.String(), args)
 		require.Empty(t, out.String(), args)
+	}
+}
+
+// A list that is interrupted has whole lines in its format, and says on stderr that it ends early.
+func TestInterruptedLists(t *testing.T) {
+	newService(t, nil)
+	for _, format := range []string{"", "--json", "--csv"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if page, _ := strconv.Atoi(r.URL.Query().Get("page")); page > 2 {
+				cancel()
+				<-r.Context().Done()
+				return
+			}
+			var docs []string
+			for i := range 100 {
+				docs = append(docs, fmt.Sprintf(`{"documentId":"%s%06x-0000-4000-8000-000000000000","documentName":"a\nb","status":"PENDING"}`, "0"+r.URL.Query().Get("page"), i))
+			}
+			fmt.Fprintf(w, `{"documents":[%s],"pagination":{"totalPages":9,"totalDocuments":900}}`, strings.Join(docs, ","))
+		}))
+		t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+		var out, errs strings.Builder
+		code := run(ctx, hasty, strings.Fields("documents list "+format), strings.NewReader(""), &out, &errs)
+		srv.Close()
+		require.Equal(t, cli.ExitInterrupted, code, errs.String())
+		found := regexp.MustCompile(`^signforms: interrupted; this list ends early, after (\d+) records\n$`).FindStringSubmatch(errs.String())
+		require.NotNil(t, found, errs.String())
+		printed, err := strconv.Atoi(found[1])
+		require.NoError(t, err)
+		require.Positive(t, printed)
+		if format == "--json" {
+			for line := range strings.Lines(out.String()) {
+				require.True(t, json.Valid([]byte(line)), line)
+				printed--
+			}
+			require.Zero(t, printed)
+			continue
+		}
+		r := csv.NewReader(strings.NewReader(out.String()))
+		if format == "" {
+			r.Comma = '\t'
+		}
+		rows, err := r.ReadAll() // refuses rows of other lengths
+		require.NoError(t, err)
+		require.Len(t, rows, printed+1)
+		require.True(t, strings.HasSuffix(out.String(), "\n"))
 	}
 }
 

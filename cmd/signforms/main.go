@@ -4,7 +4,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -25,6 +28,7 @@ func main() {
 
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
 func runProcess(onService service.Commands) int {
+	log.SetOutput(withoutIdle{os.Stderr})
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ends = append(ends, syscall.SIGHUP) // the terminal was closed
@@ -33,6 +37,17 @@ func runProcess(onService service.Commands) int {
 	defer stop()
 	secondEnds(ctx, stop)
 	return run(ctx, onService, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// withoutIdle leaves out a line of net/http's client: that a server said something on a connection that no request uses, as some do before
+// they close it. It concerns no request, and net/http has no other way to silence it.
+type withoutIdle struct{ w io.Writer }
+
+func (o withoutIdle) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
+		return len(line), nil
+	}
+	return o.w.Write(line)
 }
 
 // sameSignal is how long after the first signal others are taken for the same: timeout of coreutils signals the program and then its

@@ -17,7 +17,7 @@ const (
 	ExitPartial = 3 // some of several failed, or a list is incomplete
 	ExitUnknown = 4 // it is unknown whether a send or a reminder was carried out
 
-	ExitInterrupted = 130 // by a signal, before there was a result; what shells use for Ctrl+C
+	ExitInterrupted = 130 // by a signal, before there was a whole result; what shells use for Ctrl+C
 )
 
 // exitError is an error with an exit code of its own. Other errors end the program with ExitFailure.

@@ -116,7 +116,7 @@ func (p *Printer[T]) Print(v T) error {
 }
 
 // PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and the error of a
-// list of which some were printed has [ExitPartial]. An error that has it already comes at the end of a list.
+// list of which some were printed has [ExitPartial], or [ExitInterrupted]. An error that has it already comes at the end of a list.
 func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	printed := 0
 	for record, err := range records {
@@ -134,7 +134,11 @@ func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 		if coded, _ := errors.AsType[*exitError](err); printed == 0 || coded != nil && coded.code == ExitPartial {
 			return err
 		}
-		return ExitWith(ExitPartial, fmt.Errorf("%w; this list ends early, after %s", err, Count(printed, "record", "records")))
+		code := ExitPartial
+		if ExitCode(err) == ExitInterrupted {
+			code = ExitInterrupted
+		}
+		return ExitWith(code, fmt.Errorf("%w; this list ends early, after %s", err, Count(printed, "record", "records")))
 	}
 	if printed == 0 && p.none != nil {
 		return p.none()
