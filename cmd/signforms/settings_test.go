@@ -236,7 +236,7 @@ func TestFilesThatOthersCanRead(t *testing.T) {
 	require.NoError(t, os.Chmod(settings, 0o602))
 	_, stderr, code := execute(t, "whoami", "--settings", settings)
 	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "may change where it sends your key")
+	require.Contains(t, stderr, "may change where your key is sent")
 }
 
 func TestAccountsAreListed(t *testing.T) {
