@@ -441,6 +441,16 @@ func (p *Page) Shot(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
 }
 
+// Window returns a PNG of what the window shows.
+func (p *Page) Window() []byte {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	require.NoError(p.t, err)
+	return picture
+}
+
 // quote writes a text as a JavaScript string.
 func quote(text string) string {
 	quoted, err := json.Marshal(text)
