@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -70,6 +71,11 @@ func TestChangesOfATemplateThatAreRefused(t *testing.T) {
 		require.ErrorIs(t, srv.ChangeTemplate(id, added.UpdatedAt, template), signformstest.ErrRefused, "somebody else changed it meanwhile")
 		require.ErrorIs(t, srv.ChangeTemplate("unknown", added.UpdatedAt, template), signformstest.ErrNotFound)
 		require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, signformstest.Template{Name: "Sale"}), signformstest.ErrInvalid)
+		field := signformstest.TemplateField{Name: "City", Role: "Buyer", Kind: signformstest.TextField, Page: 2, Width: 0.2, Height: 0.1}
+		for _, pdf := range [][]byte{nil, []byte("%PDF")} {
+			_, err := srv.TryAddTemplate(signformstest.Template{Name: "Sale", Roles: template.Roles, PDF: pdf, Fields: []signformstest.TemplateField{field}})
+			require.Equal(t, pdf == nil, errors.Is(err, signformstest.ErrInvalid), "without a PDF there is one page")
+		}
 		template.Fields = []signformstest.TemplateField{{Name: "City", Role: "Seller"}}
 		require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, template), signformstest.ErrInvalid)
 		now, _ := srv.FindTemplate(id)

@@ -55,9 +55,6 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		return err
 	}
 	record := internalTemplate(t)
-	if err := record.Check(); err != nil {
-		return s.publicError(err)
-	}
 	return s.publicError(s.store.Update(func(tx *store.Tx) error {
 		old, err := tx.Template(templateID)
 		switch {
@@ -67,6 +64,9 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 			return &failure{fmt.Errorf("the template was changed at %s", old.UpdatedAt.Format(time.RFC3339Nano)), ErrRefused}
 		case t.PDF == nil:
 			record.PDF = old.PDF
+		}
+		if err := record.Check(); err != nil {
+			return err
 		}
 		record.ID, record.WorkspaceID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.WorkspaceID, old.OwnerID, old.Archived, old.CreatedAt
 		record.UpdatedAt = tx.Now

@@ -8,7 +8,7 @@ type TemplateField struct {
 	Kind     FieldKind `json:"kind"`               // what goes into it
 	Required bool      `json:"required,omitempty"` // nobody of the role can sign without it
 
-	Page int `json:"page"` // from 1
+	Page int `json:"page"` // from 1; without a PDF there is one page, and how many a PDF has is not checked
 
 	// X and Y are the field's top left corner and Width and Height its size, as fractions of the visible page (cropped and
 	// rotated, as a reader shows it), from the page's top left.
@@ -39,7 +39,7 @@ type FieldValue struct {
 	Page  int    `json:"page,omitempty"`  // from 1
 	Label string `json:"label,omitempty"` // usually the role's title
 	Value string `json:"value,omitempty"` // at most MaxText characters
-	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB and 4,000,000 pixels, for a signature or initials
+	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB and 4,000,000 pixels, for initials or a signature, which is more than a dot
 }
 
 // QuestionKind says how a [Field] of a form is answered.

@@ -29,7 +29,7 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 		return Change{}, err
 	}
 	if d.Kind == KindPDF {
-		if err := CheckFields(d.Fields, d.addresses(func(int) bool { return true })); err != nil {
+		if err := CheckFields(d.Fields, d.addresses(func(int) bool { return true }), d.PDF); err != nil {
 			return Change{}, err
 		}
 	}

@@ -56,21 +56,31 @@ func unpack(data []byte) image.Image {
 	return picture
 }
 
-const noInk = "has a picture in which nothing can be seen on white paper: draw it again"
+const (
+	noInk = "has a picture in which nothing can be seen on white paper: draw it again"
+	aDot  = "has a picture with little more than a dot: a signature is at least a tenth as wide or as high as its picture"
+)
 
-// hasInk reports whether a picture shows anything on white paper.
-func hasInk(picture image.Image) bool {
+// inkOf returns the part of a picture that shows something on white paper. It stops once that is a tenth as wide or as high as the
+// picture.
+func inkOf(picture image.Image) (ink image.Rectangle) {
 	pixels := picture.(image.RGBA64Image) // as all pictures of package png are
 	all := picture.Bounds()
 	for y := all.Min.Y; y < all.Max.Y; y++ {
 		for x := all.Min.X; x < all.Max.X; x++ {
-			if c := pixels.RGBA64At(x, y); min(c.R, c.G, c.B) < c.A { // white is as bright as its opacity allows
-				return true
+			if c := pixels.RGBA64At(x, y); min(c.R, c.G, c.B) >= c.A { // white is as bright as its opacity allows
+				continue
+			}
+			if ink = ink.Union(image.Rect(x, y, x+1, y+1)); !isDot(ink, all) {
+				return ink
 			}
 		}
 	}
-	return false
+	return ink
 }
+
+// isDot reports whether ink is less than a tenth as wide and as high as all of its picture.
+func isDot(ink, all image.Rectangle) bool { return ink.Dx()*10 < all.Dx() && ink.Dy()*10 < all.Dy() }
 
 // FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
 // without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
@@ -96,7 +106,7 @@ func (t Template) Check() error {
 	for _, role := range t.Roles {
 		titles = append(titles, role.Title)
 	}
-	return CheckFields(t.Fields, titles)
+	return CheckFields(t.Fields, titles, t.PDF)
 }
 
 func (t Template) checkNames() error {
@@ -113,8 +123,9 @@ func (t Template) checkNames() error {
 	return checkEmail("AuthorEmail", t.AuthorEmail)
 }
 
-// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses.
-func CheckFields(fields []Field, roles []string) error {
+// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses. How many pages a PDF has
+// is not known here; without one there is one page.
+func CheckFields(fields []Field, roles []string, pdf File) error {
 	for i, f := range fields {
 		wrong := func(name, format string, args ...any) error {
 			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
@@ -134,6 +145,8 @@ func CheckFields(fields []Field, roles []string) error {
 			return wrong("Kind", "is %.64q, which is not one of %s", f.Kind, Quoted(FieldKinds[:]))
 		case f.Page < 1:
 			return wrong("Page", "is %d: the first page is 1", f.Page)
+		case f.Page > 1 && pdf.SHA256 == "":
+			return wrong("Page", "is %d: without a PDF there is one page", f.Page)
 		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
 			return wrong("X", "is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page")
 		}
@@ -215,7 +228,7 @@ func (v FieldValue) check(at string) error {
 		switch picture := unpack(v.Image.Data); {
 		case picture == nil:
 			return &Invalid{Field: at + "Image", Message: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
-		case !hasInk(picture):
+		case inkOf(picture).Empty():
 			return &Invalid{Field: at + "Image", Message: noInk}
 		}
 	}
@@ -228,8 +241,11 @@ func (f Field) check(v FieldValue) error {
 	_, noDate := time.Parse(time.DateOnly, v.Value)
 	long := tooLong(v.Value, MaxText)
 	var picture image.Image
+	var ink image.Rectangle
 	if f.Kind.drawn() && len(v.Image.Data) > 0 {
-		picture = unpack(v.Image.Data)
+		if picture = unpack(v.Image.Data); picture != nil {
+			ink = inkOf(picture)
+		}
 	}
 	switch {
 	case f.Required && (empty || f.Kind == FieldCheckbox && v.Value == "false"):
@@ -240,8 +256,10 @@ func (f Field) check(v FieldValue) error {
 		return invalidValue(f.Name, "must be UTF-8 text")
 	case len(v.Image.Data) > 0 && picture == nil:
 		return invalidValue(f.Name, "may have a picture only as a PNG of at most %d bytes and %d pixels, and only as a signature or initials", maxImage, maxPixels)
-	case picture != nil && !hasInk(picture):
+	case picture != nil && ink.Empty():
 		return invalidValue(f.Name, noInk)
+	case picture != nil && f.Kind == FieldSignature && isDot(ink, picture.Bounds()):
+		return invalidValue(f.Name, aDot)
 	case empty:
 		return nil
 	case f.Kind == FieldDate && noDate != nil:

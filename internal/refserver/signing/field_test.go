@@ -33,9 +33,12 @@ func pngOf(width, height uint32) string {
 }
 
 // painted returns a picture of one colour.
-func painted(all color.Color) []byte {
+func painted(all color.Color) []byte { return inked(image.Rect(0, 0, 30, 20), all) }
+
+// inked is a PNG of 30 × 20 pixels of which a part has this colour.
+func inked(part image.Rectangle, all color.Color) []byte {
 	picture := image.NewNRGBA(image.Rect(0, 0, 30, 20))
-	draw.Draw(picture, picture.Bounds(), image.NewUniform(all), image.Point{}, draw.Src)
+	draw.Draw(picture, part, image.NewUniform(all), image.Point{}, draw.Src)
 	var out bytes.Buffer
 	_ = imagepng.Encode(&out, picture) // a Buffer takes everything
 	return out.Bytes()
@@ -57,7 +60,7 @@ func contract(t *testing.T) signing.Document {
 	}
 	fields[5].Role, fields[5].Page = "ben@example.com", 2
 	c, err := signing.Create(signing.Document{
-		Kind: signing.KindPDF, Name: "Contract", Fields: fields,
+		Kind: signing.KindPDF, Name: "Contract", Fields: fields, PDF: signing.NewFile([]byte("%PDF of two pages")),
 		Signers: []signing.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
 	}, signing.NewIDs(1), noon)
 	require.NoError(t, err)
@@ -134,6 +137,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 			want: `fields: "Ann's initials" has a picture in which nothing can be seen on white paper: draw it again`},
 		{name: "white picture", values: append(filled(nil), signing.FieldValue{Name: "Ann's initials", Image: signing.NewFile(painted(color.White))}),
 			want: `fields: "Ann's initials" has a picture in which nothing can be seen on white paper: draw it again`},
+		{name: "dot", values: append(filled(map[string]string{"Ann signs": ""}), signing.FieldValue{Name: "Ann signs", Image: signing.NewFile(inked(image.Rect(9, 9, 11, 10), color.Black))}),
+			want: `fields: "Ann signs" has a picture with little more than a dot: a signature is at least a tenth as wide or as high as its picture`},
 		{name: "picture of a date", values: append(filled(nil), signing.FieldValue{Name: "Day", Image: signing.NewFile([]byte(png))}),
 			want: `fields: "Day" may have a picture only as a PNG of at most 1048576 bytes and 4000000 pixels, and only as a signature or initials`},
 	} {
@@ -176,6 +181,7 @@ func TestFieldsAreChecked(t *testing.T) {
 		{name: "kind", change: func(f *signing.Field) { f.Kind = "stamp" },
 			want: `Fields[1].Kind: is "stamp", which is not one of "signature", "initials", "text", "date", "checkbox"`},
 		{name: "page", change: func(f *signing.Field) { f.Page = 0 }, want: "Fields[1].Page: is 0: the first page is 1"},
+		{name: "page without a PDF", change: func(f *signing.Field) { f.Page = 2 }, want: "Fields[1].Page: is 2: without a PDF there is one page"},
 		{name: "left", change: func(f *signing.Field) { f.X = -0.1 },
 			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 		{name: "right", change: func(f *signing.Field) { f.Width = 0.51 },

@@ -212,13 +212,13 @@ func errIncomplete(err error) error {
 	return errors.New("the form did not arrive whole: send it again")
 }
 
-// uploaded returns the PDF in a form and the number of its pages, or nil when there is none. Its error is a sentence for the person
+// uploaded returns the PDF in a form and the number of its pages, or nil and 1 when there is none. Its error is a sentence for the person
 // who uploaded the file.
 func (c *console) uploaded(r *http.Request) (data []byte, pages int, err error) {
 	file, header, err := r.FormFile("pdf")
 	switch {
 	case errors.Is(err, http.ErrMissingFile):
-		return nil, 0, nil
+		return nil, 1, nil
 	case err != nil:
 		return nil, 0, errors.New("the file did not arrive whole: choose it again")
 	}
@@ -233,14 +233,25 @@ func (c *console) uploaded(r *http.Request) (data []byte, pages int, err error) 
 	if _, err := file.ReadAt(data, 0); err != nil {
 		return nil, 0, errors.New("the file did not arrive whole: choose it again")
 	}
-	found, err := c.options.Inspect(r.Context(), data)
-	if err != nil {
-		if reason := pdf.Refusal(err); reason != nil {
-			return nil, 0, reason // without the parser's message, which does not help the person who uploaded the file
-		}
-		return nil, 0, fmt.Errorf("the PDF could not be checked: %w", err)
+	if pages, err = c.pagesOf(r.Context(), data); err != nil {
+		return nil, 0, err
 	}
-	return data, len(found), nil
+	return data, pages, nil
+}
+
+// pagesOf returns how many pages a PDF has. Without one there is one page.
+func (c *console) pagesOf(ctx context.Context, data []byte) (int, error) {
+	if data == nil {
+		return 1, nil
+	}
+	found, err := c.options.Inspect(ctx, data)
+	if reason := pdf.Refusal(err); reason != nil {
+		return 0, reason // without the parser's message, which does not help the person who uploaded the file
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the PDF could not be checked: %w", err)
+	}
+	return len(found), nil
 }
 
 // file serves a PDF of a record, or an empty page for a record without one.

@@ -1,15 +1,21 @@
 package console_test
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -37,6 +43,63 @@ func TestSendingAForm(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{"ann@example.com": true, "bob@example.com": true}, sent)
+}
+
+// A person without an address is refused, and not left out. With one role, both are required.
+func TestPersonOfARoleIsWhole(t *testing.T) {
+	service := newConsole(t)
+	roles := []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}
+	one := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: roles[:1]})
+	two := service.AddTemplate(signformstest.Template{Name: "Lease", Roles: roles})
+	status, page := answerOf(t)(service.HTTPClient().PostForm(service.URL+"/_/templates/"+two+"/send", url.Values{"name0": {"Ann"}, "email0": {"ann@example.com"}, "name1": {"Sam"}}))
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, "At least one role needs a person")
+	require.NotContains(t, page, "required value")
+	require.Empty(t, service.Messages())
+	_, page = answerOf(t)(service.HTTPClient().Get(service.URL + "/_/templates/" + one))
+	require.Regexp(t, `name="name0" required.*name="email0" required`, page)
+}
+
+// answerOf returns the status and the text of an answer.
+func answerOf(t *testing.T) func(*http.Response, error) (status int, page string) {
+	return func(resp *http.Response, err error) (int, string) {
+		t.Helper()
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(body)
+	}
+}
+
+// A template is refused with a field on a page that its PDF does not have, also the one that it keeps; without a PDF it has one page.
+func TestFieldsOnPagesThatAreNotThere(t *testing.T) {
+	service := newConsole(t)
+	data, err := os.ReadFile(pdfOf(t, 3))
+	require.NoError(t, err)
+	pages, err := pdf.Inspect(data)
+	require.NoError(t, err)
+	kept := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: data})
+	added, _ := service.FindTemplate(kept)
+	save := func(path string, page int) (status int, text string) {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		for name, value := range map[string]string{
+			"name": "Offer", "roles": "Buyer", "seen": added.UpdatedAt.Format(time.RFC3339Nano),
+			"fields": fmt.Sprintf(`[{"name":"City","role":"Buyer","kind":"text","page":%d,"width":0.1,"height":0.1}]`, page),
+		} {
+			require.NoError(t, form.WriteField(name, value))
+		}
+		require.NoError(t, form.Close())
+		return answerOf(t)(service.HTTPClient().Post(service.URL+"/_/templates/"+path, form.FormDataContentType(), &body))
+	}
+	for path, last := range map[string]int{"new": 1, kept + "/edit": len(pages)} {
+		status, text := save(path, last+1)
+		require.Equal(t, http.StatusUnprocessableEntity, status)
+		require.Contains(t, text, fmt.Sprintf("The field &#34;City&#34; is on page %d, and the last page is %d: choose another page for it.", last+1, last))
+		status, _ = save(path, last)
+		require.Equal(t, http.StatusOK, status)
+	}
 }
 
 // The variables of a template that are filled in go to the API, and stay with the rest when they are refused.

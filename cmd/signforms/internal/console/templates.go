@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,7 +110,8 @@ func enteredRoles(r *http.Request) (roles []signformstest.Role) {
 }
 
 // enteredTemplate reads the form of the editor.
-func (c *console) enteredTemplate(r *http.Request) (t signformstest.Template, err error) {
+// kept is the PDF that the template has unless another one was chosen; nil: an empty page.
+func (c *console) enteredTemplate(r *http.Request, kept []byte) (t signformstest.Template, err error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		return t, errIncomplete(err)
 	}
@@ -124,19 +126,24 @@ func (c *console) enteredTemplate(r *http.Request) (t signformstest.Template, er
 		return t, errors.New("the fields could not be read: place them again")
 	}
 	var pages int
-	if t.PDF, pages, err = c.uploaded(r); err != nil || t.PDF == nil {
+	if t.PDF, pages, err = c.uploaded(r); err != nil {
 		return t, err
+	}
+	if t.PDF == nil && slices.ContainsFunc(t.Fields, func(f signformstest.TemplateField) bool { return f.Page > 1 }) {
+		if pages, err = c.pagesOf(r.Context(), kept); err != nil {
+			return t, err
+		}
 	}
 	for _, f := range t.Fields {
 		if f.Page > pages {
-			return t, fmt.Errorf("the field %q is on page %d, and the last page of the PDF is %d", f.Name, f.Page, pages)
+			return t, fmt.Errorf("the field %q is on page %d, and the last page is %d: choose another page for it", f.Name, f.Page, pages)
 		}
 	}
 	return t, nil
 }
 
 func (c *console) addTemplate(r *http.Request) (string, error) {
-	t, err := c.enteredTemplate(r)
+	t, err := c.enteredTemplate(r, nil)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +159,11 @@ func (c *console) changeTemplate(r *http.Request) (string, error) {
 	if !ok {
 		return "", errNoSuchRecord
 	}
-	t, err := c.enteredTemplate(r)
+	kept, err := c.server.TemplatePDF(r.Context(), old.ID)
+	if err != nil {
+		return "", err
+	}
+	t, err := c.enteredTemplate(r, kept)
 	if err != nil {
 		return "", err
 	}
@@ -180,13 +191,10 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 	}
 	p := signforms.TemplateSendParams{TemplateID: t.ID}
 	for i, role := range t.Roles {
-		email := strings.TrimSpace(r.PostFormValue(fmt.Sprintf("email%d", i)))
-		if email == "" {
-			continue
+		name, email := strings.TrimSpace(r.PostFormValue(fmt.Sprintf("name%d", i))), strings.TrimSpace(r.PostFormValue(fmt.Sprintf("email%d", i)))
+		if name != "" || email != "" {
+			p.Receivers = append(p.Receivers, signforms.Receiver{Name: name, Email: email, RoleTitle: role.Title})
 		}
-		p.Receivers = append(p.Receivers, signforms.Receiver{
-			Name: strings.TrimSpace(r.PostFormValue(fmt.Sprintf("name%d", i))), Email: email, RoleTitle: role.Title,
-		})
 	}
 	for i, name := range t.Variables {
 		if value := r.PostFormValue(fmt.Sprintf("variable%d", i)); value != "" {

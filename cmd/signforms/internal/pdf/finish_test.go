@@ -224,6 +224,18 @@ func TestFinishRefusesWhatInspectRefuses(t *testing.T) {
 	require.ErrorIs(t, err, pdf.ErrEncrypted)
 }
 
+// A value that has no page is not left out in silence.
+func TestMarkOnAPageThatIsNotThere(t *testing.T) {
+	original := readFile(t, "testdata/cairo.pdf")
+	pages, err := pdf.Inspect(original)
+	require.NoError(t, err)
+	marks := []pdf.Mark{{Page: len(pages) + 1, Width: 0.1, Height: 0.1, Text: "Rome"}}
+	_, err = pdf.Finish(original, marks, certificate(), newSealer(t))
+	require.ErrorContains(t, err, "the PDF has too few pages: a value is to be on page 2, and the last is 1")
+	_, err = pdf.Stamp(original, marks)
+	require.ErrorContains(t, err, "the PDF has too few pages")
+}
+
 func TestTextOfAMarkStaysInItsBox(t *testing.T) {
 	original := readFile(t, "testdata/cairo.pdf")
 	pages, err := pdf.Inspect(original)

@@ -42,6 +42,9 @@ var (
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
+// errNoPage is the error of a mark on a page that the file does not have. To leave it out would lose what somebody signed.
+var errNoPage = errors.New("the PDF has too few pages")
+
 // ErrBusy is no reason to refuse a file: other files, or other programs, took all the time there was.
 var ErrBusy = errors.New("other PDFs are being read, or the machine is busy: try again")
 
@@ -105,7 +108,7 @@ func damagedIfPanics(err *error) {
 
 // refused gives an error of pdfcpu its reason.
 func refused(err error) error {
-	if Refusal(err) != nil {
+	if Refusal(err) != nil || errors.Is(err, errNoPage) {
 		return err
 	}
 	if errors.Is(err, filter.ErrDecodeLimitExceeded) {

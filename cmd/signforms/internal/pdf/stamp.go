@@ -23,6 +23,11 @@ type Mark struct {
 
 // drawOverlay returns a PDF with one transparent page per size, with its marks and the footer.
 func drawOverlay(sheets []sheet, marks []Mark, footer string) ([]byte, error) {
+	for _, m := range marks {
+		if m.Page < 1 || m.Page > len(sheets) {
+			return nil, fmt.Errorf("%w: a value is to be on page %d, and the last is %d", errNoPage, m.Page, len(sheets))
+		}
+	}
 	c := newCanvas()
 	for i, size := range sheets {
 		c.AddPageFormat("P", fpdf.SizeType{Wd: size.Width, Ht: size.Height})
