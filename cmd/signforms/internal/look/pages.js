@@ -1,6 +1,49 @@
 // Shows the pages of a PDF. Each is drawn when it comes near, and its picture is freed when it is far.
 let tries = 0; // browsers do not load a script again under an address that has failed
 
+// lost is the error of something that did not arrive. It says nothing about the file.
+const lost = (what) => Object.assign(new Error(`${what} did not arrive.`), { lost: true });
+const lostScript = () => lost("The script that shows PDFs");
+
+// get fetches a PDF. It fails too when it is led elsewhere, such as to a login.
+export async function get(address, signal) {
+	const answer = await fetch(address, { signal }).catch(() => Promise.reject(lost("The PDF")));
+	if (!answer.ok || answer.redirected) throw lost("The PDF");
+	return answer.arrayBuffer().catch(() => Promise.reject(lost("The PDF")));
+}
+
+// attempt begins work, which takes the signal of end and a function to call once something can be seen. Until then, a line that holds a
+// text and a button says how it goes. It offers to begin again after ten seconds, and when the work fails or two minutes have passed.
+// Then why returns what to say. When the caller aborts end, attempt fails without a word.
+export async function attempt(line, end, { work, again, why }) {
+	const { signal } = end;
+	const [text, button] = line.children;
+	const say = (words, offer) => {
+		text.textContent = words;
+		line.hidden = !words;
+		button.hidden = !offer;
+	};
+	const timers = [setTimeout(() => say("Still loading …", true), 10_000), setTimeout(() => end.abort(lost("An answer in two minutes")), 120_000)];
+	const seen = () => timers.forEach(clearTimeout);
+	const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+	button.onclick = () => {
+		end.abort();
+		again();
+	};
+	say("Loading the document …");
+	try {
+		const result = await Promise.race([work(signal, seen), aborted]);
+		say("");
+		return result;
+	} catch (error) {
+		if (!signal.aborted || signal.reason.lost) say(why(error), true);
+		end.abort();
+		throw error;
+	} finally {
+		seen();
+	}
+}
+
 // showPages shows a PDF, whose content is a promise, in an element. It calls measured with the box, number, width and height in
 // points of each page, again if they change, and shown when the first page is drawn. It returns the number of pages. When the
 // signal aborts, everything is freed, and it fails or never returns.
@@ -9,9 +52,10 @@ export async function showPages(into, { assets, content, measured, shown, signal
 	// The worker is slow to start, so start it before everything else.
 	const worker = new Worker(library("pdf.worker.min.mjs"), { type: "module" });
 	signal?.addEventListener("abort", () => worker.terminate());
-	const broken = new Promise((_, reject) => worker.addEventListener("error", () => reject(new Error("the worker cannot be started"))));
+	const broken = new Promise((_, reject) => worker.addEventListener("error", () => reject(lostScript())));
 	broken.catch(() => {}); // until it is waited for
-	const [pdfjs, data] = await Promise.all([import(`${library("pdf.min.mjs")}${tries++ ? `?${tries}` : ""}`), content]);
+	const script = import(`${library("pdf.min.mjs")}${tries++ ? `?${tries}` : ""}`).catch(() => Promise.reject(lostScript()));
+	const [pdfjs, data] = await Promise.all([script, content]);
 	signal?.throwIfAborted();
 	pdfjs.GlobalWorkerOptions.workerPort = worker;
 	const opened = pdfjs.getDocument({

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
@@ -104,16 +105,16 @@ func serveEmbed(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (p *pages) noSuchPage(w http.ResponseWriter, _ *http.Request) {
-	p.message(w, http.StatusNotFound, "No such page", "Nothing is here. Open the link from the mail again, whole and unchanged.")
+	p.message(w, http.StatusNotFound, "No such page", "Nothing is here. Open the link from the mail again, whole and unchanged.", "unknown")
 }
 
 func (p *pages) tooLarge(w http.ResponseWriter, title string) {
-	p.message(w, http.StatusRequestEntityTooLarge, title, "What you entered is larger than 8 MB. Go back and draw or write less.")
+	p.message(w, http.StatusRequestEntityTooLarge, title, "What you entered is larger than 8 MB. Go back and draw or write less.", "")
 }
 
-// message shows a page with a title and one sentence.
-func (p *pages) message(w http.ResponseWriter, status int, title, text string) {
-	p.render(w, status, "message", struct{ Title, Text, Assets string }{title, text, prefix})
+// message shows a page with a title and one sentence. ended is the word for an embedding page why the link leads to nothing.
+func (p *pages) message(w http.ResponseWriter, status int, title, text, ended string) {
+	p.render(w, status, "message", struct{ Title, Text, Ended, Frames, Assets string }{title, text, ended, strings.Join(p.options.Frames, " "), prefix})
 }
 
 func (p *pages) render(w http.ResponseWriter, status int, name string, data any) {

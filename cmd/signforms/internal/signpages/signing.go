@@ -81,7 +81,8 @@ type signPage struct {
 }
 
 // lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction of writing.
-type lead struct{ State, Class, Text, Names, Rest string }
+// Ended is the word for an embedding page why this person can do nothing more, without having signed.
+type lead struct{ State, Class, Text, Names, Rest, Ended string }
 
 // field is one field of a signer.
 type field struct {
@@ -144,11 +145,12 @@ func leadOf(v visit) lead {
 	case finished(d):
 		return lead{State: stateEnded, Class: "good", Text: "Everybody has signed."}
 	case !s.DeclinedAt.IsZero():
-		return lead{State: stateEnded, Text: "You declined to sign this document."}
+		return lead{State: stateEnded, Text: "You declined to sign this document.", Ended: "declined"}
 	case d.Status == signforms.StatusDeclined:
-		return lead{State: stateEnded, Text: "A signer declined, so this document cannot be signed any more."}
+		return lead{State: stateEnded, Text: "A signer declined, so this document cannot be signed any more.", Ended: "declined"}
 	case d.Status != signforms.StatusPending:
-		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it cannot be signed any more.", strings.ToLower(string(d.Status)))}
+		status := strings.ToLower(string(d.Status))
+		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it cannot be signed any more.", status), Ended: status}
 	case !s.SignedAt.IsZero():
 		return lead{State: stateSigned, Class: "good", Text: "You have signed. It is still the turn of ", Names: turn(d), Rest: "."}
 	case !s.InTurn:
@@ -240,7 +242,7 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 	data, err := p.options.Document(r.Context(), v.document)
 	if err != nil {
 		p.options.Logger.Error("a PDF cannot be shown", "document", v.document.ID, "err", err)
-		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.")
+		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.", "")
 		return
 	}
 	look.SecureFile(w.Header())
@@ -290,8 +292,7 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
 }
 
-var errOtherEntries = errors.New(
-	"you have already signed in another window, with other entries. Those of this page are not used, and are gone once you reload it")
+var errOtherEntries = errors.New("you have already signed in another window, with other entries. Those of this page are not used")
 
 // has reports whether these values are what the signer has signed.
 func (v visit) has(values []signformstest.FieldValue) bool {
@@ -315,11 +316,7 @@ func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error
 	}
 	page := p.signPage(r, v)
 	page.Problem = sentence(err)
-	status := http.StatusUnprocessableEntity
-	if errors.Is(err, errOtherEntries) {
-		status = http.StatusConflict // which the page's script looks for
-	}
-	p.render(w, status, "sign", page)
+	p.render(w, http.StatusUnprocessableEntity, "sign", page)
 }
 
 // entered returns the values of the fields. It leaves out empty fields.

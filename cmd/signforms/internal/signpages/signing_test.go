@@ -2,6 +2,8 @@ package signpages_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -192,16 +194,30 @@ func TestDrawnSignature(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(find(t, service, id).Values[0].Image), "\x89PNG"))
 }
 
-// A tap is a dot in the drawing: on the dialog's canvas, and in the picture, which the service refuses when nothing is drawn in it.
+// A tap is a dot in the drawing: on the dialog's canvas, and in the picture, which is enough for initials and no signature.
 func TestTapIsADot(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
 	ann := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	ann.Go(links["ann@example.com"])
 	ann.Wait("document.querySelector('main').dataset.shown")
-	ann.Click("[data-draw]")
-	ann.Wait("document.querySelector('#draw').open")
-	box := browsertest.Eval[[]float64](ann, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top] })()")
+	open := func(i int) {
+		t.Helper()
+		browsertest.Eval[bool](ann, fmt.Sprintf("document.querySelectorAll('[data-draw]')[%d].click() ?? true", i))
+		ann.Wait("document.querySelector('#draw').open")
+	}
+	open(0)
+	box := browsertest.Eval[[]float64](ann, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top, b.width] })()")
+	at := func(share float64) float64 { return box[0] + 50 + box[2]*share }
+	ann.Drag(at(0), box[1]+50, at(0.08), box[1]+50)
+	ann.WaitText("Too small for a signature")
+	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#draw-use').disabled"))
+	ann.RequireAccessible()
+	ann.Click("#draw-undo")
+	ann.Drag(at(0), box[1]+50, at(0.12), box[1]+50)
+	ann.Wait("!document.querySelector('#draw-use').disabled && document.querySelector('#draw-hint').textContent === ''")
+	ann.Click("#draw-use")
+	open(1)
 	ann.ClickAt(box[0]+100, box[1]+50)
 	require.True(t, browsertest.Eval[bool](ann, "document.querySelector('#draw canvas').getContext('2d').getImageData(100 * devicePixelRatio, 50 * devicePixelRatio, 1, 1).data[3] > 0"))
 	ann.Click("#draw-use")
@@ -210,7 +226,7 @@ func TestTapIsADot(t *testing.T) {
 	ann.Click("[name=agree]")
 	ann.Click("#sign-form button.main")
 	ann.WaitText("You have signed.")
-	require.NotEmpty(t, find(t, service, id).Values[0].Image)
+	require.NotEmpty(t, find(t, service, id).Values[1].Image)
 }
 
 func TestKeyboardAlone(t *testing.T) {
@@ -247,6 +263,13 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	signed := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}}
 	status, _ := post("/sign", signed)
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the document was not shown")
+	resp, err := client.Get(links["ann@example.com"])
+	require.NoError(t, err)
+	page, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.NotContains(t, string(page), `<a href="`+path.Join("/sign", path.Base(links["ann@example.com"]))+`/document.pdf"`, "every way to open it counts")
+	require.Equal(t, 2, strings.Count(string(page), `/viewed" target="_blank"><button>Open the document as a PDF</button>`))
 	status, location := post("/viewed", nil)
 	require.Equal(t, http.StatusSeeOther, status)
 	require.Equal(t, "/document.pdf", location[len(location)-len("/document.pdf"):], "in another tab: what is entered here stays")

@@ -183,7 +183,7 @@ func TestSignedInAnotherWindow(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
 	p := browsertest.Open(t, browsertest.Screen{Width: 360})
-	p.AllowErrors("409")
+	p.AllowErrors("422")
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
 	fill(p)
@@ -248,6 +248,85 @@ func TestServiceThatHangs(t *testing.T) {
 	p.WaitText("You have signed.")
 }
 
+// After ten seconds without an answer the page says that it still waits, and the document can be asked for again.
+func TestSlowService(t *testing.T) {
+	var hangs atomic.Value
+	hangs.Store("/document.pdf")
+	release := make(chan struct{})
+	service := newLossyService(t, func(path string) bool {
+		if strings.HasSuffix(path, hangs.Load().(string)) {
+			<-release
+		}
+		return false
+	})
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Before("{ const own = setTimeout; window.setTimeout = (f, ms) => own(f, ms === 10000 ? 50 : ms); }")
+	p.Go(links["ann@example.com"])
+	p.WaitText("Still loading …")
+	p.RequireAccessible()
+	hangs.Store("/sign")
+	p.Click("#loading button")
+	p.Wait("document.querySelector('main').dataset.shown && document.querySelector('#loading').hidden")
+	fill(p)
+	p.Click(sign)
+	p.WaitText("Still waiting for an answer …")
+	close(release)
+	p.WaitText("You have signed.")
+}
+
+// Who signs a document that was voided meanwhile learns it, and what was entered stays on the page.
+func TestVoidedMeanwhile(t *testing.T) {
+	service := newService(t)
+	id, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("422")
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	fill(p)
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+	require.NoError(t, service.Void(id))
+	p.Click(sign)
+	p.WaitText("What you entered is still here: copy what you need before you leave or reload this page.")
+	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
+	p.Shot("voided")
+}
+
+// The embedding page of a link that leads nowhere hears why.
+func TestEmbeddingPageHearsTheEnd(t *testing.T) {
+	var link, script string
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><body><script src="%s"></script><script>
+			window.heard = [];
+			signforms.embed(document.body, %q, (e) => heard.push(e.event + " " + e.reason + ": " + e.message));</script>`, script, link)
+	}))
+	t.Cleanup(host.Close)
+	service := newLossyService(t, func(string) bool { return false }, host.URL)
+	script = service.URL + "/sign/embed.js"
+	p := browsertest.Open(t, browsertest.Screen{Width: 800})
+	p.AllowErrors("404")
+	for says, end := range map[string]func(id string){
+		"void: This document is void, so it cannot be signed any more.":       func(id string) { require.NoError(t, service.Void(id)) },
+		"expired: This document is expired, so it cannot be signed any more.": func(id string) { require.NoError(t, service.Expire(id)) },
+		"declined: A signer declined, so this document cannot be signed any more.": func(id string) {
+			require.NoError(t, service.Signer(id, "ann@example.com").Decline("no"))
+		},
+		"unknown: Nothing is here. Open the link from the mail again, whole and unchanged.": nil,
+	} {
+		id, links := offer(t, service, "Offer")
+		if link = links["sam@example.com"]; end != nil {
+			end(id)
+		} else {
+			link += "x"
+		}
+		p.Go(host.URL)
+		p.Wait("heard.includes(" + strconv.Quote("error "+says) + ")")
+		p.Wait("heard.filter((event) => event.startsWith('error')).length === 1")
+	}
+}
+
 // The embedding page hears what goes wrong, also from a page whose script does not come.
 func TestEmbeddingPageHearsFailures(t *testing.T) {
 	for lost, says := range map[string]string{
@@ -305,7 +384,7 @@ func TestCharactersThatTheSignedPDFLacks(t *testing.T) {
 	require.Contains(t, string(page), "The signed PDF cannot show these characters of &#34;Signature&#34;: عبد. Use others, or draw it.")
 	p.Click("[data-draw]")
 	p.Wait("document.querySelector('#draw').open")
-	p.ClickAt(100, 200)
+	p.Drag(40, 200, 200, 220)
 	p.Click("#draw-use")
 	p.Wait("document.querySelector('#sign-form').checkValidity()")
 	p.Click(sign)
@@ -401,7 +480,7 @@ func TestNextField(t *testing.T) {
 		require.Equal(t, "true", browsertest.Eval[string](p, `(() => { const e = document.activeElement.getBoundingClientRect();
 			return String(e.left >= 0 && e.right <= innerWidth && e.top >= 0 && e.bottom <= document.querySelector("#bar").getBoundingClientRect().top) || JSON.stringify(e) })()`), "can be seen")
 	}
-	next("Next field (3 required)", "Signature: draw or type")
+	next("Next field (1 of 5)", "Signature: draw or type")
 	p.Press("\r")
 	p.Wait("document.querySelector('#draw').open")
 	p.RequireAccessible()
@@ -409,13 +488,15 @@ func TestNextField(t *testing.T) {
 	p.Press("\r")
 	p.Wait("document.querySelector('.spot.signature.filled')")
 	require.Equal(t, "Signature: change", browsertest.Eval[string](p, "document.activeElement.ariaLabel"))
-	next("Next field (2 required)", "Initials: draw or type")
-	next("Next field (2 required)", "City")
+	next("Next field (2 of 5)", "Initials: draw or type")
+	next("Next field (3 of 5)", "City")
+	next("Next field (4 of 5)", "Day")
+	next("Next field (5 of 5)", "Insured")
+	next("Next field (3 of 5)", "City") // it is required
 	p.Press("Rome")
 	p.Shot("typing")
 	require.GreaterOrEqual(t, browsertest.Eval[float64](p, "parseFloat(getComputedStyle(document.activeElement).fontSize)"), 16.0, "smaller, and a phone zooms in")
-	next("Next field (1 required)", "Day")
-	next("Next field (1 required)", "Insured")
+	next("Next field (5 of 5)", "Insured")
 	p.Press(" ")
 	p.Shot("filled")
 	next("Go to “Sign”", "agree")
@@ -510,7 +591,7 @@ func TestFieldsInReadingOrder(t *testing.T) {
 	at := func(name string, page int, x, y, height float64) signformstest.TemplateField {
 		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: signformstest.TextField, Page: page, X: x, Y: y, Width: 0.1, Height: height}
 	}
-	templateID := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, Fields: []signformstest.TemplateField{
+	templateID := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF"), Fields: []signformstest.TemplateField{
 		at("seven", 2, 0.1, 0.1, 0.02), at("three", 1, 0.8, 0.2, 0.05), at("two", 1, 0.4, 0.22, 0.02), at("six", 1, 0.1, 0.9, 0.02),
 		at("five", 1, 0.5, 0.31, 0.02), at("one", 1, 0.1, 0.21, 0.03), at("four", 1, 0.2, 0.3, 0.02),
 	}})

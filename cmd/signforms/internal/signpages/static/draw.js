@@ -5,7 +5,7 @@ const penWidth = 2.5; // on the screen, in CSS pixels
 // offer lets dialog be opened for one thing after another. It calls use with {drawing} or {text} when something was entered. A drawing
 // has its strokes, and the size of the canvas that they were drawn on.
 export function offer(dialog, use) {
-	const [canvas, typed, done, undo, clear] = ["canvas", "input", "#draw-use", "#draw-undo", "#draw-clear"].map((s) => dialog.querySelector(s));
+	const [canvas, typed, done, undo, clear, hint] = ["canvas", "input", "#draw-use", "#draw-undo", "#draw-clear", "#draw-hint"].map((s) => dialog.querySelector(s));
 	let strokes = []; // lists of points, in CSS pixels of the canvas
 	let size = { width: 0, height: 0 };
 	let drawing = false;
@@ -23,7 +23,9 @@ export function offer(dialog, use) {
 		canvas.height = Math.round(height * ratio);
 		paint(canvas, strokes, penWidth, ratio, 0, 0);
 		undo.disabled = clear.disabled = !strokes.length;
-		done.disabled = !strokes.length && !typed.value.trim();
+		const dot = strokes.length > 0 && current.kind === "signature" && isDot(strokes, size);
+		hint.textContent = dot ? "Too small for a signature: draw it at least a tenth as wide as the area." : "";
+		done.disabled = dot || (!strokes.length && !typed.value.trim());
 	}
 	new ResizeObserver(repaint).observe(canvas);
 
@@ -81,16 +83,23 @@ function paint(canvas, strokes, pen, scale, left, top) {
 	}
 }
 
+// extent returns where the strokes begin and end, across and down.
+const extent = (strokes) => [0, 1].map((axis) => {
+	const all = strokes.flat().map((point) => point[axis]);
+	return [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+});
+
+// isDot reports whether strokes are no signature: less than a tenth of the area's width across and down. The service refuses a picture
+// that is nearly empty.
+const isDot = (strokes, { width }) => extent(strokes).every(([from, to]) => to - from < width / 10);
+
 // smallest is the least side of a picture, in CSS pixels, so that a dot stays a dot.
 const smallest = 40;
 
 // picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use. In a
 // field of 150 by 30 points its lines are a point wide or more.
 export function picture({ strokes }) {
-	const [across, down] = [0, 1].map((axis) => {
-		const all = strokes.flat().map((point) => point[axis]);
-		return [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
-	});
+	const [across, down] = extent(strokes);
 	const pen = Math.max(penWidth, (across[1] - across[0]) / 150, (down[1] - down[0]) / 30);
 	const side = ([from, to]) => {
 		const length = Math.max(to - from + pen, smallest);

@@ -4,8 +4,8 @@
 //   const signing = signforms.embed(document.querySelector("#here"), link, (event) => console.log(event.event));
 //   signing.close();
 //
-// Events: ready, viewed, signed, declined, finished, error (with message), resize (with height). The site's origin must be
-// one of those that the sandbox allows with --frame-ancestor.
+// Events: ready, viewed, signed, declined, finished, error (with message, and with reason when the link leads to nothing that
+// can be signed), resize (with height). The site's origin must be one of those that the sandbox allows with --frame-ancestor.
 window.signforms = {
 	embed(element, link, onEvent = () => {}) {
 		const frame = document.createElement("iframe");

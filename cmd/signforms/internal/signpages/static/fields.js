@@ -56,20 +56,24 @@ for (const field of fields) {
 	button.addEventListener("click", () => openDraw(field));
 }
 
-// The button at the bottom leads to the fields that are empty, to each that is not required once, and then to the signature. It counts
-// those that are empty and required.
+// The button at the bottom leads through the fields that are empty, as they are read, to each that is not required once, and then to the
+// signature. It says which of all fields is next.
 const asked = new Set();
-const wanted = () => fields.find((field) => !filled(field) && (field.required || !asked.has(field)));
+let last = -1; // the index of the field that it led to
+const wanted = () => [...fields.slice(last + 1), ...fields.slice(0, last + 1)].find((field) => !filled(field) && (field.required || !asked.has(field)));
 
 function follow() {
 	if (!next) return;
-	const left = fields.filter((field) => field.required && !filled(field)).length;
-	next.textContent = !wanted() ? "Go to “Sign”" : left ? `Next field (${left} required)` : "Next field";
+	const field = wanted();
+	next.textContent = field ? `Next field (${fields.indexOf(field) + 1} of ${fields.length})` : "Go to “Sign”";
 }
 next?.addEventListener("click", () => {
 	const field = wanted();
 	const to = field ? field.place?.control ?? field.input : form.agree.checked ? form.querySelector("button.main") : form.agree;
-	if (field) asked.add(field);
+	if (field) {
+		asked.add(field);
+		last = fields.indexOf(field);
+	}
 	to.focus({ preventScroll: true });
 	to.scrollIntoView({ block: "center", inline: "center" });
 	follow();

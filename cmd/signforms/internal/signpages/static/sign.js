@@ -27,15 +27,15 @@ function say(text, again) {
 	};
 }
 
-// fail says what went wrong, here and to the embedding page.
-function fail(text, again) {
+// fail says what went wrong, here and to the embedding page. reason is why nothing more can be done, if so.
+function fail(text, again, reason) {
 	say(text, again);
-	tell("error", { message: text });
+	tell("error", { message: text, ...(reason && { reason }) });
 }
 
 // Without its other parts, this script leaves the page as it is without JavaScript.
 const parts = await Promise.all([import("./fields.js"), import("./pages.js")]).catch(() => null);
-const [{ place, setDrawing, showAll }, { showPages }] = parts ?? [{}, {}];
+const [{ place, setDrawing, showAll }, { attempt, get, showPages }] = parts ?? [{}, {}];
 
 // ask fails when there is no answer in so many seconds.
 const ask = (address, seconds, options) => fetch(address, { signal: AbortSignal.timeout(seconds * 1000), ...options });
@@ -50,37 +50,27 @@ function start(step) {
 }
 
 async function show() {
-	const loading = document.querySelector("#loading");
-	const [text, again] = loading.children;
-	const open = document.querySelector("#open");
-	loading.hidden = false;
-	again.hidden = true;
-	text.textContent = "Loading the document …";
+	const scroller = document.querySelector(".scroller");
+	const open = document.querySelector(".open");
+	const address = `${data.path}/document.pdf`;
+	scroller.tabIndex = 0;
 	say("");
-	const late = new AbortController();
-	const { signal } = late;
-	const timer = setTimeout(() => late.abort(), 120_000); // the scripts that show it may hang too
-	try {
-		const content = fetch(`${data.path}/document.pdf`, { signal }).then((answer) => (answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(answer.status))));
-		const scroller = document.querySelector(".scroller");
-		scroller.tabIndex = 0;
-		const first = () => {
-			clearTimeout(timer);
-			main.dataset.shown = Math.round(performance.now());
-		};
-		const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-		await Promise.race([showPages(scroller, { assets: data.assets, content, measured: place, shown: first, signal }), aborted]);
-	} catch (error) {
-		late.abort();
-		text.textContent = "The document cannot be shown here. Try again, or open it as a PDF instead.";
-		again.hidden = false;
-		again.onclick = () => start(show);
-		open.onclick = () => start(() => ask(open.href, 120).then((answer) => (answer.ok ? note() : Promise.reject(error))));
-		tell("error", { message: "the document cannot be shown" });
-		throw error;
-	}
-	loading.hidden = true;
-	open.onclick = null;
+	await attempt(document.querySelector("#loading"), new AbortController(), {
+		work: (signal, seen) => showPages(scroller, {
+			assets: data.assets, content: get(address, signal), measured: place, signal,
+			shown: () => {
+				seen();
+				main.dataset.shown = Math.round(performance.now());
+			},
+		}),
+		again: () => start(show),
+		why: () => {
+			open.onsubmit = () => start(() => get(address, AbortSignal.timeout(120_000)).then(note));
+			tell("error", { message: "the document cannot be shown" });
+			return "The document cannot be shown here. Try again, or open it as a PDF instead.";
+		},
+	});
+	open.onsubmit = null;
 	return note();
 }
 
@@ -103,22 +93,28 @@ async function send(form) {
 	const button = form.querySelector(":scope > button");
 	button.disabled = true;
 	say("One moment …");
+	const slow = setTimeout(() => say("Still waiting for an answer …"), 10_000);
+	const ended = () => {
+		clearTimeout(slow);
+		button.disabled = false;
+	};
 	try {
 		if (form.dataset.act === "signed") await shown;
 	} catch {
-		button.disabled = false;
+		ended();
 		return fail("The first page must have been shown before you can sign.", () => start(show));
 	}
 	try {
 		const answer = await ask(form.action, 120, { method: "POST", body: new URLSearchParams(new FormData(form)) });
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
-		const otherEntries = answer.status === 409;
-		if (!otherEntries && page?.dataset.state !== "ready" && page?.dataset.path) return location.replace(`${data.path}?did=${form.dataset.act}`);
-		fail(page?.querySelector("[role=alert]")?.textContent ?? "The service did not answer as it should.");
+		if (answer.ok && page?.dataset.path) return location.replace(`${data.path}?did=${form.dataset.act}`);
+		const words = page?.dataset.problem ?? "The service did not answer as it should.";
+		const over = page?.dataset.problem && page.dataset.state !== "ready" && answer.status !== 413; // the page would not show the entries again
+		fail(over ? `${words} What you entered is still here: copy what you need before you leave or reload this page.` : words, null, page?.dataset.ended);
 	} catch {
 		fail("That could not be sent. Nothing is lost.", () => form.requestSubmit());
 	}
-	button.disabled = false;
+	ended();
 }
 
 // keep holds what is entered in the browser's tab until the form is sent, and puts it back after a reload.
@@ -163,7 +159,7 @@ function refresh() {
 
 tell("ready");
 for (const event of (data.events ?? "").split(" ")) if (event) tell(event);
-if (data.state === "error" || data.reason) tell("error", { message: data.reason || "this link cannot be used" });
+if (data.problem && !data.events) tell("error", { message: data.problem, ...(data.ended && { reason: data.ended }) });
 if (data.path) new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
 const bar = document.querySelector("#bar");
 if (bar) bar.hidden = false;
