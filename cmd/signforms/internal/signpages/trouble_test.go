@@ -288,7 +288,7 @@ func TestVoidedMeanwhile(t *testing.T) {
 	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
 	require.NoError(t, service.Void(id))
 	p.Click(sign)
-	p.WaitText("What you entered is still here: copy what you need before you leave or reload this page.")
+	p.WaitText("This document is void, so it cannot be signed any more. What you entered is still here: copy what you need before you leave or reload this page.")
 	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
 	p.Shot("voided")
 }
