@@ -76,7 +76,7 @@ func TestCommandsOnASandboxSaySo(t *testing.T) {
 	var each func(cmd *cobra.Command)
 	each = func(cmd *cobra.Command) {
 		if cmd.Flags().Lookup("token") != nil && cmd.Flags().Lookup("url") != nil {
-			require.Contains(t, cmd.Short+cmd.Parent().Short, "sandbox", cmd.CommandPath())
+			require.Contains(t, cmd.Short+cmd.Long, "sandbox", cmd.CommandPath())
 		}
 		for _, child := range cmd.Commands() {
 			each(child)

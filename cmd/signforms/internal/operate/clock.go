@@ -131,8 +131,8 @@ func newClockSettle() *cobra.Command {
 	wait := control.Duration(30 * time.Second)
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
-		Short: "Wait until no webhook delivery and no finished file is due or under way",
-		Long:  "Wait until no webhook delivery and no finished file is due or under way.\nOne that waits for its next attempt, as after an error, does not count.",
+		Short: "Wait until a running sandbox has no webhook delivery and no finished file due or under way",
+		Long:  "Wait until a running sandbox has no webhook delivery and no finished file due or under way.\nOne that waits for its next attempt, as after an error, does not count.",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		var now control.Clock
