@@ -64,6 +64,56 @@ func TestPeopleInTwoLines(t *testing.T) {
 	require.Equal(t, 2, m.mails()["s@example.com"])
 }
 
+const oneSeller = "Buyer.name,Buyer.email,Seller.name,Seller.email\nA,a@example.com,S,s@example.com\nB,b@example.com,S,S@example.com\nC,c@example.com,S,s@example.com\n"
+
+// Who signs every line in the same role is not held for repeated, in this file or in another. The others still are.
+func TestCounterparts(t *testing.T) {
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), oneSeller}
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "sent: 2\n")
+	heal()
+	other := &mailing{m.testService, filepath.Join(t.TempDir(), "other.csv"), strings.NewReplacer("a@", "d@", "b@", "e@", "c@", "f@").Replace(oneSeller)}
+	_, stderr, code = other.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	for text, says := range map[string]string{
+		strings.Replace(other.text, "d@", "a@", 1):                                     "1 line of 3 shares people",
+		"Buyer.name,Buyer.email,Seller.name,Seller.email\nZ,z@x.org,S,s@example.com\n": "1 line of 1 shares people", // which of the two is it?
+	} {
+		other.text = text
+		_, stderr, code = other.send(t)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, says)
+	}
+	m.text = strings.Replace(m.text, "a@example.com", "c@example.com", 1)
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, "nothing was sent:\n  lines 2 and 4: c@example.com\nThese have the same addresses: ")
+	m.text = strings.Replace(oneSeller, "a@example.com", "new@example.com", 1)
+	_, stderr, code = m.send(t)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	for _, p := range []string{"a", "b", "c", "d", "e", "f", "new"} {
+		require.Equal(t, 1, m.mails()[p+"@example.com"], p)
+	}
+}
+
+func TestNoCounterparts(t *testing.T) {
+	for name, text := range map[string]string{
+		"in another role":  "Buyer.name,Buyer.email,Seller.name,Seller.email\nA,a@example.com,S,s@example.com\nS,s@example.com,B,b@example.com\n",
+		"not in one line":  oneSeller + "D,d@example.com,,\n",
+		"with nobody else": "name,email,[price]\nS,s@example.com,1\nS,s@example.com,2\n",
+		"all the same":     "Buyer.name,Buyer.email,Seller.name,Seller.email,[price]\nA,a@example.com,S,s@example.com,1\nA,a@example.com,S,s@example.com,2\n",
+	} {
+		m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), text}
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUsage, code, name+stderr)
+		require.Contains(t, stderr, "lines 2 and 3: ", name)
+		require.Contains(t, stderr, "s@example.com\nThese have the same addresses: ", name)
+		require.Empty(t, m.mails(), name)
+	}
+}
+
 // A line that may have been sent and is gone is named, whether or not another line is for the same people.
 func TestRepeatedLinesThatAreGone(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), "name,email,[price]\nAnn,ann@example.com,1\nAnn,ann@example.com,2\n"}

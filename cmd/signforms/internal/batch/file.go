@@ -84,11 +84,11 @@ func (f *File) refuse(wrong []string, advice string) error {
 }
 
 // Items makes an item from each line. It refuses two equal lines, which the journal could not tell apart, and without
-// --repeat-addresses two lines for the same person: both are most likely a mistake.
+// --repeat-addresses two lines for the same person who is no counterpart: both are most likely a mistake.
 func (f *File) Items(t Target, repeat bool) (items []*Item, err error) {
 	first, firstFor := map[string]int{}, map[string]int{}
 	var repeated []string
-	pdf := t.PDFSum()
+	pdf, counterparts := t.PDFSum(), counterparts(f.Lines)
 	for _, l := range f.Lines {
 		text, err := content(l.Mailing)
 		if err != nil {
@@ -101,6 +101,10 @@ func (f *File) Items(t Target, repeat bool) (items []*Item, err error) {
 		}
 		for _, a := range it.addresses() {
 			it.who = append(it.who, t.hash(a))
+			if counterparts[a] {
+				continue
+			}
+			it.own = append(it.own, t.hash(a))
 			if earlier := firstFor[a]; earlier == 0 {
 				firstFor[a] = l.line
 			} else if earlier != l.line && !repeat {
@@ -111,6 +115,28 @@ func (f *File) Items(t Target, repeat bool) (items []*Item, err error) {
 		items = append(items, it)
 	}
 	return items, f.refuse(repeated, "\nThese have the same addresses: remove one of each, or say --repeat-addresses to send to both.")
+}
+
+// counterparts returns the addresses that are in every line in the same role, such as that of the seller to many buyers. There are
+// none where some line would be for nobody else: then what is in every line is more likely repeated by mistake.
+func counterparts(lines []Line) map[string]bool {
+	common := map[string]bool{}
+	for _, r := range lines[0].Receivers {
+		lacks := func(l Line) bool {
+			return !slices.ContainsFunc(l.Receivers, func(o signforms.Receiver) bool {
+				return o.RoleTitle == r.RoleTitle && address(o.Email) == address(r.Email)
+			})
+		}
+		if !slices.ContainsFunc(lines, lacks) {
+			common[address(r.Email)] = true
+		}
+	}
+	for _, l := range lines {
+		if !slices.ContainsFunc(l.Receivers, func(r signforms.Receiver) bool { return !common[address(r.Email)] }) {
+			return nil
+		}
+	}
+	return common
 }
 
 // content returns what is sent to a line, whatever the order of the columns.

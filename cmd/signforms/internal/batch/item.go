@@ -15,6 +15,7 @@ import (
 type Item struct {
 	Key    string   // in the journal
 	who    []string // hashes of whom it is for, in the order of addresses; empty where the key says it all
+	own    []string // those of them who are not counterparts
 	Label  string   // shown to people and used by --resolve, such as "line 4" or the id of a document
 	Record Record
 	Made   time.Time // when its document was made; zero where that is not known

@@ -43,7 +43,7 @@ func (b *Batch) sort() error {
 }
 
 // matchEntries finds what the journal holds about each item. An item that was changed since it was sent has another key than its
-// entry. An entry of no item, for a line that is gone or has other receivers now, counts for each item that shares people with it.
+// entry. An entry of no item, for a line that is gone or has other receivers now, counts for each item that shares people with it who are no counterparts.
 func (b *Batch) matchEntries() {
 	if b.journal == nil {
 		return
@@ -71,7 +71,7 @@ func (b *Batch) matchEntries() {
 		}
 	}
 	for _, it := range b.Items {
-		for _, w := range it.who {
+		for _, w := range it.own {
 			if e, ok := of[w]; ok && (it.untried() || it.toOthers() && !it.open()) {
 				it.prior = &e
 			}

@@ -22,7 +22,7 @@ type mailingRun struct {
 	path      string // of the journal
 	workspace string
 	settings  map[string]string
-	who       map[string]bool // the people of all lines
+	who       map[string]bool // the people of all lines but counterparts
 	notes     journal.Notes
 	replaces  bool // the run of the journal that has not ended is abandoned
 	noted     bool // there is a note of this run
@@ -34,7 +34,12 @@ type mailingRun struct {
 // another journal for some of the same people. Settings are the names and values of what all lines share. An empty workspace is that
 // of the API key.
 func (b *Batch) GoOn(name, path, workspace string, settings map[string]string, notes journal.Notes, stderr io.Writer) error {
-	r := &mailingRun{b: b, name: name, path: path, workspace: workspace, settings: settings, who: whoOf(b.Items), notes: notes, stderr: stderr}
+	r := &mailingRun{b: b, name: name, path: path, workspace: workspace, settings: settings, who: map[string]bool{}, notes: notes, stderr: stderr}
+	for _, it := range b.Items {
+		for _, w := range it.own {
+			r.who[w] = true
+		}
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		r.path = abs
 	}
@@ -140,7 +145,7 @@ func (r *mailingRun) checkOthers(abandon bool) error {
 // lines names the lines for some of these people.
 func (r *mailingRun) lines(who map[string]bool) (titles []string) {
 	for _, it := range r.b.Items {
-		if slices.ContainsFunc(it.who, func(w string) bool { return who[w] }) {
+		if slices.ContainsFunc(it.own, func(w string) bool { return who[w] }) {
 			titles = append(titles, it.title())
 		}
 	}
@@ -189,7 +194,7 @@ func (r *mailingRun) begin() error {
 	}
 	run := r.run()
 	r.b.intents.run = run.ID
-	who := maps.Clone(r.who)
+	who := whoOf(r.b.Items)
 	for _, e := range r.b.journal.Entries() {
 		for _, w := range e.Who {
 			who[w] = true

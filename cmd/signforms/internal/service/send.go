@@ -88,7 +88,7 @@ func (c *sendCommand) addFlags(cmd *cobra.Command) {
 	}
 	f.Var(receiversFlag(&c.receivers, c.form), "to", keys+"; once for each `receiver`")
 	f.StringVar(&c.csvFile, "csv", "", "send to each line of this CSV `file`, or of standard input where it is -")
-	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to people who are in several lines, once for each")
+	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to people who are in several lines, once for each; who is in every line in the same role needs no flag")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
 	f.Var(variablesFlag(&c.variables), "variable", "value of a custom variable, as `name=value`; may be repeated")
