@@ -56,32 +56,49 @@ func writePages(cmd *cobra.Command, folder string) error {
 func manPage(cmd *cobra.Command, others []string) string {
 	var b strings.Builder
 	name := pageName(cmd)
-	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n.ad l\n", strings.ToUpper(name), version())
-	section := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n%s\n", heading, roff(text)) }
-	lines := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n.nf\n%s\n.fi\n", heading, roff(text)) }
+	fmt.Fprintf(&b, ".TH %q 1 \"\" \"signforms %s\" \"signforms\"\n.ad l\n.nh\n", strings.ToUpper(name), version())
+	section := func(heading, text string) { fmt.Fprintf(&b, ".SH %s\n%s\n", heading, text) }
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
-	section("SYNOPSIS", cmd.UseLine())
-	section("DESCRIPTION", cmp.Or(cmd.Long, cmd.Short+"."))
+	section("SYNOPSIS", roff(cmd.UseLine()))
+	section("DESCRIPTION", filled(cmp.Or(cmd.Long, cmd.Short+".")))
 	if cmd.HasExample() {
-		lines("EXAMPLES", cmd.Example)
+		section("EXAMPLES", ".nf\n"+roff(cmd.Example)+"\n.fi")
 	}
 	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
-		lines("OPTIONS", flags.FlagUsagesWrapped(76))
+		section("OPTIONS", filled(flags.FlagUsages()))
 	}
-	section("SEE ALSO", strings.Join(others, "(1), ")+"(1)")
+	section("SEE ALSO", roff(strings.Join(others, "(1), ")+"(1)"))
 	return b.String()
 }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// roff escapes what a manual page would read otherwise. Empty lines and lines that are set in keep their ends. A hyphen becomes a
-// minus, so that flags can be copied.
-func roff(text string) string {
-	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimRight(text, "\n")), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			lines[i] = `\&` + line
+// filled returns a text whose lines are as long as the terminal lets them be. Lines that are set in keep their ends; where three blanks
+// divide one, it is a term with its description, as of a flag.
+func filled(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		term, description, divided := strings.Cut(strings.TrimSpace(line), "   ")
+		switch {
+		case line == "":
+			lines = append(lines, ".PP")
+		case line[0] == ' ' && divided:
+			lines = append(lines, ".TP", roff(term), roff(strings.TrimSpace(description)))
+		case strings.HasPrefix(line, "   "): // belongs to the line before
+			lines = append(lines, ".br", roff(term))
+		case line[0] == ' ':
+			lines = append(lines, ".PP", roff(term))
+		default:
+			lines = append(lines, roff(line))
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// copied are the characters for which a manual page would show others, which no shell reads.
+var copied = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
+
+// roff escapes what a manual page would read otherwise.
+func roff(text string) string {
+	return strings.TrimPrefix(strings.ReplaceAll("\n"+copied.Replace(strings.TrimRight(text, "\n")), "\n.", "\n\\&."), "\n")
 }

@@ -38,16 +38,44 @@ func TestManualPages(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "man/man1/signforms-documents-list.1"))
 	require.NoError(t, err)
-	require.Contains(t, string(text), `\-\-status`)
+	require.Contains(t, string(text), "\n.TP\n\\-\\-status status\nonly those")
+	text, err = os.ReadFile(filepath.Join(folder, "man/man1/signforms.1"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\n.TP\nNO_COLOR\nno escape")
 	if _, err := exec.LookPath("groff"); err != nil {
 		t.Skip("groff is not installed")
 	}
 	pages, err := filepath.Glob(filepath.Join(folder, "man/man1/*.1"))
 	require.NoError(t, err)
 	for _, page := range pages {
-		out, err := exec.Command("groff", "-man", "-ww", "-z", "-Kutf8", page).CombinedOutput()
+		out, err := exec.Command("groff", "-man", "-ww", "-Wbreak", "-Kutf8", "-Tutf8", "-P-cbou", "-rLL=60n", page).CombinedOutput()
 		require.NoError(t, err, string(out))
-		require.Empty(t, string(out), page)
+		require.NotContains(t, string(out), "warning", page)
+		require.NotContains(t, string(out), "\u2010", page+": a word is divided")
+		before, examples, _ := strings.Cut(string(out), "\nEXAMPLES\n")
+		_, options, _ := strings.Cut(examples, "\nOPTIONS\n")
+		for line := range strings.Lines(before + options) {
+			if strings.Contains(strings.TrimSpace(line), " ") { // a word may be longer
+				require.LessOrEqual(t, len([]rune(line)), 60+1, page)
+			}
+		}
+	}
+}
+
+// A manual page shows each character of a help as it is, wherever it stands.
+func TestManualPagesShowTheText(t *testing.T) {
+	text := ".SH dot\n'quote' at 'both'\n\\back\\slash\n--dry-run `a` ~/b ^c \"d\" .e…"
+	require.Equal(t, `\&.SH dot`+"\n"+`\(aqquote\(aq at \(aqboth\(aq`+"\n"+`\eback\eslash`+"\n"+`\-\-dry\-run \(gaa\(ga \(tib \(hac "d" .e…`,
+		roff(strings.Replace(text, "~/b", "~b", 1)))
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("groff is not installed")
+	}
+	show := exec.Command("groff", "-man", "-Kutf8", "-Tutf8", "-P-cbou")
+	show.Stdin = strings.NewReader(".TH X 1\n.nf\n" + roff(text) + "\n")
+	out, err := show.Output()
+	require.NoError(t, err)
+	for line := range strings.SplitSeq(text, "\n") {
+		require.Contains(t, string(out), line+"\n")
 	}
 }
 

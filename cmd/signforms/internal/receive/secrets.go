@@ -18,7 +18,7 @@ type webhookSecrets struct {
 
 func (s *webhookSecrets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&s.files, "secret-file", nil, "`file` with the secret of the webhook (default $SIGNFORMS_WEBHOOK_SECRET, or $SIGNFORMS_WEBHOOK_SECRETS with commas); may be repeated")
-	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "the secret itself, which others on this machine can see: rather use a variable or a file")
+	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "the `secret` itself, which others on this machine can see: rather use a variable or a file")
 }
 
 // read returns the secrets, at least one. White space around a secret is trimmed only in files. In flags and variables it stays,
