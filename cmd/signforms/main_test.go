@@ -42,7 +42,7 @@ func TestExitCodes(t *testing.T) {
 func TestUnknownCommandNamesTheOneMeant(t *testing.T) {
 	stdout, stderr, code := execute(t, "versoin")
 	require.Empty(t, stdout)
-	require.Equal(t, "signforms: unknown command \"versoin\" for signforms: did you mean version?; see signforms --help\n", stderr)
+	require.Equal(t, "signforms: unknown command \"versoin\" for signforms (did you mean version?); see signforms --help\n", stderr)
 	require.Equal(t, cli.ExitUsage, code)
 }
 

@@ -54,6 +54,8 @@ DOCUMENT ID                           DOCUMENT NAME    STATUS   SIGNED  CREATED 
 
 	shown, _ = screen(t, 90, "", "documents", "list")
 	require.Contains(t, shown, "  Notice [31m …  PENDING  0/1     2026-11-02T11:00:00Z\n", "cut to fit")
+	byDay, _ := screen(t, 82, "", "documents", "list")
+	require.Contains(t, byDay, "  Notice [31m red  PENDING  0/1     2026-11-02\n", "the day leaves room for the name")
 	for line := range strings.Lines(shown) {
 		require.LessOrEqual(t, len([]rune(line)), 91)
 	}

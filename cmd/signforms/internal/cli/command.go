@@ -29,7 +29,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 		cmd.SuggestionsMinimumDistance = 2
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		meant = ": did you mean " + strings.Join(near, " or ") + "?"
+		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
 	}
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), meant)
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -53,24 +55,26 @@ func (t *table) measure() {
 	}
 }
 
-// fit cuts the long columns, then shortens times to days, then leaves the times out, then cuts the long columns further.
+// fit cuts the long columns, if that is not enough shortens times to days too, or leaves the times out, or cuts the long columns further.
 func (t *table) fit() {
-	t.widths = make([]int, len(t.long))
-	for i := range t.widths {
+	whole := make([]int, len(t.long))
+	for i := range whole {
 		for _, row := range t.rows {
-			t.widths[i] = max(t.widths[i], width(row[i]))
+			whole[i] = max(whole[i], width(row[i]))
 		}
 	}
-	t.shrink(t.long, wellCut)
-	t.shrink(t.times, dayWidth)
-	if t.over() > 0 {
+	for _, most := range []int{math.MaxInt, dayWidth, 0} {
+		t.widths = slices.Clone(whole)
 		for i, isTime := range t.times {
 			if isTime {
-				t.widths[i] = 0
+				t.widths[i] = min(whole[i], most)
 			}
 		}
+		if t.shrink(wellCut); t.over() <= 0 {
+			return
+		}
 	}
-	t.shrink(t.long, leastCut)
+	t.shrink(leastCut)
 }
 
 // over returns by how much a row is wider than the terminal.
@@ -87,13 +91,10 @@ func (t *table) over() int {
 	return sum
 }
 
-// shrink makes these columns as narrow as needed, but not narrower than least. A time is shown whole or as its day.
-func (t *table) shrink(which []bool, least int) {
-	for i, it := range which {
-		if over := t.over(); it && over > 0 && t.widths[i] > least {
-			if t.times[i] {
-				over = t.widths[i]
-			}
+// shrink makes the long columns as narrow as needed, but not narrower than least.
+func (t *table) shrink(least int) {
+	for i, long := range t.long {
+		if over := t.over(); long && over > 0 && t.widths[i] > least {
 			t.widths[i] = max(t.widths[i]-over, least)
 		}
 	}
