@@ -97,6 +97,14 @@ func TestHelpNamesTheVariables(t *testing.T) {
 		require.LessOrEqual(t, len([]rune(line)), 121, line)
 	}
 	require.Contains(t, shown, "\n      --attempt-timeout duration")
+	for columns, lines := range map[int]string{
+		40:  "List prints PDF documents as the service\nsends them, page after page. It never\nholds more",
+		200: "List prints PDF documents as the service sends them, page after page. It never holds more than two\npages in",
+	} {
+		shown, _ := screen(t, columns, "", "documents", "list", "--help")
+		require.Contains(t, shown, lines)
+		require.Contains(t, shown, "\n\nEach record is held against")
+	}
 }
 
 // Commands that only a sandbox knows say so in help and errors.

@@ -49,6 +49,9 @@ func commands(onService service.Commands) (all []*cobra.Command) {
 	return append(all, newVersion(), newManual())
 }
 
+// maxHelpWidth is the width of the texts of help on a wider terminal.
+const maxHelpWidth = 100
+
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
 func run(ctx context.Context, onService service.Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(onService)
@@ -60,6 +63,11 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	completeDefaults(root)
 	if width := cli.TerminalWidth(stdout); width > 0 {
 		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width)))
+		help := root.HelpFunc()
+		root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+			cmd.Long = cli.Wrapped(cmp.Or(cmd.Long, cmd.Short), min(width, maxHelpWidth))
+			help(cmd, args)
+		})
 	}
 	began := false
 	noteBegin(root, &began)

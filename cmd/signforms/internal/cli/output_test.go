@@ -113,3 +113,7 @@ func TestDaysWithoutMidnight(t *testing.T) {
 		require.Equal(t, c.ends, endOf(day, zone(c.zone)).UTC().Format("2006-01-02T15:04:05.999Z"), "%s %s", c.zone, c.day)
 	}
 }
+
+func TestWrapped(t *testing.T) {
+	require.Equal(t, "aa bb\ncc dd\nlonger\ne\n\n  x  y z\nf", Wrapped("aa bb cc\ndd longer e\n\n  x  y z\nf", 5))
+}

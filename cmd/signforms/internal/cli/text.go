@@ -50,6 +50,27 @@ func cut(s string, cells int) string {
 // padded fills a text with blanks up to so many cells.
 func padded(s string, cells int) string { return s + strings.Repeat(" ", max(cells-width(s), 0)) }
 
+// Wrapped fills the lines of a text up to so many cells. Empty lines and those that are set in stay as they are.
+func Wrapped(text string, cells int) string {
+	var lines []string
+	open := false // the last line takes more words
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || line[0] == ' ' {
+			lines, open = append(lines, line), false
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			last := len(lines) - 1
+			if open && width(lines[last])+1+width(word) <= cells {
+				lines[last] += " " + word
+				continue
+			}
+			lines, open = append(lines, word), true
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Count returns a number with its word, as in 1 document or 2 documents.
 func Count(n int, one, many string) string {
 	if n == 1 {
