@@ -369,6 +369,12 @@ func (p *Page) Press(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
+// PressWithControl presses a key with Control held down.
+func (p *Page) PressWithControl(key string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(key, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+}
+
 // Wait waits until a JavaScript expression is true, even if the page changes meanwhile.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()

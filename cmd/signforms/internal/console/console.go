@@ -125,6 +125,7 @@ func New(server *signformstest.Server, opts Options) http.Handler {
 func (c *console) pages() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Prefix+"templates/{id}/document.pdf", c.file(c.server.TemplatePDF))
+	mux.HandleFunc("GET "+Prefix+"templates/new/document.pdf", c.file(func(context.Context, string) ([]byte, error) { return nil, nil }))
 	mux.HandleFunc("GET "+Prefix+"documents/{id}/document.pdf", c.file(c.server.DocumentPDF))
 	mux.HandleFunc("GET "+Prefix+"documents/{id}/finished.pdf", c.file(c.server.FinishedPDF))
 	for pattern, show := range shows {

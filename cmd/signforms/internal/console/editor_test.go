@@ -227,7 +227,9 @@ func TestAnotherFileReplacesThePages(t *testing.T) {
 			if (this.size === long.length) await held;
 			return read.call(this);
 		};
-		const choose = (bytes) => {
+		window.long = long;
+		window.short = short;
+		const choose = window.choose = (bytes) => {
 			const files = new DataTransfer();
 			files.items.add(new File([Uint8Array.from(bytes)], "offer.pdf", {type: "application/pdf"}));
 			input.files = files.files;
@@ -248,11 +250,99 @@ func TestAnotherFileReplacesThePages(t *testing.T) {
 	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
 	require.Equal(t, 1, browsertest.Eval[int](p, "window.most"), "pages at once")
 	require.Equal(t, 1, browsertest.Eval[int](p, "document.querySelectorAll('.page').length"))
-	require.Equal(t, 2, browsertest.Eval[int](p, "document.querySelectorAll('.page .placed').length"))
+	require.Equal(t, 1, browsertest.Eval[int](p, "document.querySelectorAll('.page .placed').length"))
+	require.Equal(t, pages, entered(p)[1].Page, "it keeps its page")
+	p.Shot("lost")
+	p.RequireAccessible()
+	save(p, "PDF: The PDF ends with page 1. Choose a page for each of these fields, or another PDF.")
+	require.Empty(t, service.Templates())
+	browsertest.Eval[bool](p, "(choose(long), true)")
+	p.Wait(fmt.Sprintf("document.querySelector('#template-form').dataset.shown === '%d'", pages))
+	p.Wait("document.querySelector('.page:last-child .placed') && document.querySelector('#lost').hidden")
+	browsertest.Eval[bool](p, "(choose(short), true)")
+	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
+	p.Click("#lost button")
+	require.Equal(t, "field-page", browsertest.Eval[string](p, "document.activeElement.id"))
+	p.Press("1")
+	p.Wait("document.querySelectorAll('.page .placed').length === 2")
 	save(p, "It was added.")
 	fields := service.Templates()[0].Fields
 	require.Len(t, fields, 2)
 	require.Equal(t, 1, fields[1].Page)
+}
+
+// A file is withdrawn: fields are shown on the empty page that the template then is, or listed.
+func TestWithdrawnFile(t *testing.T) {
+	service := newConsole(t)
+	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, pdfOf(t, 2))
+	pages := browsertest.Eval[int](p, "document.querySelectorAll('.page').length")
+	p.Click("[data-kind=text]")
+	p.Set("#field-page", fmt.Sprint(pages))
+	p.Wait("document.querySelector('.page:last-child .placed')")
+	p.Click("[data-kind=date]")
+	p.Set("#field-page", "1")
+	browsertest.Eval[bool](p, `(() => { const e = document.querySelector("#pdf"); e.value = ""; return e.dispatchEvent(new Event("change", { bubbles: true })) })()`)
+	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
+	p.WaitText(fmt.Sprintf("Buyer text (page %d)", pages))
+	save(p, "PDF: The PDF ends with page 1.")
+	p.Click("#lost button")
+	p.Click("#remove")
+	p.Click("#undo")
+	p.WaitText(fmt.Sprintf("Buyer text (page %d)", pages))
+	p.Set("#field-page", "1")
+	save(p, "It was added.")
+	template := service.Templates()[0]
+	require.False(t, template.HasPDF)
+	require.Equal(t, []int{1, 1}, []int{template.Fields[0].Page, template.Fields[1].Page})
+}
+
+// What is done to fields can be undone by keyboard and by buttons, and no text changes with it.
+func TestUndo(t *testing.T) {
+	service := newConsole(t)
+	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, cropped)
+	p.Click("[data-kind=text]")
+	added := entered(p)
+	steps := []func(){
+		func() { p.Press(kb.ArrowRight) },
+		func() { x, y := middleOf(p, ".placed.selected"); p.Drag(x, y, x+40, y+10) },
+		func() { x, y := middleOf(p, ".placed.selected i"); p.Drag(x, y, x+40, y+10) },
+		func() { p.Click("#field-required") },
+		func() { p.Set("#field-name", "City") },
+		func() { p.Click("#field-name"); p.Press("!?") }, // one step
+		func() { p.Click("[data-kind=date]") },
+		func() { p.Press(kb.Delete) },
+	}
+	states := [][]signformstest.TemplateField{nil, added}
+	for _, step := range steps {
+		step()
+		states = append(states, entered(p))
+		require.NotEqual(t, states[len(states)-2], states[len(states)-1])
+	}
+	press := func(key string) { p.PressWithControl(key) }
+	browsertest.Eval[bool](p, "document.querySelector('.placed').focus() ?? true")
+	for i := len(states) - 2; i >= 0; i-- {
+		press("z")
+		require.Equal(t, len(states[i]), len(entered(p)), i)
+		if i > 0 {
+			require.Equal(t, states[i], entered(p), i)
+		}
+	}
+	require.True(t, browsertest.Eval[bool](p, "document.querySelector('#undo').disabled"))
+	for _, state := range states[1:] {
+		p.Click("#redo")
+		require.Equal(t, state, entered(p))
+	}
+	press("z")
+	press("y")
+	require.Equal(t, states[len(states)-1], entered(p))
+	require.Equal(t, "Buyer Seller Offer", browsertest.Eval[string](p, `["[aria-label='Role 1']", "[aria-label='Role 2']", "#name"].map((s) => document.querySelector(s).value).join(" ")`))
+	p.Click("[aria-label='Role 1']")
+	p.Press("s")
+	press("z")
+	p.Wait("document.querySelector(\"[aria-label='Role 1']\").value === 'Buyer'")
+	require.Equal(t, states[len(states)-1], entered(p))
+	p.RequireAccessible()
+	p.Shot("undone")
 }
 
 func numbers(data []byte) string { return strings.ReplaceAll(fmt.Sprint(data), " ", ",") }

@@ -63,7 +63,8 @@ type editView struct {
 	Name, Fields, Seen string // the fields are a list of [signformstest.TemplateField] in JSON; Seen is [signformstest.TemplateState].UpdatedAt
 	Order              bool
 	Roles              []signformstest.Role
-	PDF                string // where the template's own is; empty: it has none yet
+	PDF                string // where the template's own is, or an empty page
+	HasPDF             bool
 }
 
 func (c *console) newTemplate(r *http.Request) (page, error) {
@@ -71,6 +72,7 @@ func (c *console) newTemplate(r *http.Request) (page, error) {
 	for len(view.Roles) < 2 { // without a script, no others can be added
 		view.Roles = append(view.Roles, signformstest.Role{})
 	}
+	view.PDF = c.options.Base + "templates/new/document.pdf"
 	return page{Title: "New template", name: "edit-template", Data: view}, nil
 }
 
@@ -87,7 +89,7 @@ func (c *console) editTemplate(r *http.Request) (page, error) {
 		}
 		view = editView{Name: t.Name, Fields: string(fields), Seen: t.UpdatedAt.Format(time.RFC3339Nano), Order: t.SigningOrder, Roles: t.Roles}
 	}
-	view.PDF = c.options.Base + "templates/" + t.ID + "/document.pdf"
+	view.PDF, view.HasPDF = c.options.Base+"templates/"+t.ID+"/document.pdf", t.HasPDF
 	return page{Title: "Edit " + t.Name, name: "edit-template", Data: view}, nil
 }
 

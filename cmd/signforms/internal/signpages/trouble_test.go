@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
@@ -197,85 +196,6 @@ func TestSignedInAnotherWindow(t *testing.T) {
 	require.Equal(t, "Paris", find(t, service, id).Values[1].Value)
 }
 
-// A request that is never answered is given up, and can be made again.
-func TestServiceThatHangs(t *testing.T) {
-	var hangs, loses atomic.Value
-	hangs.Store("nothing")
-	loses.Store("/viewed")
-	release := make(chan struct{})
-	service := newLossyService(t, func(path string) bool {
-		if strings.HasSuffix(path, hangs.Load().(string)) {
-			<-release
-		}
-		return strings.HasSuffix(path, loses.Load().(string))
-	})
-	t.Cleanup(func() { close(release) })
-	_, links := offer(t, service, "Offer")
-	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
-	p.AllowErrors("Failed to load resource")
-	p.Go(links["ann@example.com"])
-	p.WaitText("could not be noted, which signing needs")
-	fill(p)
-	soon := func(path string) {
-		hangs.Store(path)
-		loses.Store("nothing")
-		browsertest.Eval[bool](p, `(() => {
-			window.own ??= [setTimeout, AbortSignal.timeout];
-			window.setTimeout = (f, ms) => own[0].call(window, f, ms > 60000 ? 200 : ms);
-			AbortSignal.timeout = () => own[1].call(AbortSignal, 200);
-			return true })()`)
-	}
-	patient := func() {
-		hangs.Store("nothing")
-		browsertest.Eval[bool](p, "([window.setTimeout, AbortSignal.timeout] = own, true)")
-	}
-	soon("/viewed")
-	p.Click(again) // which removes the message
-	p.WaitText("could not be noted, which signing needs")
-	soon("/document.pdf")
-	p.Click(sign)
-	p.WaitText("The first page must have been shown before you can sign.")
-	p.Click(again)
-	p.WaitText("The document cannot be shown here. Try again")
-	patient()
-	p.Click("#loading button")
-	p.Wait("performance.getEntriesByName(location.href + '/viewed').at(-1)?.responseStatus === 204")
-	soon("/sign")
-	p.Click(sign)
-	p.WaitText("That could not be sent. Nothing is lost.")
-	patient()
-	p.Click(again)
-	p.WaitText("You have signed.")
-}
-
-// After ten seconds without an answer the page says that it still waits, and the document can be asked for again.
-func TestSlowService(t *testing.T) {
-	var hangs atomic.Value
-	hangs.Store("/document.pdf")
-	release := make(chan struct{})
-	service := newLossyService(t, func(path string) bool {
-		if strings.HasSuffix(path, hangs.Load().(string)) {
-			<-release
-		}
-		return false
-	})
-	_, links := offer(t, service, "Offer")
-	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
-	p.AllowErrors("Failed to load resource")
-	p.Before("{ const own = setTimeout; window.setTimeout = (f, ms) => own(f, ms === 10000 ? 50 : ms); }")
-	p.Go(links["ann@example.com"])
-	p.WaitText("Still loading …")
-	p.RequireAccessible()
-	hangs.Store("/sign")
-	p.Click("#loading button")
-	p.Wait("document.querySelector('main').dataset.shown && document.querySelector('#loading').hidden")
-	fill(p)
-	p.Click(sign)
-	p.WaitText("Still waiting for an answer …")
-	close(release)
-	p.WaitText("You have signed.")
-}
-
 // Who signs a document that was voided meanwhile learns it, and what was entered stays on the page.
 func TestVoidedMeanwhile(t *testing.T) {
 	service := newService(t)
@@ -291,70 +211,6 @@ func TestVoidedMeanwhile(t *testing.T) {
 	p.WaitText("This document is void, so it cannot be signed any more. What you entered is still here: copy what you need before you leave or reload this page.")
 	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
 	p.Shot("voided")
-}
-
-// The embedding page of a link that leads nowhere hears why.
-func TestEmbeddingPageHearsTheEnd(t *testing.T) {
-	var link, script string
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><body><script src="%s"></script><script>
-			window.heard = [];
-			signforms.embed(document.body, %q, (e) => heard.push(e.event + " " + e.reason + ": " + e.message));</script>`, script, link)
-	}))
-	t.Cleanup(host.Close)
-	service := newLossyService(t, func(string) bool { return false }, host.URL)
-	script = service.URL + "/sign/embed.js"
-	p := browsertest.Open(t, browsertest.Screen{Width: 800})
-	p.AllowErrors("404")
-	for says, end := range map[string]func(id string){
-		"void: This document is void, so it cannot be signed any more.":       func(id string) { require.NoError(t, service.Void(id)) },
-		"expired: This document is expired, so it cannot be signed any more.": func(id string) { require.NoError(t, service.Expire(id)) },
-		"declined: A signer declined, so this document cannot be signed any more.": func(id string) {
-			require.NoError(t, service.Signer(id, "ann@example.com").Decline("no"))
-		},
-		"unknown: Nothing is here. Open the link from the mail again, whole and unchanged.": nil,
-	} {
-		id, links := offer(t, service, "Offer")
-		if link = links["sam@example.com"]; end != nil {
-			end(id)
-		} else {
-			link += "x"
-		}
-		p.Go(host.URL)
-		p.Wait("heard.includes(" + strconv.Quote("error "+says) + ")")
-		p.Wait("heard.filter((event) => event.startsWith('error')).length === 1")
-	}
-}
-
-// The embedding page hears what goes wrong, also from a page whose script does not come.
-func TestEmbeddingPageHearsFailures(t *testing.T) {
-	for lost, says := range map[string]string{
-		"/viewed":    "That you have seen the document could not be noted, which signing needs.",
-		"/fields.js": "A part of this page could not be loaded. Reload the page.",
-		"/sign.js":   "the signing page did not start",
-	} {
-		t.Run(strings.Trim(lost, "/"), func(t *testing.T) {
-			var link, script string
-			host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "text/html")
-				fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><body><script src="%s"></script><script>
-					const later = setTimeout;
-					window.setTimeout = (f) => later(f, 500); // once the page is loaded
-					window.heard = [];
-					signforms.embed(document.body, %q, (e) => heard.push(e.event + ": " + e.message));</script>`, script, link)
-			}))
-			t.Cleanup(host.Close)
-			service := newLossyService(t, func(path string) bool { return strings.HasSuffix(path, lost) }, host.URL)
-			_, links := offer(t, service, "Offer")
-			link, script = links["ann@example.com"], service.URL+"/sign/embed.js"
-			p := browsertest.Fresh(t)(browsertest.Screen{Width: 800})
-			p.AllowErrors("Failed to load resource")
-			p.AllowErrors("Blocked autofocusing")
-			p.Go(host.URL)
-			p.Wait("heard.includes(" + strconv.Quote("error: "+says) + ")")
-		})
-	}
 }
 
 // What the fonts of the signed PDF lack is shown as it will be, and said before it is signed. A signature may have none of it.

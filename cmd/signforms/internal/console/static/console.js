@@ -35,28 +35,62 @@ document.addEventListener("click", async (event) => {
 	block.querySelector("[role=status]").textContent = "Copied";
 });
 
-// A form with a file is sent by the script, so that everything entered stays when it is refused, the file too.
-document.addEventListener("submit", async (event) => {
-	const form = event.target;
-	if (form.enctype !== "multipart/form-data") return;
+// A form with a file is sent by the script, so that everything entered stays when it is refused, the file too. Above its button stands
+// how that goes: the browser's own words about an input may be far away.
+const uploads = document.querySelectorAll("form[enctype='multipart/form-data']");
+for (const form of uploads) form.addEventListener("submit", (event) => {
 	event.preventDefault();
+	send(form);
+});
+for (const form of uploads) form.noValidate = true;
+
+const kept = "Everything is still here: try again.";
+
+async function send(form) {
 	const button = form.querySelector("button.main");
-	let problem = "The sandbox did not answer as it should. Everything is still here: try again.";
+	const say = (role, ...content) => {
+		document.querySelector(".notice")?.remove();
+		const notice = document.createElement("p");
+		notice.className = role === "alert" ? "notice bad" : "notice";
+		notice.setAttribute("role", role);
+		notice.append(...content);
+		button.before(notice);
+		notice.scrollIntoView({ block: "nearest" });
+	};
+	const wrong = [...form.elements].find((input) => !input.checkValidity());
+	if (wrong) {
+		wrong.focus();
+		return say("alert", `${wrong.ariaLabel ?? wrong.labels[0].textContent}: ${wrong.validationMessage}`);
+	}
 	button.disabled = true;
+	say("status", "Saving …");
 	try {
-		const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body: new FormData(form) });
-		if (answer.ok && new URL(answer.url).searchParams.has("done")) return location.assign(answer.url);
+		const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body: new FormData(form), signal: AbortSignal.timeout(120_000) });
+		if (answer.ok && new URL(answer.url).searchParams.has("done")) {
+			delete form.dataset.unsaved;
+			return location.assign(answer.url);
+		}
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-		problem = page.querySelector("[role=alert]")?.textContent ?? problem;
 		const seen = page.querySelector("[name=seen]");
 		if (seen) form.elements.seen.value = seen.value;
-	} catch {} // it was not sent
+		say("alert", ...problem(answer, page));
+	} catch (error) {
+		const late = error.name === "TimeoutError";
+		say("alert", late ? `There was no answer in two minutes, so whether it was saved is not known. ${kept}` : `The sandbox cannot be reached. ${kept}`);
+	}
 	button.disabled = false;
-	document.querySelector("[role=alert]")?.remove();
-	const alert = document.createElement("p");
-	alert.className = "notice bad";
-	alert.setAttribute("role", "alert");
-	alert.textContent = problem;
-	button.before(alert);
-	alert.scrollIntoView({ block: "nearest" });
-});
+}
+
+// problem returns why an answer is none to a form that was accepted.
+function problem(answer, page) {
+	if (answer.status === 401 || new URL(answer.url).pathname.endsWith("/login")) {
+		const login = document.createElement("a");
+		Object.assign(login, { href: location.href, target: "_blank", textContent: "Log in in another tab" });
+		return ["You are not logged in any more. ", login, ", then save here again: everything is still here."];
+	}
+	const words = page.querySelector("[role=alert]")?.textContent;
+	if (words) return [words];
+	if (answer.status === 413) return ["The file is too large for what stands before the sandbox: choose a smaller one."];
+	if (answer.status === 403) return [`This was refused (403). ${kept}`];
+	return [`The sandbox failed (${answer.status}). ${kept}`];
+}

@@ -1,5 +1,5 @@
 // Places the fields of a template on the pages of its PDF. Positions and sizes are fractions of the visible page.
-import { showPages } from "./pages.js";
+import { attempt, get, showPages } from "./pages.js";
 
 const form = document.querySelector("#template-form");
 const find = (selector) => form.querySelector(selector);
@@ -9,13 +9,40 @@ const sizes = { signature: [0.3, 0.05], initials: [0.1, 0.04], text: [0.3, 0.03]
 const step = 0.005;
 const roles = () => [...form.querySelectorAll("[name=roles]")];
 
-// fields are those of the template. The role of each is the input that holds the role's title.
+// fields are those of the template. The role of each is the input that holds the role's title. A field keeps its page, whatever PDF is
+// shown.
 const fields = [];
 let boxes = []; // of the pages
 let selected;
 
-// written puts the fields into the form, and the roles' titles and colours wherever they are shown.
+// undone and redone are lists of states, each a list of fields with what they had.
+const [undone, redone] = [[], []];
+const state = () => fields.map((field) => [field, { ...field }]);
+
+// keep makes what is done next a step that can be undone.
+function keep() {
+	undone.push(state());
+	redone.length = 0;
+	form.dataset.unsaved = "";
+}
+
+// travel goes from the state now to the last one in from, and keeps the state now in to.
+function travel(from, to) {
+	if (!from.length) return;
+	to.push(state());
+	const before = [...fields];
+	for (const { box } of fields) box.remove();
+	fields.splice(0, fields.length, ...from.pop().map(([field, had]) => Object.assign(field, had)));
+	select(fields.find((field) => !before.includes(field)) ?? (fields.includes(selected) ? selected : undefined));
+	form.dataset.unsaved = "";
+	written();
+	(selected?.box.isConnected ? selected.box : find("#kinds button")).focus();
+}
+
+// written puts the fields into the form and on their pages, and the roles' titles and colours wherever they are shown.
 function written() {
+	find("#undo").disabled = !undone.length;
+	find("#redo").disabled = !redone.length;
 	form.elements.fields.value = JSON.stringify(fields.map(({ box, role, ...field }) => ({ ...field, role: role.value.trim() })));
 	roles().forEach((input, i) => (input.parentElement.dataset.colour = i % 6));
 	for (const select of [find("#add-for"), chosen]) {
@@ -24,12 +51,37 @@ function written() {
 		select.selectedIndex = index;
 		select.dataset.colour = index % 6;
 	}
-	for (const { box, name, kind, role, x, y, width, height } of fields) {
+	for (const { box, name, kind, role, page, x, y, width, height } of fields) {
+		const on = boxes[page - 1];
+		if (!on) box.remove();
+		else if (box.parentElement !== on) on.append(box);
 		box.firstChild.textContent = name;
 		box.dataset.colour = roles().indexOf(role) % 6;
 		box.ariaLabel = `${name}: ${kind} of ${role.value}`;
 		for (const [side, value] of Object.entries({ left: x, top: y, width, height })) box.style[side] = `${value * 100}%`;
 	}
+	listLost();
+}
+
+// listLost lists the fields whose pages the PDF does not have. The template cannot be saved with them.
+function listLost() {
+	const lost = boxes.length ? fields.filter(({ page }) => page > boxes.length) : [];
+	const text = lost.length ? `The PDF ends with page ${boxes.length}. Choose a page for each of these fields, or another PDF.` : "";
+	find("#pdf").setCustomValidity(text);
+	find("#lost").hidden = !text;
+	if (find("#lost p").textContent !== text) find("#lost p").textContent = text;
+	find("#lost ul").replaceChildren(...lost.map((field) => {
+		const [item, button] = ["li", "button"].map((name) => document.createElement(name));
+		button.type = "button";
+		button.className = "small";
+		button.textContent = `${field.name} (page ${field.page})`;
+		button.addEventListener("click", () => {
+			select(field);
+			find("#field-page").focus();
+		});
+		item.append(button);
+		return item;
+	}));
 }
 
 function select(field) {
@@ -41,16 +93,20 @@ function select(field) {
 	find("#field-name").value = field.name;
 	find("#field-required").checked = field.required;
 	chosen.selectedIndex = roles().indexOf(field.role);
+	const numbers = Array.from(boxes, (_, i) => i + 1);
+	if (!boxes[field.page - 1]) numbers.push(field.page);
+	find("#field-page").replaceChildren(...numbers.map((number) => new Option(boxes[number - 1] ? number : `${number} (not there)`, number, false, number === field.page)));
 	written();
 }
 
 function remove() {
+	keep();
 	const next = fields[fields.indexOf(selected) + 1] ?? fields.at(-2);
 	selected.box.remove();
 	fields.splice(fields.indexOf(selected), 1);
 	select();
 	written();
-	(next?.box ?? find("[data-kind]")).focus();
+	(next?.box.isConnected ? next.box : find("[data-kind]")).focus();
 }
 
 const between = (least, value, most) => Math.min(Math.max(value, least), most);
@@ -66,7 +122,7 @@ function resize(field, width, height) {
 	field.height = between(0.01, height, 1 - field.y);
 }
 
-// add makes the box of a field.
+// add adds a field and makes its box.
 function add(field) {
 	const box = (field.box = document.createElement("div"));
 	const corner = document.createElement("i");
@@ -83,7 +139,10 @@ function add(field) {
 		box.setPointerCapture(event.pointerId);
 		const page = box.parentElement;
 		const { x, y, width, height } = field;
+		let kept = false;
 		box.onpointermove = ({ clientX, clientY }) => {
+			if (!kept) keep();
+			kept = true;
 			const right = (clientX - event.clientX) / page.clientWidth;
 			const down = (clientY - event.clientY) / page.clientHeight;
 			if (event.target === corner) resize(field, width + right, height + down);
@@ -94,15 +153,15 @@ function add(field) {
 	});
 	box.addEventListener("keydown", (event) => {
 		const [right, down] = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key] ?? [0, 0];
-		if (event.key === "Delete" || event.key === "Backspace") remove();
-		else if (!right && !down) return;
-		else if (event.shiftKey) resize(field, field.width + right, field.height + down);
-		else move(field, field.x + right, field.y + down);
+		if (event.key === "Delete" || event.key === "Backspace") return remove();
+		if (!right && !down) return;
 		event.preventDefault();
+		if (!event.repeat) keep(); // a key held down is one step
+		if (event.shiftKey) resize(field, field.width + right, field.height + down);
+		else move(field, field.x + right, field.y + down);
 		written();
 	});
 	fields.push(field);
-	boxes[field.page - 1]?.append(box);
 }
 
 // freeName returns a name that no other field has.
@@ -125,6 +184,7 @@ function addHere(kind) {
 	const field = { name: freeName(`${role.value.slice(0, 900)} ${kind}`.trim()), role, kind, required: true, page: index + 1, width, height };
 	move(field, 0.5 - width / 2, ((seen[index][0] + seen[index][1]) / 2 - edges[index].top) / edges[index].height);
 	while (fields.some(({ page, x, y }) => page === field.page && x === field.x && y === field.y) && field.y + height < 1) move(field, field.x, field.y + height);
+	keep();
 	add(field);
 	written();
 	field.box.focus({ preventScroll: true });
@@ -133,38 +193,44 @@ function addHere(kind) {
 
 let showing;
 
-// show shows the pages of the chosen PDF, or of the one that the template has.
-async function show() {
+// show shows the pages of the chosen PDF, or of the one that the template has, or an empty page.
+function show() {
 	showing?.abort();
-	const { signal } = (showing = new AbortController());
+	const end = (showing = new AbortController());
 	const file = find("#pdf").files[0];
 	boxes = [];
 	delete form.dataset.shown;
 	find("#adding").hidden = true;
-	if (!file && !form.dataset.pdf) return pages.replaceChildren();
-	try {
-		const count = await showPages(pages, {
-			assets: form.dataset.assets, content: file ? file.arrayBuffer() : fetch(form.dataset.pdf).then((answer) => answer.arrayBuffer()), signal,
-			measured: (box, number) => {
-				boxes[number - 1] = box;
-				for (const field of fields) if (field.page === number) box.append(field.box);
-			},
-			shown: () => (find("#adding").hidden = false),
-		});
-		for (const field of fields) {
-			if (field.page > count) boxes[(field.page = count) - 1].append(field.box); // the PDF before had more pages
-		}
-		written();
-		form.dataset.shown = count;
-	} catch {
-		if (!signal.aborted) pages.textContent = "This file cannot be shown here. Saving the template says what is wrong with it.";
-	}
+	pages.replaceChildren();
+	listLost();
+	const unread = () => Promise.reject(Object.assign(new Error("The file cannot be read any more: choose it again."), { lost: true }));
+	const work = (signal, seen) => showPages(pages, {
+		assets: form.dataset.assets, content: file ? file.arrayBuffer().catch(unread) : get(form.dataset.pdf, signal), signal,
+		measured: (box, number) => (boxes[number - 1] = box),
+		shown: () => {
+			seen();
+			find("#adding").hidden = false;
+			if (selected) select(selected);
+			written();
+		},
+	});
+	const why = (error) => (error.lost ? error.message : "This file cannot be shown here. Saving the template says what is wrong with it.");
+	attempt(find("#loading"), end, { work, again: show, why }).then((count) => (form.dataset.shown = count), () => {}); // it has said why
 }
 
 for (const field of JSON.parse(form.elements.fields.value || "[]")) add({ ...field, role: roles().find((input) => input.value === field.role) ?? roles()[0] });
 written();
 for (const button of form.querySelectorAll("[data-kind]")) button.addEventListener("click", () => addHere(button.dataset.kind));
 find("#remove").addEventListener("click", remove);
+find("#undo").addEventListener("click", () => travel(undone, redone));
+find("#redo").addEventListener("click", () => travel(redone, undone));
+document.addEventListener("keydown", (event) => {
+	const key = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
+	if (!"zy".includes(key) || !key || event.target.matches("input:not([type=checkbox], [type=file])")) return; // a text has an undo of its own
+	event.preventDefault();
+	if (key === "z" && !event.shiftKey) travel(undone, redone);
+	else travel(redone, undone);
+});
 find("#add-role").hidden = false;
 find("#add-role").addEventListener("click", () => {
 	const role = roles().at(-1).parentElement.cloneNode(true);
@@ -177,12 +243,19 @@ find("#add-role").addEventListener("click", () => {
 	input.focus();
 });
 find("#field-name").addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
+let naming; // the field whose name is being typed, which is one step
+form.addEventListener("focusin", () => (naming = undefined));
 form.addEventListener("input", ({ target }) => {
-	if (target.id === "pdf") return;
-	if (target.id === "field-name") selected.name = target.value.trim();
+	form.dataset.unsaved = "";
+	if (target.id === "pdf" || target.id === "add-for") return;
+	if (find("#selected").contains(target) && naming !== selected) keep();
+	if (target.id === "field-name") (naming = selected).name = target.value.trim();
 	if (target.id === "field-required") selected.required = target.checked;
 	if (target === chosen) selected.role = roles()[chosen.selectedIndex];
+	if (target.id === "field-page") selected.page = Number(target.value);
 	written();
+	if (target.id === "field-page") selected.box.scrollIntoView({ block: "center" });
 });
 find("#pdf").addEventListener("change", show);
+addEventListener("beforeunload", (event) => "unsaved" in form.dataset && event.preventDefault());
 show();

@@ -1,0 +1,91 @@
+package signpages_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+)
+
+// A request that is never answered is given up, and can be made again.
+func TestServiceThatHangs(t *testing.T) {
+	var hangs, loses atomic.Value
+	hangs.Store("nothing")
+	loses.Store("/viewed")
+	release := make(chan struct{})
+	service := newLossyService(t, func(path string) bool {
+		if strings.HasSuffix(path, hangs.Load().(string)) {
+			<-release
+		}
+		return strings.HasSuffix(path, loses.Load().(string))
+	})
+	t.Cleanup(func() { close(release) })
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Go(links["ann@example.com"])
+	p.WaitText("could not be noted, which signing needs")
+	fill(p)
+	soon := func(path string) {
+		hangs.Store(path)
+		loses.Store("nothing")
+		browsertest.Eval[bool](p, `(() => {
+			window.own ??= [setTimeout, AbortSignal.timeout];
+			window.setTimeout = (f, ms) => own[0].call(window, f, ms > 60000 ? 200 : ms);
+			AbortSignal.timeout = () => own[1].call(AbortSignal, 200);
+			return true })()`)
+	}
+	patient := func() {
+		hangs.Store("nothing")
+		browsertest.Eval[bool](p, "([window.setTimeout, AbortSignal.timeout] = own, true)")
+	}
+	soon("/viewed")
+	p.Click(again) // which removes the message
+	p.WaitText("could not be noted, which signing needs")
+	soon("/document.pdf")
+	p.Click(sign)
+	p.WaitText("The first page must have been shown before you can sign.")
+	p.Click(again)
+	p.WaitText("The document cannot be shown here. Try again")
+	patient()
+	p.Click("#loading button")
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').at(-1)?.responseStatus === 204")
+	soon("/sign")
+	p.Click(sign)
+	p.WaitText("That could not be sent. Nothing is lost.")
+	patient()
+	p.Click(again)
+	p.WaitText("You have signed.")
+}
+
+// After ten seconds without an answer the page says that it still waits, and the document can be asked for again.
+func TestSlowService(t *testing.T) {
+	var hangs atomic.Value
+	hangs.Store("/document.pdf")
+	release := make(chan struct{})
+	answer := sync.OnceFunc(func() { close(release) })
+	service := newLossyService(t, func(path string) bool {
+		if strings.HasSuffix(path, hangs.Load().(string)) {
+			<-release
+		}
+		return false
+	})
+	t.Cleanup(answer)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Before("{ const own = setTimeout; window.setTimeout = (f, ms) => own(f, ms === 10000 ? 50 : ms); }")
+	p.Go(links["ann@example.com"])
+	p.WaitText("Still loading …")
+	p.RequireAccessible()
+	hangs.Store("/sign")
+	p.Click("#loading button")
+	p.Wait("document.querySelector('main').dataset.shown && document.querySelector('#loading').hidden")
+	fill(p)
+	p.Click(sign)
+	p.WaitText("Still waiting for an answer …")
+	answer()
+	p.WaitText("You have signed.")
+}
