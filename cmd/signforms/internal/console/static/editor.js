@@ -66,7 +66,7 @@ function written() {
 // listLost lists the fields whose pages the PDF does not have. The template cannot be saved with them.
 function listLost() {
 	const lost = boxes.length ? fields.filter(({ page }) => page > boxes.length) : [];
-	const text = lost.length ? `The PDF ends with page ${boxes.length}. Choose a page for each of these fields, or another PDF.` : "";
+	const text = lost.length ? `The last page is ${boxes.length}. Choose a page for each of these fields, or another PDF.` : "";
 	find("#pdf").setCustomValidity(text);
 	find("#lost").hidden = !text;
 	if (find("#lost p").textContent !== text) find("#lost p").textContent = text;
