@@ -2,7 +2,9 @@ package probe
 
 import (
 	"context"
+	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -12,6 +14,7 @@ import (
 const (
 	day      = 24 * time.Hour
 	wireTime = "2006-01-02T15:04:05.000Z"
+	far      = 731 * day // so far outside that an end is there too if it is cut to its day, week, month or year
 )
 
 var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo included"}
@@ -60,36 +63,36 @@ type format int
 
 const (
 	unclear  format = iota
-	taken           // bounds around documents list them; a dateFrom behind all does not, nor a dateTo before all
+	taken           // bounds around documents list them; a dateFrom far behind all does not, nor a dateTo far before all
 	half            // only one of dateFrom and dateTo acts
-	unused          // all of these list documents
+	unused          // the list is the same with each of these
 	rejected        // refused
 )
 
-// format asks for the documents between two bounds, for those behind the newest and for those before the oldest. What gives the bounds
-// of one kind away is noted at once.
+// format asks for the documents between two bounds, for those far behind the newest and for those far before the oldest. What gives
+// the bounds of one kind away is noted at once.
 func (r *run) format(ctx context.Context, fact, layout string, from, to, oldest, newest time.Time) format {
-	ask := func(set ...string) answer { return r.documents(ctx, params{Limit: 1}, set...) }
+	ask := func(set ...string) answer { return r.documents(ctx, params{Limit: r.size}, set...) }
 	text := func(at time.Time) string { return at.UTC().Format(layout) }
 	within := ask("dateFrom", text(from), "dateTo", text(to))
-	behind, before := ask("dateFrom", text(newest.Add(3*day))), ask("dateTo", text(oldest.Add(-2*day)))
+	behind, before := ask("dateFrom", text(newest.Add(far))), ask("dateTo", text(oldest.Add(-far)))
 	if n := len(before.records); n > 0 && before.records[0].created.Before(oldest) { // it acts, and shows what no list without it did
 		before.records = nil
 		if r.holds("sort orders") {
 			r.say("sort orders", CannotTell, "dateTo shows older documents than asc begins with")
 		}
 	}
-	switch first, last := formatOf(within, behind), formatOf(within, before); {
+	switch first, last := r.formatOf(within, behind), r.formatOf(within, before); {
 	case first == last:
 		return first
 	case first == taken && last == unused || first == unused && last == taken:
-		r.say(fact, Differs, "%s is ignored", ifThen(last == unused, "dateTo", "dateFrom"))
+		r.say(fact, Differs, "the list is the same with a %s", ifThen(last == unused, "dateTo far before all documents", "dateFrom far behind all documents"))
 		return half
 	}
 	return unclear
 }
 
-func formatOf(within, beyond answer) format {
+func (r *run) formatOf(within, beyond answer) format {
 	switch {
 	case within.refused() && beyond.refused() && !within.missing():
 		return rejected
@@ -97,14 +100,21 @@ func formatOf(within, beyond answer) format {
 		return unclear
 	case beyond.none():
 		return taken
-	case beyond.ok():
+	case r.isWhole(beyond):
 		return unused
 	}
 	return unclear
 }
 
-// sayFormat notes whether a format is taken. A format that is refused or ignored shows something only if another is not: dates may
-// be refused or ignored as such.
+// isWhole reports whether a list is one that was given without a filter. Others may hold documents that no filter hides.
+func (r *run) isWhole(a answer) bool {
+	return slices.ContainsFunc(r.whole(), func(w answer) bool {
+		return w.only("limit") && slices.Equal(ids(w.records), ids(a.records)) && reflect.DeepEqual(w.counts, a.counts)
+	})
+}
+
+// sayFormat notes whether a format is taken. A format that is refused or changes nothing shows something only if another does not:
+// dates may be refused or ignored as such.
 func (r *run) sayFormat(fact string, is, other format) {
 	switch {
 	case is == taken:
@@ -112,11 +122,11 @@ func (r *run) sayFormat(fact string, is, other format) {
 	case is == rejected && other == taken:
 		r.say(fact, Differs, "they are refused")
 	case is == unused && other == taken:
-		r.say(fact, Differs, "they are ignored")
+		r.say(fact, Differs, "the list is the same with them, however far outside they are")
 	case is == unused:
-		r.say(fact, CannotTell, "they are ignored, whatever they say")
+		r.say(fact, CannotTell, "the list is the same with them, however far outside they are")
 	case is == rejected:
-		r.say(fact, CannotTell, "they are refused, whatever they say")
+		r.say(fact, CannotTell, "they are refused, far and near")
 	}
 }
 
@@ -152,8 +162,8 @@ func (r *run) filters(ctx context.Context, oldest, newest time.Time, change func
 		return r.documentsBy(ctx, tried, p)
 	}
 	listed := func(a answer) bool { return a.ok() && len(a.records) > 0 }
-	if !ask(params{DateFrom: newest.Add(3 * day)}).none() || !listed(ask(params{DateFrom: oldest.Add(-2 * day)})) ||
-		!ask(params{DateTo: oldest.Add(-2 * day)}).none() || !listed(ask(params{DateTo: newest.Add(3 * day)})) {
+	if !ask(params{DateFrom: newest.Add(far)}).none() || !listed(ask(params{DateFrom: oldest.Add(-2 * day)})) ||
+		!ask(params{DateTo: oldest.Add(-far)}).none() || !listed(ask(params{DateTo: newest.Add(3 * day)})) {
 		return false
 	}
 	r.report.Endpoints = tried
@@ -201,11 +211,10 @@ func (r *run) ends(ctx context.Context) {
 		}
 		return
 	}
-	at := rec.created.UTC()
 	from := end{r: r, ctx: ctx, rec: rec, fact: "dateFrom included", order: signforms.OldestFirst, out: time.Millisecond, dayOut: signformstest.EndAtDayStart, dayIn: signformstest.EndAtDayEnd,
-		last: at.Truncate(day).Add(day - time.Millisecond), param: func(p *params, t time.Time) { p.DateFrom = t }}
+		param: func(p *params, t time.Time) { p.DateFrom = t }}
 	to := end{r: r, ctx: ctx, rec: rec, fact: "dateTo included", order: signforms.NewestFirst, out: -time.Millisecond, dayOut: signformstest.EndAtDayEnd, dayIn: signformstest.EndAtDayStart,
-		last: at.Truncate(day), param: func(p *params, t time.Time) { p.DateTo = t }}
+		param: func(p *params, t time.Time) { p.DateTo = t }}
 	r.report.Profile.DateFrom = from.read()
 	r.report.Profile.DateTo = to.read()
 }
@@ -218,7 +227,6 @@ type end struct {
 	fact  string
 	order signforms.SortOrder
 	out   time.Duration // moves the end so that it no longer includes the document
-	last  time.Time     // the furthest end of the document's day in that direction
 	// What the end means if it is cut to the day: towards outside, so that the document is included, or towards inside.
 	dayOut, dayIn signformstest.DateEnd
 	param         func(*params, time.Time)
@@ -233,24 +241,31 @@ const (
 	unseen // it cannot be told: the list does not reach so far, or the request failed
 )
 
-func (e end) at(t time.Time) seen {
+// at returns whether the document is listed with an end at t.
+func (e end) at(t time.Time) seen { return e.shows(e.ask(t), e.rec) }
+
+func (e end) ask(t time.Time) answer {
 	p := params{Limit: e.r.size}
 	if e.r.sorted {
 		p.SortOrder = e.order
 	}
 	e.param(&p, t)
-	a := twice(func() answer { return e.r.documents(e.ctx, p) }) // there are documents on both sides
+	return twice(func() answer { return e.r.documents(e.ctx, p) }) // there are documents on both sides
+}
+
+// shows returns whether a list holds a document.
+func (e end) shows(a answer, rec record) seen {
 	if !a.ok() {
 		return unseen
 	}
 	further := false // a document behind this one is listed, so the list reaches it
 	for _, other := range a.records {
-		if other.id == e.rec.id {
-			return ifThen(ofTime(a.records, e.rec) >= ofTime(e.r.sample, e.rec), listed, unseen)
+		if other.id == rec.id {
+			return ifThen(ofTime(a.records, rec) >= ofTime(e.r.sample, rec), listed, unseen)
 		}
-		further = further || e.r.sorted && (e.out > 0 && other.created.After(e.rec.created) || e.out < 0 && other.created.Before(e.rec.created))
+		further = further || e.r.sorted && (e.out > 0 && other.created.After(rec.created) || e.out < 0 && other.created.Before(rec.created))
 	}
-	if some := ofTime(a.records, e.rec); some > 0 {
+	if some := ofTime(a.records, rec); some > 0 {
 		return unseen
 	}
 	if further || len(a.records) < len(e.r.sample) || e.r.complete {
@@ -266,61 +281,72 @@ func (e end) read() signformstest.DateEnd {
 	own, beside := e.at(t), e.at(t.Add(e.out))
 	switch {
 	case own == listed && beside == hidden:
-		r.say(e.fact, Holds, "a document of that millisecond is listed, and not with an end beside it")
+		r.say(e.fact, Holds, "a document of that millisecond is listed, and not with an end one beside it")
 	case own == listed && beside == listed:
 		return e.cut()
 	case own == hidden && e.at(t.Add(-e.out)) == listed && e.at(t) == hidden:
 		r.say(e.fact, Differs, "its own millisecond is left out")
 		return signformstest.EndExcluded
 	case own == hidden:
-		inner := e.last.Add(-time.Duration(sign(e.out)) * day) // the same edge of the day before, or after
-		if e.at(inner) != listed {
-			r.say(e.fact, CannotTell, "a document of that time is left out, and one of the day beside it too")
+		if e.at(e.edge(e.rec).Add(-e.side()*day)) != listed {
+			r.say(e.fact, CannotTell, "an end at that millisecond leaves the document out, and no further one was seen to list it")
 			return 0
 		}
-		r.say(e.fact, Differs, "its own millisecond is left out, and more beside it")
-		if e.at(inner.Add(e.out)) == hidden {
-			return e.dayIn
-		}
+		r.say(e.fact, Differs, "an end at that millisecond leaves the document out, and one on the day beside it does not")
+		return e.toDay(false)
 	default:
 		r.say(e.fact, CannotTell, "the list does not reach a document that would show it")
 	}
 	return 0
 }
 
-func sign(d time.Duration) int {
-	if d < 0 {
-		return -1
-	}
-	return 1
+// side is 1 where a later end leaves more out, and -1 where an earlier one does.
+func (e end) side() time.Duration { return ifThen[time.Duration](e.out > 0, 1, -1) }
+
+// edge returns the furthest end on the day of a document that would list it if ends meant whole days.
+func (e end) edge(rec record) time.Time {
+	start := rec.created.UTC().Truncate(day)
+	return ifThen(e.out > 0, start.Add(day-time.Millisecond), start)
 }
 
 // cut finds how far an end reaches that is wider than it says.
 func (e end) cut() signformstest.DateEnd {
 	r, t := e.r, e.rec.created.UTC()
-	next := func(unit time.Duration) time.Time { // the first end beyond the unit
-		if e.out > 0 {
-			return t.Truncate(unit).Add(unit)
-		}
-		return t.Truncate(unit).Add(-time.Millisecond)
-	}
 	for _, unit := range []struct {
 		d    time.Duration
 		name string
 	}{{time.Second, "second"}, {time.Minute, "minute"}} {
-		if e.at(next(unit.d)) == hidden {
-			r.say(e.fact, Differs, "it reaches beyond its own millisecond, within the %s", unit.name)
+		beyond := t.Truncate(unit.d).Add(ifThen(e.out > 0, unit.d, -time.Millisecond))
+		if e.at(beyond) == hidden {
+			r.say(e.fact, Differs, "an end one millisecond beside it lists the document too, and one beyond its %s does not", unit.name)
 			return 0
 		}
 	}
-	if e.at(next(day).Add(time.Duration(sign(e.out))*2*day)) != hidden {
-		r.say(e.fact, CannotTell, "no end leaves the document out")
+	if e.at(e.edge(e.rec).Add(e.side()*3*day)) != hidden {
+		r.say(e.fact, CannotTell, "an end three days beside it lists the document too")
 		return 0
 	}
-	r.say(e.fact, Differs, "a document beyond it is listed")
-	if e.at(e.last) == listed && e.at(next(day)) == hidden {
-		r.say(e.fact, Differs, "it is widened to the day")
-		return e.dayOut
+	r.say(e.fact, Differs, "an end one millisecond beside it lists the document too, and one three days beside it does not")
+	return e.toDay(true)
+}
+
+// toDay returns the edge of their day to which ends are moved, outwards or inwards, or 0 where no document shows it. Such a document is
+// more than half a day away from the other edge, and there is one on the next day, which tells a day from more days.
+func (e end) toDay(outwards bool) signformstest.DateEnd {
+	startOf := func(rec record) time.Time { return rec.created.UTC().Truncate(day) }
+	for _, rec := range e.r.sample {
+		next := slices.IndexFunc(e.r.sample, func(other record) bool { // on the day that more days would hide, or list
+			return startOf(other).Equal(startOf(rec).Add(e.side() * ifThen(outwards, -day, day)))
+		})
+		if edge := e.edge(rec); next >= 0 && (edge.Sub(rec.created).Abs() > day/2) == outwards {
+			edge = edge.Add(-e.side() * ifThen(outwards, 0, day))
+			in, out := e.ask(edge), e.ask(edge.Add(e.out))
+			beside := e.shows(ifThen(outwards, in, out), e.r.sample[next])
+			if e.shows(in, rec) == listed && e.shows(out, rec) == hidden && beside == ifThen(outwards, hidden, listed) {
+				return ifThen(outwards, e.dayOut, e.dayIn)
+			}
+			return 0
+		}
 	}
 	return 0
 }

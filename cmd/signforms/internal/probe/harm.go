@@ -27,6 +27,9 @@ func (r *run) unsafe(ctx context.Context) string {
 	case !r.complete || len(r.sample) > MostDocuments-(assumedLimit-r.size):
 		return "the workspace is not known to hold so few documents that pages of different sizes show whether one was changed"
 	}
+	if r.archive(); !r.shownArchived() {
+		return "the workspace is not known to show its archived documents in that page"
+	}
 	own := r.ownLayouts()
 	for range 3 { // one answer may be that of a firewall, or of a service in trouble
 		if other := r.elsewhere(ctx); !other.denied(own) {
@@ -38,6 +41,13 @@ func (r *run) unsafe(ctx context.Context) string {
 		}
 	}
 	return ""
+}
+
+// shownArchived reports whether the list without a filter is known to hold the archived documents: archive=true gives no others, and
+// none or those that are marked so.
+func (r *run) shownArchived() bool {
+	a := r.archives
+	return a.ok() && (len(a.records) == 0 || r.holds("archive")) && shared(a.records, r.sample) == len(a.records)
 }
 
 // elsewhere asks for the documents of a workspace that does not exist.

@@ -179,7 +179,7 @@ func falseClaims(rep *probe.Report, differ, unclear []string) (wrong []string, t
 func TestImitations(t *testing.T) {
 	var told, can atomic.Int64
 	t.Run("each", func(t *testing.T) {
-		for i, o := range slices.Concat(others, partly, notAlways) {
+		for i, o := range slices.Concat(others, partly, notAlways, narrow) {
 			t.Run(o.name, func(t *testing.T) {
 				t.Parallel()
 				f := &imitation{n: 64}
@@ -275,6 +275,11 @@ var acts = []struct {
 	{"500", func(f *imitation) { f.acts = "500" }, probe.CannotTell, probe.CannotTell, 1, true},
 	{"ids ignored", func(f *imitation) { f.acts, f.filters = "ignored", "ignored" }, probe.CannotTell, probe.CannotTell, 0, false},
 	{"workspaces ignored", func(f *imitation) { f.acts, f.key = "ignored", "anyworkspace" }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"archived are hidden", func(f *imitation) { f.acts, f.archived = "taken404", "hidden" }, probe.CannotTell, probe.CannotTell, 0, false},
+	{"archived are hidden and not marked", func(f *imitation) {
+		f.acts, f.archived = "taken404", "hidden"
+		documents(func(_ int, d fakeDocument) { delete(d, "isArchived") })(f)
+	}, probe.CannotTell, probe.CannotTell, 0, false},
 	{"one document", func(f *imitation) { f.acts, f.n = "ignored", 1 }, probe.CannotTell, probe.CannotTell, 0, false},
 	{"lists that the SDK cannot read", func(f *imitation) { f.acts, f.envelope = "ignored", "results" }, probe.CannotTell, probe.CannotTell, 0, false},
 	{"more documents than a page shows", func(f *imitation) { f.acts, f.n = "taken404", 200 }, probe.CannotTell, probe.CannotTell, 0, false},

@@ -72,6 +72,8 @@ func (r *run) ofTemplate(template record, known, unknown answer) {
 	switch {
 	case len(unknown.records) > 0:
 		r.say("list respondents", Differs, "an unknown template gives respondents too")
+	case !unknown.none() && !unknown.refused():
+		r.say("list respondents", CannotTell, "an unknown template: %s", unknown.short())
 	case other > 0: // the service may name another id of the template
 		r.say("list respondents", CannotTell, "%d of %d respondents of a template are of another", other, len(known.records))
 	case own < len(known.records):
@@ -190,7 +192,7 @@ func (r *run) wrongKey(ctx context.Context) {
 	}
 	// Between the service and probe there may be a cache that disregards the key: the first list was not asked for before, the second was.
 	a, again := ask(params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst}), ask(params{Limit: 1})
-	switch r.keyError = a; {
+	switch r.keyError = again; {
 	case !r.documents(ctx, params{Limit: 1}).ok():
 		r.say("key status", CannotTell, "the right key is not taken either")
 	case a.Status != again.Status:
@@ -222,7 +224,11 @@ type layout struct {
 	code    string
 }
 
-const otherLayout = "another layout"
+const (
+	assumedLayout = "message and code"
+	noJSON        = "not a JSON object"
+	otherLayout   = "another layout"
+)
 
 // layoutOf returns the layout of an error's body; its name is empty when there is nothing to see.
 func layoutOf(a answer) layout {
@@ -233,12 +239,12 @@ func layoutOf(a answer) layout {
 	case len(strings.TrimSpace(string(a.Body))) == 0:
 		return layout{}
 	case object(a.Body) == nil:
-		return layout{name: "not a JSON object", profile: signformstest.LayoutText}
+		return layout{name: noJSON, profile: signformstest.LayoutText}
 	case !parsed:
 		return layout{}
 	case text(f.Message):
 		code, _ := f.Code.(string)
-		return layout{ifThen(f.Code != nil, "message and code", "message, without code"), signformstest.LayoutMessage, code}
+		return layout{ifThen(f.Code != nil, assumedLayout, "message, without code"), signformstest.LayoutMessage, code}
 	case text(f.Error):
 		code, _ := f.Code.(string)
 		return layout{"error", signformstest.LayoutError, code}
@@ -275,16 +281,19 @@ func (r *run) errors() {
 		}
 	}
 	switch {
+	case len(seen) > 1 && !page && !slices.ContainsFunc(seen, func(l layout) bool { return l.name == assumedLayout || l.name == noJSON }):
+		r.say("error layout", Differs, "none of the errors has a message and a code; they have several layouts")
 	case len(seen) > 1 || r.keyError.Status/100 == 2 && !r.keyError.ok():
 		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
 	case page:
 		r.say("error layout", CannotTell, "an HTML page, which may be that of a firewall")
 	case len(seen) == 1:
-		r.check("error layout", seen[0].name == "message and code", "%s", seen[0].name)
+		r.check("error layout", seen[0].name == assumedLayout, "%s", seen[0].name)
 		r.report.Profile.ErrorLayout = seen[0].profile
 	}
 	key, bad := layoutOf(r.keyError).code, layoutOf(r.badID).code
-	keyRefused, badRefused := r.keyError.Status/100 == 4 && !errIsLimit(r.keyError), r.badID.invalid()
+	// What is refused with the right key too, or one time of two, is not known to be refused for the key or the id.
+	keyRefused, badRefused := r.keyError.Status/100 == 4 && r.outcomes["key status"].Outcome != CannotTell, r.holds("malformed id")
 	own := r.outcomes["error layout"].Outcome != CannotTell && len(seen) == 1 && seen[0].name != otherLayout
 	switch {
 	case own && (keyRefused && key == "" || badRefused && bad == ""):

@@ -95,6 +95,7 @@ type run struct {
 	filtered bool     // documentId is proven to select one document
 	keyError answer   // to a wrong key
 	badID    answer   // to a malformed documentId
+	archives answer   // to archive=true
 	gone     string   // what void answers to an unknown id
 	state    string   // of all documents, before a request that may act
 	looks    int      // at that state so far

@@ -32,7 +32,7 @@ type imitation struct {
 	missing  string // answer to paths that do not exist: echo, koa, fastify, spa, aws, json200, suggest
 	absent   string // respondents, responses, both
 	noSuch   string // answer to an unknown template or form: empty, koa, 400, tombstone
-	errors   string // 7807, boom, text, ok200
+	errors   string // 7807, boom, nest, text, ok200
 	created  string // seconds, numbers, zoneless, offset
 	ids      string // numbers, upper, objectid
 	status   string // in progress
@@ -256,6 +256,11 @@ func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
 		body = map[string]any{"type": "about:blank", "title": http.StatusText(e.status), "status": e.status, "detail": e.message}
 	case "boom":
 		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
+	case "nest": // the faults of the inputs are a list
+		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
+		if e.status == 400 {
+			body["message"] = []string{e.message}
+		}
 	case "text":
 		http.Error(w, e.message, e.status)
 		return

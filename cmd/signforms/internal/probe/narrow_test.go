@@ -1,0 +1,109 @@
+package probe_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+const day = 24 * time.Hour
+
+// narrow are services of which an observation suggests more than it shows.
+var narrow = []another{
+	{"dateTo to the end of the hour", ending("dateTo", upTo(time.Hour)), []string{"dateTo included"}, nil},
+	{"dateTo to the end of twelve hours", ending("dateTo", upTo(day/2)), []string{"dateTo included"}, nil},
+	{"dateTo to the end of the week", ending("dateTo", upTo(7*day)), []string{"dateTo included"}, nil},
+	{"dateFrom from the beginning of the week", ending("dateFrom", downTo(7*day)), []string{"dateFrom included"}, nil},
+	{"dateFrom from the beginning of the month", ending("dateFrom", func(at time.Time) time.Time {
+		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}), []string{"dateFrom included"}, nil},
+	{"one document whatever dateFrom is", edited(func(f *imitation, q url.Values, body map[string]any) {
+		if q.Has("dateFrom") && len(body["documents"].([]any)) == 0 {
+			body["documents"] = []any{f.document(20)}
+		}
+	}), nil, nil},
+	{"inputs refused with 404", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if number(r.URL.Query(), "limit", 1) > 100 {
+				return fakeError{404, "no such limit", "not_found"}
+			}
+			return nil
+		}
+	}, []string{"largest limit"}, nil},
+	{"page refused before the key", func(f *imitation) {
+		f.key = "taken"
+		f.gate = func(r *http.Request) error {
+			switch {
+			case r.URL.Query().Has("page"):
+				return fakeError{400, "unknown input", "invalid_input"}
+			case r.Header.Get("X-Api-Key") != fakeKey:
+				return fakeError{403, "no such key", "forbidden"}
+			}
+			return nil
+		}
+	}, []string{"unknown parameters"}, []string{"pages", "page size", "unknown parameters"}},
+	{"NestJS", nest, []string{"error layout", "error codes"}, nil},
+}
+
+func nest(f *imitation) { f.errors = "nest" }
+
+// Errors of several layouts tell that there is no code where none of them has one.
+func TestLayoutsWithoutACode(t *testing.T) {
+	f := &imitation{n: 64}
+	nest(f)
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.Differs), "error layout", show(rep))
+}
+
+// ending moves one end of the dates that are times.
+func ending(name string, move func(time.Time) time.Time) func(*imitation) {
+	return asking(func(q url.Values) {
+		if at, err := time.Parse(time.RFC3339, q.Get(name)); err == nil {
+			q.Set(name, move(at).Format("2006-01-02T15:04:05.000Z"))
+		}
+	})
+}
+
+func downTo(unit time.Duration) func(time.Time) time.Time {
+	return func(at time.Time) time.Time { return at.Truncate(unit) }
+}
+
+func upTo(unit time.Duration) func(time.Time) time.Time {
+	return func(at time.Time) time.Time { return at.Truncate(unit).Add(unit - time.Millisecond) }
+}
+
+// An end is said to mean its day only if it means neither a part of a day nor more days, from whatever hour the documents are.
+func TestEndsThatAreNotDays(t *testing.T) {
+	moves := map[string]func(time.Duration) func(time.Time) time.Time{"down": downTo, "up": upTo}
+	for _, unit := range []time.Duration{time.Hour, day / 4, day / 2, day, 2 * day, 3 * day, 7 * day} {
+		for way, move := range moves {
+			for _, name := range []string{"dateFrom", "dateTo"} {
+				for n := 40; n <= 100; n += 12 {
+					t.Run(fmt.Sprint(name, " ", way, " ", unit, " ", n), func(t *testing.T) {
+						t.Parallel()
+						f := &imitation{n: n}
+						ending(name, move(unit))(f)
+						rep, err := probed(t, f, false)
+						require.NoError(t, err)
+						got := map[string]signformstest.DateEnd{"dateFrom": rep.Profile.DateFrom, "dateTo": rep.Profile.DateTo}
+						for end, is := range got {
+							want := map[string]signformstest.DateEnd{"down": signformstest.EndAtDayStart, "up": signformstest.EndAtDayEnd}[way]
+							if end != name || unit != day {
+								want = signformstest.EndIncluded
+							}
+							require.Equal(t, want, is, "%s\n%s", end, show(rep))
+						}
+					})
+				}
+			}
+		}
+	}
+}
