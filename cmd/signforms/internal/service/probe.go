@@ -59,11 +59,11 @@ the service should refuse.
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
 requests with random ids, with up to three beside each to paths that do not exist. The reminders count in the
 limit store. It asks nothing so unless the service's lists prove that it looks at ids and at the workspace,
-and one page shows all documents, archived ones too, at most %d. It reads that page again after each request, and asks nothing
-more once a document has changed or an answer may be a success. Then one document may be voided, or the signers
-of one reminded; probe says so and ends with exit code 4. When a service answers that there is no such document
-but acts on another, probe cannot see a reminder, nor a change that is made later, or to a document that the
-list does not show, such as one made from a template. So use --mutating only with a disposable workspace; its
+and one page shows all documents, archived ones too, at most %d. It reads that page again after each request,
+and asks nothing more once a document has changed or an answer may be a success. Then one document may be voided,
+or the signers of one reminded; probe says so and ends with exit code 4. When a service answers that there is no
+such document but acts on another, probe cannot see a reminder, nor a change that is made later, or to a document
+that the list does not show, such as one made from a template. So use --mutating only with a disposable workspace; its
 id must be typed to confirm it. Nothing is ever sent from a template or form.
 
 With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
