@@ -32,7 +32,7 @@ func TestProbe(t *testing.T) {
 		"OUTCOME\tGRADE\tFACT\tSEEN\n",
 		"differs\tL\ta random key of the same form was answered 403\tstatus 401 forbidden\n",
 		"differs\tA\tdocuments that wait for their signers were PENDING, and none had an unknown status\tdocuments are IN_PROGRESS, and PENDING is refused\n",
-		"holds\tA\tdocumentId=not-an-id and an ObjectId as documentId were refused with 400\tstatus 400 invalid_input\n",
+		"holds\tA\tas a document's id, not-an-id and an ObjectId were refused with 400\tstatus 400 invalid_input\n",
 		"cannot tell\tA\twithout a limit a page of documents had 10\tno more than 3 documents were seen\n",
 		"cannot tell\tA\tthe SDK's request to void was understood: POST /void-document, inputs in query and body at once\tasked with --mutating only\n",
 	} {

@@ -29,7 +29,7 @@ var Facts = []Fact{
 	{ID: "redirects", Text: "no list was redirected", Grade: Assumed},
 	{ID: "key status", Text: "a random key of the same form was answered 403", Grade: Live},
 	{ID: "error layout", Text: "GET /get-documents answered 4xx with a message and a code", Grade: Assumed},
-	{ID: "error codes", Text: "an error's code was forbidden for a random key, and invalid_input for not-an-id as an id to filter by", Grade: Assumed},
+	{ID: "error codes", Text: "an error's code was forbidden for a random key, and invalid_input for not-an-id as a document's id", Grade: Assumed},
 
 	{ID: "page size", Text: "without a limit a page of documents had 10", Grade: Assumed},
 	{ID: "limit one", Text: "limit=1 gave one document", Grade: Documented},
@@ -51,7 +51,7 @@ var Facts = []Fact{
 	{ID: "dateTo included", Text: "dateTo at a document's millisecond listed it, and one earlier did not", Grade: Assumed},
 
 	{ID: "id filter", Text: "documentId gave the one document with a known id, and none for an unknown id", Grade: Documented},
-	{ID: "malformed id", Text: "not-an-id and an ObjectId as a document's id to filter by were refused with 400", Grade: Assumed},
+	{ID: "malformed id", Text: "as a document's id, not-an-id and an ObjectId were refused with 400", Grade: Assumed},
 	{ID: "unknown template", Text: "respondents of an unknown template were answered 404", Grade: Assumed},
 	{ID: "unknown form", Text: "responses of an unknown form were answered 404", Grade: Assumed},
 	{ID: "one respondent", Text: "respondents asked for by respondentDocumentId came as arrays of one", Grade: Live},
