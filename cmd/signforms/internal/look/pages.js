@@ -5,9 +5,13 @@ let tries = 0; // browsers do not load a script again under an address that has 
 const lost = (what) => Object.assign(new Error(`${what} did not arrive.`), { lost: true });
 const lostScript = () => lost("The script that shows PDFs");
 
+const asked = new Set(); // addresses; a request that hangs holds up the next one, unless that passes by the browser's cache
+
 // get fetches a PDF. It fails too when it is led elsewhere, such as to a login.
 export async function get(address, signal) {
-	const answer = await fetch(address, { signal }).catch(() => Promise.reject(lost("The PDF")));
+	const cache = asked.has(address) ? "no-store" : "default";
+	asked.add(address);
+	const answer = await fetch(address, { signal, cache }).catch(() => Promise.reject(lost("The PDF")));
 	if (!answer.ok || answer.redirected) throw lost("The PDF");
 	return answer.arrayBuffer().catch(() => Promise.reject(lost("The PDF")));
 }

@@ -313,7 +313,7 @@ func TestControlsFitAThumb(t *testing.T) {
 	for _, address := range []string{links["ann@example.com"], formLink(t, service)} {
 		p.Go(address)
 		p.Wait("document.querySelector('main').dataset.shown || !document.querySelector('.scroller')")
-		low := browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, summary, #open, label:has(input), :is(input, select, textarea):not([type=checkbox], [type=radio])")]
+		low := browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, summary, .open a, label:has(input), :is(input, select, textarea):not([type=checkbox], [type=radio])")]
 			.filter((e) => e.checkVisibility() && !e.closest(".spot") && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)`)
 		require.Empty(t, low, address)
 		require.GreaterOrEqual(t, browsertest.Eval[int](p, "document.querySelectorAll('button, label:has(input)').length"), 4)
