@@ -114,6 +114,9 @@ func (r *run) documents(ctx context.Context, p signforms.DocumentListParams, set
 
 // documentsBy does the same with other endpoints than those known so far.
 func (r *run) documentsBy(ctx context.Context, e map[signforms.Operation]signforms.Endpoint, p signforms.DocumentListParams, set ...string) answer {
+	if r.second && p.Page == 0 && !slices.Contains(set, "page") {
+		set = append(set, "page", "0")
+	}
 	return r.ask(ctx, question{set: set, endpoints: e, do: func(ctx context.Context, c *signforms.Client) (page, error) {
 		list, err := c.Documents.List(ctx, p)
 		return pageOf(list, err, "documents", ofDocument)

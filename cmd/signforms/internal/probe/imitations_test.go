@@ -179,7 +179,7 @@ func falseClaims(rep *probe.Report, differ, unclear []string) (wrong []string, t
 func TestImitations(t *testing.T) {
 	var told, can atomic.Int64
 	t.Run("each", func(t *testing.T) {
-		for i, o := range slices.Concat(others, partly, notAlways, narrow) {
+		for i, o := range slices.Concat(others, partly, notAlways, narrow, shortLists) {
 			t.Run(o.name, func(t *testing.T) {
 				t.Parallel()
 				f := &imitation{n: 64}

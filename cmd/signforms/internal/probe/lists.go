@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -133,7 +134,7 @@ func (r *run) largest(ctx context.Context) {
 		r.say("largest limit", CannotTell, "limit itself is not obeyed; by its other name, 101: %s", more.short())
 	case more.refused() && (r.hundred == assumedLimit || r.complete && r.hundred == len(r.sample)):
 		r.say("largest limit", Holds, "101: %s; 100 gives %d documents", more.short(), r.hundred)
-	case more.refused() && r.paged && r.limited && !r.complete && r.behind.ok() && r.hundred > 0:
+	case more.refused() && r.paged && r.limited && r.hundred > 0 && apart(r.behind, answer{page: page{records: r.sample}}):
 		r.say("largest limit", Differs, "100 gives %d documents, and there are more", r.hundred)
 	case more.refused():
 		r.say("largest limit", CannotTell, "101: %s; 100 gives %d documents, and it is not known whether there are more", more.short(), r.hundred)
@@ -204,8 +205,7 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 	case alike(one, base) && apart(two, base) && p.Limit == 1:
 		r.say("pages", CannotTell, "with one document a page, page may be an offset")
 	case alike(one, base) && two.ok() && shared(two.records, base.records) == 0:
-		r.paged = true
-		r.say("pages", Holds, "page 1 is that without a page, and page 2 is another")
+		return r.pageZero(ctx, p, one)
 	case one.ok() && !alike(one, base) && (apart(one, base) || len(one.records) == 0):
 		if slices.ContainsFunc(r.seen, func(a answer) bool { return a.only("page") && a.in["page"] == "1" && alike(a, r.first) }) {
 			r.say("pages", CannotTell, "page 1 is the first without sortOrder, and another with it")
@@ -232,6 +232,25 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 	}
 	return true
 }
+
+// pageZero looks for a page before page 1, which is that without a page.
+func (r *run) pageZero(ctx context.Context, p params, one answer) (told bool) {
+	zero := r.documents(ctx, p, "page", "0")
+	switch {
+	case zero.none() || zero.refused() || !zero.ok() && (zero.Status/100 == 2 || zero.Status == http.StatusInternalServerError) || alike(zero, one) || zero.ok() && zero.records[0].id == one.records[0].id:
+		r.paged = true
+		r.say("pages", Holds, "page 1 is that without a page, page 2 is another, and page 0 is not before it")
+	case zero.ok() && r.sorted && shared(zero.records, one.records) == 0 && !slices.MaxFunc(zero.records, byTime).created.After(one.records[0].created):
+		r.say("pages", Differs, "they count from 0, and without a page the second is listed")
+		r.tryPages(ctx, p, zero, func(e *signforms.Endpoint) { e.PagesFromZero = true })
+		r.paged, r.second = false, true // what was asked without a page is not the beginning
+	default:
+		r.say("pages", CannotTell, "page 0 has other documents than page 1 begins with")
+	}
+	return true
+}
+
+func byTime(a, b record) int { return a.created.Compare(b.created) }
 
 // named notes the name of page, and asks whether pages of that name count from 1.
 func (r *run) named(ctx context.Context, p params, base answer, name string) {

@@ -68,6 +68,9 @@ const (
 // lastGets are those of MostGets with the wrong key, and the one after them.
 const lastGets = 3
 
+// mostOfList are those of MostGets for one look at a list by the SDK's own reading of its pages.
+const mostOfList = 4
+
 // run is one run of probe.
 type run struct {
 	Options
@@ -90,6 +93,7 @@ type run struct {
 	most     int      // the largest limit, when 100 is refused
 	cut      bool     // 100 is taken for size
 	sorted   bool     // sortOrder=asc and desc are obeyed
+	second   bool     // without a page the second is listed
 	paged    bool     // page is obeyed, and the SDK counts pages as the service does
 	complete bool     // sample holds all documents
 	filtered bool     // documentId is proven to select one document
@@ -134,15 +138,23 @@ func newRun(o Options) *run {
 
 // all asks everything, in the order in which one fact needs others. What may lock the account out comes last.
 func (r *run) all(ctx context.Context) {
-	var steps []func(context.Context)
+	r.kept = lastGets
 	if r.listed(ctx) {
-		steps = []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter}
+		for _, step := range []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter} {
+			if r.listChanged() {
+				r.kept = lastGets + 2*mostOfList
+			}
+			if r.stop == nil {
+				step(ctx)
+			}
+		}
+		r.kept = lastGets
+		r.tryList(ctx)
 	}
-	steps = append(steps, r.respondents, r.responses)
+	steps := []func(context.Context){r.respondents, r.responses}
 	if r.Mutating {
 		steps = append(steps, r.mutate)
 	}
-	r.kept = lastGets
 	for _, step := range steps {
 		if r.stop == nil {
 			step(ctx)

@@ -82,10 +82,13 @@ func (r *run) whole() (lists []answer) {
 	return lists
 }
 
-// everything returns each document that a list held in this run, once, as it was first seen.
-func (r *run) everything() (all []record) {
+// everything returns each document that a list held in this run, once, as it was first seen; with the id of an answer, before that.
+func (r *run) everything(until ...string) (all []record) {
 	known := map[string]bool{}
 	for _, a := range r.seen {
+		if slices.Contains(until, a.id) {
+			break
+		}
 		if !a.only(slices.Concat(shaping, filtering)...) {
 			continue
 		}
@@ -171,11 +174,7 @@ var rules = []rule{
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
-	{facts: []string{"largest limit"}, look: func(t *tally, a answer) { // a few documents may be gone
-		if a.only("limit", "sortOrder") && a.in["limit"] == fmt.Sprint(assumedLimit) {
-			t.see(a.id, len(a.records)+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", len(a.records)))
-		}
-	}},
+	{facts: []string{"largest limit"}, look: lookLargest},
 	{facts: []string{"times"}, look: func(t *tally, a answer) {
 		if strings.Contains(a.in["dateFrom"]+a.in["dateTo"], "T") && a.refused() {
 			t.see(a.id, false, a.short())
@@ -218,6 +217,28 @@ var rules = []rule{
 		ofEach("PDF", look)(t, a)
 		ofEach("PDF_TEMPLATE", look)(t, a)
 	}},
+}
+
+// lookLargest looks for lists that end before 100 documents and before those that were known. A few may be gone. How a date bounds the
+// list is not known here, so that the bounded side does not count.
+func lookLargest(t *tally, a answer) {
+	n, sign := len(a.records), direction(a.records)
+	if !a.only("limit", "sortOrder", "dateFrom", "dateTo", "archive") || a.in["limit"] != fmt.Sprint(assumedLimit) {
+		return
+	}
+	if a.only("limit", "sortOrder") {
+		t.see(a.id, n+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", n))
+	}
+	if sign*sign != 1 || a.in[ifThen(sign > 0, "dateTo", "dateFrom")] != "" {
+		return
+	}
+	further := 0
+	for _, rec := range t.everything(a.id) {
+		if rec.created.Compare(a.records[n-1].created) == sign && (a.in["archive"] == "true") == rec.doc.IsArchived {
+			further++
+		}
+	}
+	t.see(a.id, n >= assumedLimit || further < 4, fmt.Sprintf("%d documents, and %d known ones are further on", n, further))
 }
 
 // lookTotals compares the pages that a list counts with the documents that it counts.

@@ -213,6 +213,8 @@ func (f *imitation) page(all []int, get func(string) string) (map[string]any, er
 	switch f.pages {
 	case "last": // a page beyond the last is the last
 		begin = max(0, min(number, pages)-1) * limit
+	case "tens":
+		begin = min(max(0, number-1)*10, total)
 	case "offset":
 		begin = min(max(0, number-1), total)
 	}

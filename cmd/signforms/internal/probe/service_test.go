@@ -20,7 +20,7 @@ import (
 type imitation struct {
 	n        int    // documents
 	dates    string // ignored, second, minute, day, zone, exclusive, unix, refused, date, range, from
-	pages    string // zero, ignored, named
+	pages    string // zero, ignored, named, last, offset, tens
 	limits   string // ignored, cut, named, refused, unbounded
 	sorts    string // ignored, ascending, reversed, name, random
 	totals   string // page, absent, wrong, none

@@ -3,7 +3,10 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/signforms/signforms-go"
@@ -36,16 +39,16 @@ func (r *run) totals(ctx context.Context) {
 		if !apart(behind, first) {
 			return
 		}
-		limit, number = r.size, 2
-		if c := behind.counts; len(behind.records) == r.size { // further pages: the last by the service's count
-			claimed := 0
-			switch {
-			case c.Pagination != nil && c.Pagination.TotalDocuments != nil:
-				claimed = *c.Pagination.TotalDocuments
-			case c.DocumentsCount != nil:
-				claimed = *c.DocumentsCount
+		if limit = r.size; len(behind.records) == limit { // further pages: the last by the service's count
+			c := behind.counts
+			claimed := c.DocumentsCount
+			if c.Pagination != nil && c.Pagination.TotalDocuments != nil {
+				claimed = c.Pagination.TotalDocuments
 			}
-			if number = (claimed + limit - 1) / limit; number < 3 {
+			if claimed == nil {
+				return
+			}
+			if number = (*claimed + limit - 1) / limit; number < 3 {
 				r.manyTotals(c, 2*r.size)
 				return
 			}
@@ -66,17 +69,39 @@ func (r *run) totals(ctx context.Context) {
 	if !last.ok() || m == 0 || m > limit || shared(last.records, first.records[:min(limit, len(first.records))]) > 0 || r.complete && max(all, len(r.sample))-min(all, len(r.sample)) > 3 {
 		return
 	}
-	if m == limit {
-		p.Page++
-		if after := r.documents(ctx, p); !after.none() && shared(after.records, last.records) < m {
-			return
+	p.Page++
+	if after := r.documents(ctx, p); !after.none() && shared(after.records, last.records) < m {
+		r.doubtTotals("page %d has %d documents, and is not the last", number, m)
+		return
+	}
+	if a, short := r.shortPage(all); short {
+		r.doubtTotals("a list before the last page has %d documents: %s", len(a.records), a.request())
+		return
+	}
+	r.compare(last, all, number)
+}
+
+func (r *run) doubtTotals(format string, args ...any) {
+	r.say("documents count", CannotTell, format, args...)
+	r.say("totals", CannotTell, format, args...)
+}
+
+// shortPage returns a list that has fewer documents than its page of all holds. A few may have been added since.
+func (r *run) shortPage(all int) (short answer, found bool) {
+	for _, a := range r.seen {
+		first := ifThen(r.report.Endpoints[signforms.OpListDocuments].PagesFromZero, 0, 1)
+		limit, page := 0, first
+		fmt.Sscan(a.in["limit"], &limit)
+		fmt.Sscan(a.in["page"], &page)
+		if a.only(shaping...) && page >= first && limit > 0 && limit <= r.size && len(a.records) < min(limit, all-3-(page-first)*limit) {
+			return a, true
 		}
 	}
-	r.compare(ctx, last, all, number)
+	return answer{}, false
 }
 
 // compare compares the counts of the last page with the number of all documents and of pages, and then with those of the other lists.
-func (r *run) compare(ctx context.Context, last answer, all, number int) {
+func (r *run) compare(last answer, all, number int) {
 	c, m := last.counts, len(last.records)
 	if c.DocumentsCount != nil && all > m {
 		r.sayCount("documents count", *c.DocumentsCount == all, func(c counts) *int { return c.DocumentsCount },
@@ -97,7 +122,7 @@ func (r *run) compare(ctx context.Context, last answer, all, number int) {
 			return c.Pagination.TotalDocuments
 		}, fmt.Sprintf("of %d documents on %d pages", all, number))
 		if r.outcomes["totals"].Outcome == Differs {
-			r.ignoreTotals(ctx)
+			r.ignoreTotals()
 		}
 	}
 }
@@ -131,25 +156,71 @@ func (r *run) manyTotals(c counts, seen int) {
 	}
 }
 
-// ignoreTotals keeps Endpoint.IgnoreTotals if the SDK reads the documents that were seen with it, over two pages.
-func (r *run) ignoreTotals(ctx context.Context) {
-	limit := r.size
-	if r.complete {
-		limit = max(1, (len(r.sample)+1)/2)
-	}
-	tried := r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { e.IgnoreTotals = true })
-	whole := r.ask(ctx, question{endpoints: tried, do: func(ctx context.Context, c *signforms.Client) (all page, err error) {
-		for d, err := range c.Documents.All(ctx, params{Limit: limit}) {
-			if err != nil {
-				return page{}, err
-			}
-			if all.records = append(all.records, ofDocument(d)); len(all.records) > len(r.sample) {
-				break
-			}
+// ignoreTotals keeps Endpoint.IgnoreTotals if a list counted fewer documents than had been seen by then. Where a service counts more,
+// documents may be missing in its lists, and without its totals nobody would notice.
+func (r *run) ignoreTotals() {
+	known := map[string]bool{}
+	for _, a := range r.whole() {
+		for _, rec := range a.records {
+			known[rec.id] = true
 		}
-		return all, nil
-	}})
-	if whole.ok() && len(whole.records) >= len(r.sample) {
-		r.report.Endpoints = tried
+		if p := a.counts.Pagination; p != nil && p.TotalDocuments != nil && *p.TotalDocuments < len(known) {
+			r.report.Endpoints = r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { e.IgnoreTotals = true })
+			return
+		}
 	}
+}
+
+// tryList takes back what was found about the list of documents if the SDK then lists less: each document that the run saw is looked
+// for, and each that the SDK lists without. Of a long list this is the beginning.
+func (r *run) tryList(ctx context.Context) {
+	if !r.listChanged() {
+		return
+	}
+	if errors.Is(r.stop, errEnough) { // what was kept for this is left
+		r.stop = nil
+	}
+	before := maps.Clone(r.report.Endpoints)
+	delete(before, signforms.OpListDocuments)
+	if e, known := r.Options.Endpoints[signforms.OpListDocuments]; known {
+		before[signforms.OpListDocuments] = e
+	}
+	want, _ := r.firstPages(ctx, before)
+	got, whole := r.firstPages(ctx, r.report.Endpoints)
+	for _, a := range r.whole() {
+		want = append(want, a.records...)
+	}
+	found, sign := ids(got), direction(got)
+	lost := func(rec record) bool {
+		reached := whole || sign*sign == 1 && rec.created.Compare(got[len(got)-1].created) == -sign
+		return reached && !slices.Contains(found, rec.id)
+	}
+	if len(got) == 0 || !whole && sign*sign != 1 || slices.ContainsFunc(want, lost) {
+		r.report.Endpoints = before
+	}
+}
+
+// listChanged reports whether the run found that the list of documents is asked for in another way than was known.
+func (r *run) listChanged() bool {
+	return !reflect.DeepEqual(r.report.Endpoints[signforms.OpListDocuments], r.Options.Endpoints[signforms.OpListDocuments])
+}
+
+// firstPages returns the documents that the SDK lists with few requests, and whether these are all.
+func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]signforms.Endpoint) (all []record, whole bool) {
+	kept := r.kept
+	r.kept = max(kept, r.mostGets()-r.gets()-mostOfList)
+	r.ask(ctx, question{endpoints: endpoints, do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		for d, err := range c.Documents.All(ctx, params{Limit: r.most}) {
+			if err != nil {
+				return page{}, nil // it is no answer to one request
+			}
+			all = append(all, ofDocument(d))
+		}
+		whole = true
+		return page{}, nil
+	}})
+	if r.kept = kept; errors.Is(r.stop, errEnough) && r.gets() < r.mostGets()-kept {
+		r.stop = nil
+	}
+	return all, whole
 }

@@ -1,0 +1,126 @@
+package probe_test
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+)
+
+// cutting takes the documents of a list that keep does not keep out of it, after it was cut into pages. The counts stay.
+func cutting(n int, keep func(f *imitation, q url.Values, i int, id any) bool) func(*imitation) {
+	return func(f *imitation) {
+		f.n = n
+		f.list = func(q url.Values, body map[string]any) {
+			var kept = []any{}
+			for i, d := range body["documents"].([]any) {
+				if keep(f, q, i, d.(fakeDocument)["documentId"]) {
+					kept = append(kept, d)
+				}
+			}
+			body["documents"] = kept
+		}
+	}
+}
+
+// hidden leaves out every fourth document between two.
+func hidden(n, from, to int) func(*imitation) {
+	return cutting(n, func(f *imitation, _ url.Values, _ int, id any) bool {
+		for i := from; i < to; i += 4 {
+			if f.id(i) == id {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// zeroFirst counts pages from 0 and takes 1 for a page that is left out.
+func zeroFirst(n int) func(*imitation) {
+	return func(f *imitation) {
+		f.n, f.pages = n, "zero"
+		asking(func(q url.Values) {
+			if !q.Has("page") {
+				q.Set("page", "1")
+			}
+		})(f)
+	}
+}
+
+// shortLists are services whose lists have fewer documents than asked for, in some of their pages.
+var shortLists = []another{
+	{"old ones left out of their pages", hidden(250, 10, 50), []string{"totals", "documents count"}, nil},
+	{"old ones left out of their pages, of 1,000", hidden(1000, 14, 500), []string{"totals", "documents count"}, nil},
+	{"page 2 of at most 50", cutting(300, func(_ *imitation, q url.Values, i int, _ any) bool { return q.Get("page") != "2" || i < 50 }), nil, []string{"pages"}},
+	{"page 2 of at most 99", cutting(300, func(_ *imitation, q url.Values, i int, _ any) bool { return q.Get("page") != "2" || i < 99 }), nil, nil},
+	{"half of page 2", cutting(150, func(_ *imitation, q url.Values, i int, _ any) bool {
+		return q.Get("page") != "2" || i < (number(q, "limit", 10)+1)/2
+	}), nil, nil},
+	{"pages from 0, the second without a page", zeroFirst(64), []string{"pages"}, slices.DeleteFunc(slices.Clone(everyFact), func(id string) bool {
+		return id != "totals" && id != "documents count" && id != "default order" && id != "page size" && id != "archive"
+	})},
+	{"pages from 0, the second without a page, of 1,000", zeroFirst(1000), []string{"pages"}, nil},
+	{"no more than 20 beside a date", asking(func(q url.Values) {
+		if q.Has("dateFrom") && number(q, "limit", 10) > 20 && number(q, "limit", 10) <= 100 {
+			q.Set("limit", "20")
+		}
+	}), []string{"largest limit"}, nil},
+	{"no more than 30 beside a page", asking(func(q url.Values) {
+		if q.Has("page") && number(q, "limit", 10) > 30 && number(q, "limit", 10) <= 100 {
+			q.Set("limit", "30")
+		}
+	}), nil, nil},
+	{"pages of tens, whatever limit", func(f *imitation) { f.pages = "tens" }, nil, []string{"pages"}},
+}
+
+// What makes the SDK's list end early is not printed, nor what hides that documents are missing.
+func TestNoLiteralShortensTheList(t *testing.T) {
+	ignore := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {IgnoreTotals: true}}
+	zero := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {PagesFromZero: true}}
+	named := map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Names: map[string]string{"page": "pageNumber"}}}
+	none := map[signforms.Operation]signforms.Endpoint{}
+	for name, a := range map[string]struct {
+		is   func(*imitation)
+		want map[signforms.Operation]signforms.Endpoint
+	}{
+		"page 2 of at most 50": {shortLists[2].is, none},
+		"page 2 of at most 99": {shortLists[3].is, none},
+		"half of page 2":       {shortLists[4].is, none},
+		"one more is counted": {edited(func(_ *imitation, _ url.Values, body map[string]any) {
+			p := body["pagination"].(map[string]any)
+			p["totalDocuments"] = p["totalDocuments"].(int) + 1
+		}), none},
+		"the page is counted":              {func(f *imitation) { f.totals = "page" }, ignore},
+		"pages from 0":                     {zeroFirst(64), zero},
+		"pages from 0, of 1,000":           {zeroFirst(1000), zero},
+		"page has another name":            {func(f *imitation) { f.n, f.pages = 250, "named" }, named},
+		"page has another name, and skips": {skipping, none},
+		"much has another name": {func(f *imitation) {
+			f.n, f.pages, f.limits, f.filters, f.sorts, f.dates = 230, "named", "named", "named", "ascending", "unix"
+		}, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {
+			Names:  map[string]string{"documentId": "docId", "limit": "pageSize", "page": "pageNumber"},
+			Values: map[string]map[string]string{"sortOrder": {"asc": "ascending", "desc": "descending"}},
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &imitation{n: 64}
+			a.is(f)
+			rep, err := probed(t, f, false)
+			require.NoError(t, err)
+			require.Equal(t, a.want, rep.Endpoints, show(rep))
+			if len(a.want) > 0 {
+				listsWhole(t, f, rep.Endpoints)
+			}
+		})
+	}
+}
+
+// skipping calls page pageNumber, counts nothing, and leaves the oldest document out where there is no order.
+func skipping(f *imitation) {
+	cutting(130, func(f *imitation, q url.Values, _ int, id any) bool { return q.Has("sortOrder") || id != f.id(0) })(f)
+	f.pages, f.totals = "named", "absent"
+}
