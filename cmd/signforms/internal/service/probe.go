@@ -49,8 +49,9 @@ contradicts it. Each fact is about the answers of this run: inputs that it did n
 not read, such as those of further pages, may be otherwise. What only a send or a delivery shows is not among the facts.
 
 It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. It has
-tried them: the endpoints on the service, the profile on a reference service that must then give the same
-outcomes. That does not prove each field: what probe reads wrongly it reads wrongly in both.
+tried them: the endpoints on the service, where the SDK must list every document that the run saw (of a long list
+the beginning is read), the profile on a reference service that must then give the same outcomes. That does not
+prove each field: what probe reads wrongly it reads wrongly in both.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
 less than one a second. They change nothing, but two at the end have an unknown key, and some have inputs that
