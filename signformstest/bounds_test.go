@@ -36,7 +36,7 @@ func TestMethodsBoundTexts(t *testing.T) {
 			_, err := srv.TryAddWebhook(signformstest.Webhook{URL: "http://h/" + s[9:], Event: signformstest.FormResponse})
 			return err
 		}},
-		{"DocumentID", 1000, func(s string) error { return fault(signformstest.Fault{DocumentID: s}) }},
+		{"DocumentID", 1000, func(s string) error { return fault(signformstest.Fault{DocumentID: s, Status: 500}) }},
 		{"ContentType", 1000, func(s string) error { return fault(signformstest.Fault{ContentType: s}) }},
 		{"RetryAfter", 1000, func(s string) error { return fault(signformstest.Fault{RetryAfter: s}) }},
 		{"Body", 64 << 20, func(s string) error { return fault(signformstest.Fault{Body: s}) }},

@@ -2,6 +2,7 @@ package signformstest
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,14 +21,15 @@ import (
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
 // A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. If several faults
-// would happen to a request, only the one that was set first does. What happens can be combined; with nothing, or Latency alone,
-// the request is answered as usual.
+// would happen to a request, only the one that was set first does, and only it counts the request. What happens can be combined.
+// With Latency alone, the request is answered as usual. A fault of which a part can never happen is refused, such as Cut in an answer
+// without a body. A happening is counted when the client can notice it: Cut beyond the end of an answer is none.
 type Fault struct {
 	Operation   signforms.Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
 	DocumentID  string              `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
 	Nth         int                 `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
 	Times       int                 `json:"times,omitempty"`       // happens this often at most; 0: no limit
-	Probability float64             `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain
+	Probability float64             `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain, as is 1
 
 	AfterWork   bool          `json:"afterWork,omitempty"`   // do the work first, so that its answer gets lost or is wrong
 	Latency     time.Duration `json:"latency,omitempty"`     // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
@@ -36,7 +38,7 @@ type Fault struct {
 	Body        string        `json:"body,omitempty"`        // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
 	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
 	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
-	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or more than it has: not at all
+	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or no fewer than it has: not at all
 	Drip        time.Duration `json:"drip,omitempty"`        // wait this long between any two bytes of the answer's body; 0: not at all
 	Unknown     bool          `json:"unknown,omitempty"`     // put statuses that no client knows into the answer, and a new field into each object
 	WrongTypes  bool          `json:"wrongTypes,omitempty"`  // swap strings with numbers and booleans in the answer
@@ -58,7 +60,7 @@ type WebhookFault struct {
 	EventType   string  `json:"eventType,omitempty"`   // a webhookEvent, as in "new_template_response"; empty: any
 	Nth         int     `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
 	Times       int     `json:"times,omitempty"`       // happens this often at most; 0: no limit
-	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain
+	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain, as is 1
 
 	Drop       bool          `json:"drop,omitempty"`       // lose the request on its way: the attempt fails, the next follows the schedule
 	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
@@ -108,7 +110,41 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	case f.DocumentID != "" && !s.options.Profile.AnyID && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	}
+	if err := f.checkEffect(); err != nil {
+		return "", err
+	}
 	return s.tellFault(s.faults.addRequest(f)), nil
+}
+
+// checkEffect refuses a fault of which something would never happen.
+func (f Fault) checkEffect() error {
+	given := &answer{header: make(http.Header)} // the answer, unless it is the work's
+	edited := f.edit(given)
+	size := given.body.Len()
+	changes := func(edit Fault) bool {
+		a := &answer{header: make(http.Header)}
+		a.body.WriteString(f.Body)
+		return edit.edit(a)
+	}
+	switch {
+	case !edited && !f.Reset && f.Latency == 0 && f.Cut == 0 && f.Drip == 0 && !f.Unknown && !f.WrongTypes:
+		return invalid("", "the fault does nothing: say what goes wrong, as in Status 503")
+	case f.Reset && (edited || f.Cut > 0 || f.Drip > 0 || f.Unknown || f.WrongTypes):
+		return invalid("Reset", "leaves no answer: set nothing else that changes the answer")
+	case f.Body != "" && (f.Status == http.StatusNoContent || f.Status == http.StatusNotModified):
+		return invalid("Body", "is never sent with the status %d", f.Status)
+	case !f.answers():
+		return nil // what the work answers is not known yet
+	case f.Cut > 0 && f.Cut >= size:
+		return invalid("Cut", "%d would cut nothing off: the answer has %d bytes", f.Cut, size)
+	case f.Drip > 0 && size < 2:
+		return invalid("Drip", "would change nothing: the answer has %d bytes", size)
+	case f.Unknown && !changes(Fault{Unknown: true}):
+		return invalid("Unknown", "would change nothing: Status and Body leave no JSON object in the answer")
+	case f.WrongTypes && !changes(Fault{WrongTypes: true}):
+		return invalid("WrongTypes", "would change nothing: Status and Body leave no JSON value in the answer")
+	}
+	return nil
 }
 
 // maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
@@ -133,6 +169,8 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
+	case len(f.effects()) == 0:
+		return "", invalid("", "the fault does nothing: say what goes wrong, as in Drop")
 	case f.WebhookID != "" && !s.hasWebhook(f.WebhookID):
 		return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
 	}

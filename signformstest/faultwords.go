@@ -15,35 +15,57 @@ func (f ActiveFault) String() string {
 	if f.Fault != nil {
 		one, many := requestWords(f.Fault.Operation)
 		about := put(f.Fault.DocumentID, " about %.60s")
-		return f.sentence(occurrence{f.Fault.Nth, f.Fault.Times, f.Fault.Probability}, one+about, many+about, f.Fault.effects())
+		return f.sentence(occurrence{f.Fault.Nth, f.Fault.Times, f.Fault.Probability}, one+about, many+about, f.Fault.effects)
 	}
 	w := f.WebhookFault
 	which := put(w.EventType, " of %s") + put(w.DocumentID, " about %s") + put(w.WebhookID, " to webhook %.60s")
-	return f.sentence(occurrence{w.Nth, w.Times, w.Probability}, "delivery attempt"+which, "delivery attempts"+which, w.effects())
+	return f.sentence(occurrence{w.Nth, w.Times, w.Probability}, "delivery attempt"+which, "delivery attempts"+which, func(string) []string { return w.effects() })
 }
 
-func (f ActiveFault) sentence(o occurrence, one, many string, effects []string) string {
-	left := max(o.times-f.Happened, 0)
-	var which string
-	switch {
-	case o.times > 0 && left == 0, o.nth > 0 && o.times == 0 && f.Matched >= o.nth:
-		return fmt.Sprintf("Nothing any more. It happened to %d %s, which were to %s.", f.Happened, many, all(effects))
-	case o.nth > f.Matched+1:
-		which = fmt.Sprintf("Of the %s from now on, number %d", many, o.nth-f.Matched)
-		if o.times > 1 {
-			which += fmt.Sprintf(" and the %d after it", o.times-1)
-		}
-	case o.times == 0 && o.nth == 0:
-		which = "Every " + one
-	case o.times == 0 || left == 1:
-		which = "The next " + one
-	default:
-		which = fmt.Sprintf("The next %d %s", left, many)
-	}
+func (f ActiveFault) sentence(o occurrence, one, many string, effects func(its string) []string) string {
+	left, number := o.times-f.Happened, max(o.nth-f.Matched, 1) // number is that of the first match from now on that it may happen to
+	its, chance, which := "its", "will ", "The next "+one
 	if o.probability > 0 && o.probability < 1 {
-		which += ", by a chance of " + strconv.FormatFloat(o.probability*100, 'g', 4, 64) + " % each,"
+		chance = "has a chance of " + strconv.FormatFloat(o.probability*100, 'g', 4, 64) + " % to "
 	}
-	return which + " will " + all(effects) + "."
+	switch {
+	case o.times > 0 && left <= 0, o.nth > 0 && o.times == 0 && f.Matched >= o.nth:
+		happened := fmt.Sprintf("%d %s, which were", f.Happened, many)
+		if f.Happened == 1 {
+			happened = "1 " + one + ", which was"
+		} else {
+			its = "their"
+		}
+		return "Nothing any more. It happened to " + happened + " to " + all(effects(its)) + "."
+	case o.nth == 0 && o.times == 0:
+		which = "Every " + one
+	case o.times > 0 && chance != "will ":
+		return f.few(left, number, one, many) + chance + all(effects(its)) + "."
+	case number > 1:
+		which = fmt.Sprintf("Of the %s from now on, number %d", many, number)
+		if left > 1 {
+			which, its = which+fmt.Sprintf(" and the %d after it", left-1), "their"
+		}
+	case left > 1:
+		which, its = fmt.Sprintf("The next %d %s", left, many), "their"
+	}
+	return which + " " + chance + all(effects(its)) + "."
+}
+
+// few begins the sentence about a fault that happens by chance until it has happened often enough.
+func (f ActiveFault) few(left, number int, one, many string) string {
+	which := "every " + one
+	if number > 1 {
+		which = fmt.Sprintf("each of the %s from number %d on", many, number)
+	}
+	more := ""
+	if f.Happened > 0 {
+		more = " more"
+	}
+	if left == 1 {
+		return "Once" + more + " at most, " + which + " "
+	}
+	return fmt.Sprintf("%d%s times at most, %s ", left, more, which)
 }
 
 // requestWords name the requests of an operation.
@@ -59,16 +81,16 @@ func requestWords(op signforms.Operation) (one, many string) {
 	return "request to " + what, "requests to " + what
 }
 
-// effects are what happens, as verbs.
-func (f Fault) effects() (what []string) {
+// effects are what happens, as verbs. its is "its" or "their".
+func (f Fault) effects(its string) (what []string) {
 	if f.AfterWork {
-		what = append(what, "do its work")
+		what = append(what, "do "+its+" work")
 	}
 	if f.Latency > 0 {
 		what = append(what, "wait for "+span(f.Latency))
 	}
 	if f.Reset {
-		return append(what, "lose its connection without an answer")
+		return append(what, "lose "+its+" connection without an answer")
 	}
 	if f.answers() || f.RetryAfter != "" || f.ContentType != "" {
 		answer := "be answered"
@@ -96,13 +118,10 @@ func (f Fault) effects() (what []string) {
 		what = append(what, "get texts for numbers and numbers for texts")
 	}
 	if f.Drip > 0 {
-		what = append(what, "get a byte of its answer each "+span(f.Drip))
+		what = append(what, "get a byte of "+its+" answer each "+span(f.Drip))
 	}
 	if f.Cut > 0 {
-		what = append(what, fmt.Sprintf("lose its connection after %d bytes of its answer", f.Cut))
-	}
-	if len(what) == 0 {
-		what = append(what, "be answered as usual")
+		what = append(what, fmt.Sprintf("lose %s connection after %s of %s answer, if there is more", its, countOf(f.Cut, "byte"), its))
 	}
 	return what
 }
@@ -123,10 +142,17 @@ func (f WebhookFault) effects() (what []string) {
 	add(f.OmitHeader != "", "lack the header "+put(f.OmitHeader, "%.60s"))
 	add(f.OmitType, "lack webhookEvent")
 	add(f.Type != "", put(f.Type, "have the webhookEvent %.60q"))
-	add(f.Pad > 0, fmt.Sprintf("have %d bytes more in each event", f.Pad))
+	add(f.Pad > 0, "have "+countOf(f.Pad, "byte")+" more in each event")
 	add(f.Reencode, "be indented and escaped after it was signed")
-	add(len(what) == 0, "be made as usual")
 	return what
+}
+
+// countOf writes a number of things.
+func countOf(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // put puts a text into a format, unless it is empty.

@@ -21,12 +21,12 @@ func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
 // intercept stands around the work of a request.
 func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, work func(http.ResponseWriter)) {
-	f, ok := s.faults.request(c, s.Now())
-	if !ok {
+	rule := s.faults.request(c, s.Now())
+	if rule == nil {
 		work(w)
 		return
 	}
-	c.Note("met a fault, so that it was to " + all(f.effects()))
+	f := rule.fault
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}
@@ -37,10 +37,14 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 	if f.AfterWork {
 		wait(r, f.Latency)
 	}
+	if !f.Reset && !f.edit(a) && f.Latency == 0 {
+		s.faults.uncount(rule)
+	} else {
+		c.Note("met a fault, so that it was to " + all(f.effects("its")))
+	}
 	if f.Reset {
 		reset(w)
 	}
-	f.edit(a)
 	f.write(w, r, a)
 }
 
@@ -79,8 +83,8 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// edit changes the work's answer as the fault says.
-func (f Fault) edit(a *answer) {
+// edit changes the work's answer as the fault says. It reports whether the client will notice the fault.
+func (f Fault) edit(a *answer) bool {
 	if f.answers() {
 		a.header = http.Header{"Content-Type": {"application/json"}}
 		a.status = http.StatusOK
@@ -96,27 +100,35 @@ func (f Fault) edit(a *answer) {
 	if f.ContentType != "" {
 		a.header.Set("Content-Type", f.ContentType)
 	}
-	if f.Unknown || f.WrongTypes {
-		f.editJSON(a)
-	}
+	edited := (f.Unknown || f.WrongTypes) && f.editJSON(a)
 	a.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
+	return f.answers() || f.RetryAfter != "" || f.ContentType != "" || edited ||
+		f.Cut > 0 && f.Cut < a.body.Len() || f.Drip > 0 && a.body.Len() > 1
 }
 
-func (f Fault) editJSON(a *answer) {
+// editJSON reports whether it has changed anything.
+func (f Fault) editJSON(a *answer) bool {
 	var v any
 	if json.Unmarshal(a.body.Bytes(), &v) != nil {
-		return // the test's own Body, not JSON at all
+		return false // the test's own Body, not JSON at all
 	}
+	before, _ := json.Marshal(v)
 	if f.Unknown {
 		addUnknown(v)
 	}
 	if f.WrongTypes {
 		v = wrongTypes(v)
 	}
-	a.body.Reset()
-	if err := json.NewEncoder(&a.body).Encode(v); err != nil {
+	after, err := json.Marshal(v)
+	if err != nil {
 		panic(err) // v came from JSON
 	}
+	if bytes.Equal(before, after) {
+		return false
+	}
+	a.body.Reset()
+	a.body.Write(append(after, '\n'))
+	return true
 }
 
 // addUnknown gives every object a field that no client knows, and every status and signingType a new value.

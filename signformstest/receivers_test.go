@@ -67,7 +67,9 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 				defer srv.Close()
 				url, seen := sdkReceiver(t, network, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
 				_, submit := addPair(t, srv, url)
-				srv.FailWebhooks(c.fault)
+				if name != "none" {
+					srv.FailWebhooks(c.fault)
+				}
 				submit()
 				require.NoError(t, srv.Settle(t.Context()))
 				var answers []int

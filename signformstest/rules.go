@@ -25,6 +25,7 @@ type occurrence struct {
 type count struct {
 	seen, used int
 	last       time.Time // when it was used; zero: never
+	before     time.Time // when it was used before that; zero: never
 }
 
 // happens decides about one more match. roll returns a random number from 0 to 1.
@@ -40,7 +41,7 @@ func (o occurrence) happens(c *count, now time.Time, roll func() float64) bool {
 		return false
 	}
 	c.used++
-	c.last = now
+	c.before, c.last = c.last, now
 	return true
 }
 
@@ -103,16 +104,24 @@ func (d dice) roll(webhookID string) func() float64 {
 	return rnd.Float64
 }
 
-// request returns the fault that a request meets.
-func (fs *faults) request(c *api.Call, now time.Time) (Fault, bool) {
+// request returns the rule that a request meets, or nil.
+func (fs *faults) request(c *api.Call, now time.Time) *requestRule {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.requests {
 		if r.fault.matches(c) && r.happens(&r.count, now, r.dice.roll("")) {
-			return r.fault, true
+			return r
 		}
 	}
-	return Fault{}, false
+	return nil
+}
+
+// uncount takes a happening back that made no difference to its request.
+func (fs *faults) uncount(r *requestRule) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	r.used--
+	r.last = r.before
 }
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
