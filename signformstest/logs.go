@@ -24,8 +24,9 @@ type Request struct {
 	RequestID    string              `json:"requestId,omitempty"`   // x-request-id as sent
 	Header       http.Header         `json:"header"`                // without the API key and other secrets
 	Query        url.Values          `json:"query"`                 // as much of it as could be read
+	RawQuery     string              `json:"rawQuery,omitempty"`    // as sent, if a part of it could not be read; empty: all of it is in Query
 	Body         []byte              `json:"body,omitempty"`        // the first 64 KiB; nil when no body was read
-	Cut          bool                `json:"cut,omitempty"`         // Header, Query, Body, AnswerHeader and Answer were dropped since, to bound the log
+	Cut          bool                `json:"cut,omitempty"`         // Header, Query, RawQuery, Body, AnswerHeader and Answer were dropped since, to bound the log
 	Missing      []string            `json:"missing,omitempty"`     // required inputs that were not there
 	Notes        []string            `json:"notes,omitempty"`       // what was ignored and why, what was taken in another spelling than the published one, and other hints
 	Rule         string              `json:"rule,omitempty"`        // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none

@@ -83,7 +83,9 @@ func (c *Call) Names(id string) bool {
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{record: newRecord(r, a.Store.Now())}
-	c.record.Query, c.malformed = url.ParseQuery(r.URL.RawQuery)
+	if c.record.Query, c.malformed = url.ParseQuery(r.URL.RawQuery); c.malformed != nil {
+		c.record.RawQuery = strings.Clone(r.URL.RawQuery)
+	}
 	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer

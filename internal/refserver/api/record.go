@@ -23,6 +23,7 @@ type Record struct {
 	RequestID    string // x-request-id, as sent
 	Header       http.Header
 	Query        url.Values // as much as could be read
+	RawQuery     string     // as sent; empty: all of it is in Query
 	Body         []byte     // the first 64 KiB as received; nil when it was not read
 	Missing      []string   // required inputs that were not there
 	Notes        []string   // what was ignored, and other hints
@@ -68,15 +69,15 @@ func firstSegment(path string) string {
 	return "/" + first
 }
 
-// Cut returns the record without what takes the most room: Header, Query, Body, AnswerHeader and Answer.
+// Cut returns the record without what takes the most room: Header, Query, RawQuery, Body, AnswerHeader and Answer.
 func (r Record) Cut() Record {
-	r.Header, r.Query, r.Body, r.AnswerHeader, r.Answer, r.IsCut = nil, nil, nil, nil, nil, true
+	r.Header, r.Query, r.RawQuery, r.Body, r.AnswerHeader, r.Answer, r.IsCut = nil, nil, "", nil, nil, nil, true
 	return r
 }
 
 // Weight is about how many bytes Cut frees.
 func (r Record) Weight() int {
-	n := cap(r.Body) + cap(r.Answer)
+	n := cap(r.Body) + cap(r.Answer) + len(r.RawQuery)
 	for _, m := range []map[string][]string{r.Header, r.Query, r.AnswerHeader} {
 		if len(m) > 0 {
 			n += 400 // of an empty map

@@ -83,12 +83,12 @@ func (c *console) request(r *http.Request) (page, error) {
 	}
 	q := found[0]
 	address := c.options.PublicURL + (&url.URL{Path: q.Path}).EscapedPath()
-	if len(q.Query) > 0 {
-		address += "?" + q.Query.Encode()
+	if query := cmp.Or(q.RawQuery, q.Query.Encode()); query != "" {
+		address += "?" + query
 	}
 	hide := func(text string) string { return strings.ReplaceAll(text, c.server.APIKey, hidden) } // wherever the client has put it
 	view := requestView{
-		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q.Query)), Sent: hide(body(q.Body)), BodyCut: len(q.Body) == keptBody,
+		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q)), Sent: hide(body(q.Body)), BodyCut: len(q.Body) == keptBody,
 		AnswerCut:     len(q.Answer) == keptAnswer,
 		Unread:        len(q.Body) == 0 && cmp.Or(q.Header.Get("Content-Length"), "0") != "0",
 		AnswerHeaders: header(q.AnswerHeader), AnswerBody: hide(body(q.Answer)), Curl: hide(curl(q.Method, address, q.Header, q.Body)),
@@ -96,5 +96,5 @@ func (c *console) request(r *http.Request) (page, error) {
 	return page{Title: "Request", name: "request", Data: view}, nil
 }
 
-// inputs formats a query, one input on each line.
-func inputs(q url.Values) string { return header(http.Header(q)) }
+// inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.
+func inputs(q signformstest.Request) string { return cmp.Or(q.RawQuery, header(http.Header(q.Query))) }

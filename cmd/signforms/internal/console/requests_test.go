@@ -87,3 +87,15 @@ func TestTheNearMissOfARequest(t *testing.T) {
 	call(t, service, "/get-documents?documentType=PDF")
 	require.NotContains(t, get(t, service, "requests/6"), "What was wrong")
 }
+
+// A query that cannot be read is sent again as it was.
+func TestAMalformedQueryIsSentAgainAsItWas(t *testing.T) {
+	service := newConsole(t)
+	call(t, service, "/get-documents?page=1&x=%zz")
+	page := get(t, service, "requests/1")
+	require.Contains(t, page, "<h3>Query</h3><pre tabindex=\"0\">page=1&amp;x=%zz</pre>")
+	require.Contains(t, page, "/get-documents?page=1&amp;x=%zz")
+	call(t, service, "/get-documents?page=1&x=%7A")
+	require.Empty(t, service.Requests()[1].RawQuery)
+	require.Contains(t, get(t, service, "requests/2"), "page: 1\nx: z")
+}
