@@ -37,6 +37,20 @@ var narrow = []another{
 			return nil
 		}
 	}, []string{"largest limit"}, nil},
+	{"no list beside dates", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if at, err := time.Parse(time.RFC3339, r.URL.Query().Get("dateFrom")); err == nil && at.After(f.at(f.n)) {
+				return fakeError{404, "no documents", "not_found"}
+			}
+			return nil
+		}
+	}, []string{"empty list"}, nil},
+	{"null that the SDK cannot read", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if len(body["documents"].([]any)) == 0 && q.Has("page") {
+			clear(body)
+			body["documents"] = nil
+		}
+	}), []string{"empty list"}, []string{"pagination"}},
 	{"page refused before the key", func(f *imitation) {
 		f.key = "taken"
 		f.gate = func(r *http.Request) error {
