@@ -119,6 +119,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 
 // noRoute answers requests that no route matches.
 func noRoute(m *http.ServeMux, w http.ResponseWriter, r *http.Request) {
+	asked, _, _ := strings.Cut(r.RequestURI, "?") // the mux gets it without the workspace
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		other := r.Clone(context.Background())
@@ -128,9 +129,9 @@ func noRoute(m *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		WriteError(w, failure(http.StatusNotFound, "not_found", "there is no %s; docs/control.yaml lists the paths", r.URL.Path))
+		WriteError(w, failure(http.StatusNotFound, "not_found", "there is no %s; docs/control.yaml lists the paths", asked))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	WriteError(w, failure(http.StatusMethodNotAllowed, "method", "%s allows %s", r.URL.Path, strings.Join(allowed, ", ")))
+	WriteError(w, failure(http.StatusMethodNotAllowed, "method", "%s allows %s", asked, strings.Join(allowed, ", ")))
 }

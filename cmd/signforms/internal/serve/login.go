@@ -31,7 +31,7 @@ func plainPage(content string) string {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="` + string(look.Favicon) + `">
 <style>` + look.Style + `</style></head>
-<body><main class="wrap narrow"><h1 class="row">` + string(look.Mark) + ` Sandbox</h1>
+<body><main class="wrap narrow" id="main"><h1 class="row">` + string(look.Mark) + ` Sandbox</h1>
 ` + content + `
 </main></body>
 </html>

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"sync/atomic"
 
@@ -77,10 +78,13 @@ func ready(w http.ResponseWriter, open *workspaces) {
 
 func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.EscapedPath()
+	if isOwn(r.URL.Path) && !clean(r.URL.Path) {
+		nothingHere(w, r, refusal(http.StatusNotFound, "not_found", "there is no %s: a path has no empty parts, and no . or .. as a part", asked))
+		return
+	}
 	workspace, found, err := open.find(r)
 	if err != nil {
-		look.SecureFile(w.Header())
-		noWorkspaceHere(w, r, err)
+		nothingHere(w, r, err)
 		return
 	}
 	r = found
@@ -101,16 +105,27 @@ func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 	workspace.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// noWorkspaceHere answers a request that names a workspace which is not there: a page of its console with a page.
-func noWorkspaceHere(w http.ResponseWriter, r *http.Request, err *control.Error) {
-	if control.Holds(r.URL.Path) {
+// clean reports whether no part of a path is empty, "." or "..". [http.ServeMux] would redirect others, out of the workspace.
+func clean(name string) bool {
+	short := path.Clean(name)
+	return name == short || name == short+"/"
+}
+
+// nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which updates itself shows.
+func nothingHere(w http.ResponseWriter, r *http.Request, err *control.Error) {
+	look.SecureFile(w.Header())
+	if !forPeople(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {
 		control.WriteError(w, err)
 		return
 	}
+	text := `<p role="alert">` + html.EscapeString(err.Message) + `.</p>`
+	if strings.HasPrefix(r.URL.Path, console.Prefix) {
+		text += `
+<p><a href="` + console.Prefix + `">The first workspace</a> leads to the others.</p>`
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(err.Status)
-	io.WriteString(w, plainPage(`<p>`+html.EscapeString(err.Message)+`.</p>
-<p><a href="`+console.Prefix+`">The first workspace</a> leads to the others.</p>`))
+	io.WriteString(w, plainPage(text))
 }
 
 // isOwn reports whether a path is the program's and not the service's.

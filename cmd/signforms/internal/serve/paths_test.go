@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+)
+
+// operationsOf returns method and path of every operation of docs/control.yaml.
+func operationsOf(t *testing.T) (all [][2]string) {
+	t.Helper()
+	text, err := os.ReadFile("../../../../docs/control.yaml")
+	require.NoError(t, err)
+	path := ""
+	for _, m := range regexp.MustCompile(`(?m)^(?:  (/\S+)|    (get|post|delete)):$`).FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "" {
+			path = m[1]
+		} else {
+			all = append(all, [2]string{strings.ToUpper(m[2]), path})
+		}
+	}
+	require.Greater(t, len(all), 60)
+	return all
+}
+
+// TestUncleanPathsStayInTheirWorkspace: a path with an empty part, "." or ".." is refused before anything is done. A redirect to the
+// clean path would lead out of the workspace.
+func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
+	all, client := open(t, nil, nil)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	ann := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease})
+	bob := create(t, all, control.NewWorkspace{Name: "bob", Seed: lease})
+	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
+	require.NoError(t, err)
+	first := &control.CreatedWorkspace{Workspace: all.List()[0]}
+	before := state(t, client, first) + state(t, client, ann) + state(t, client, bob)
+	unclean := func(method, path string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, all.first.server.URL+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		answer, err := client.Do(r)
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Equal(t, http.StatusNotFound, answer.StatusCode, "%s %s", method, path)
+		require.Empty(t, answer.Header.Get("Location"), "%s %s", method, path)
+	}
+	id := ann.Seeded.Documents[0]
+	odd := []string{"", ".", "..", "x/..", "./.", "../..", "%2e", "%2E%2e", "x/%2e%2e", "%2F", "..%2f..", "%2e/%2e%2e/_"}
+	bases := []string{control.WorkspacePrefix + "ann", control.WorkspacePrefix + ann.ID, control.WorkspacePrefix + bob.ID, "/_"}
+	pick := func(from []string) string { return from[rand.IntN(len(from))] }
+	console := [][2]string{{"POST", "/settings/reset"}, {"POST", "/documents/new"}, {"GET", "/documents"}, {"POST", "/clock"}, {"GET", "/"}}
+	for _, op := range operationsOf(t) {
+		console = append(console, [2]string{op[0], "/api/v1" + op[1]})
+	}
+	for _, op := range console {
+		for range 20 {
+			parts := strings.Split(regexp.MustCompile(`{\w+}`).ReplaceAllString(op[1], id), "/")
+			at := 1 + rand.IntN(len(parts)-1) // after the first slash, before the last part
+			parts[at] = pick(odd) + "/" + parts[at]
+			path := pick(bases) + strings.Join(parts, "/")
+			if strings.Contains(op[1], "{") && rand.IntN(3) == 0 { // an empty id
+				path = pick(bases) + regexp.MustCompile(`{\w+}`).ReplaceAllString(op[1], "")
+				if !strings.Contains(path, "//") {
+					continue
+				}
+			}
+			unclean(op[0], path)
+		}
+	}
+	link := strings.TrimPrefix(item(t, client, ann.ControlURL+"/messages")["link"].(string), ann.BaseURL+"/sign/")
+	for _, path := range []string{"/sign//" + link, "/sign/./" + link + "/decline", "/form/../sign/" + link, "/sign/" + link + "//sign", control.RelayPrefix + "/x"} {
+		unclean("POST", path)
+	}
+	require.Equal(t, before, state(t, client, first)+state(t, client, ann)+state(t, client, bob))
+	for method, path := range map[string]string{"POST": "/_/w/ann/api/v1//reset", "DELETE": "/_/api/v1/workspaces/.."} {
+		_, text := ask(t, client, method, all.first.server.URL+path, "")
+		require.Contains(t, text, `"code":"not_found"`)
+		require.Contains(t, text, "there is no "+path+": a path has no empty parts, and no . or .. as a part")
+	}
+	_, text := ask(t, client, "GET", all.first.server.URL+"/_/w/ann//documents", "")
+	require.Contains(t, text, ` id="main">`, "a page that updates itself finds what to show")
+	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", all.first.server.URL+"/_/w/ann/api/v1/documents/"+id, "")))
+	_, text = ask(t, client, "GET", all.first.server.URL+"/_/w/ann/api/v1/nothing?x", "")
+	require.Contains(t, text, "there is no /_/w/ann/api/v1/nothing; docs")
+}
