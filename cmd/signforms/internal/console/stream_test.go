@@ -16,11 +16,16 @@ import (
 var streams struct {
 	opened, open atomic.Int32
 	refuse       atomic.Int32 // that many are answered 503
+	gone         atomic.Bool  // all are ended and answered 404
 }
 
 func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
 	if streams.refuse.Add(-1) >= 0 {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
+	if streams.gone.Load() {
+		http.NotFound(w, r)
 		return
 	}
 	happenings, stop := service.Watch(100)
@@ -36,7 +41,7 @@ func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Serve
 		case <-r.Context().Done():
 			return
 		case h, open := <-happenings:
-			if !open {
+			if !open || streams.gone.Load() {
 				return
 			}
 			w.Write([]byte("event: " + string(h.Kind) + "\ndata: {}\n\n"))
@@ -142,4 +147,47 @@ func TestRefusalStays(t *testing.T) {
 		other.WaitText(service.Now().UTC().Format("2006-01-02 15:"))
 	}
 	require.Contains(t, p.Text(), "up to 366d")
+}
+
+// A shared worker ends with the process of the page that runs it. The other pages take another one.
+func TestSilentWorkerIsReplaced(t *testing.T) {
+	service := newConsole(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Before(`
+const Real = SharedWorker, often = setInterval;
+let made = 0;
+self.SharedWorker = class { // the first one says nothing
+	constructor(address, options) { return made++ ? new Real(address, options) : { port: new MessageChannel().port1 }; }
+};
+self.setInterval = (f, every) => { const timer = often(() => made > 1 ? clearInterval(timer) : f(), 10); };`)
+	p.Go(service.URL + "/_/documents")
+	p.Wait("made > 1")
+	service.AddDocument(oneSigner("After it"))
+	p.WaitText("After it")
+}
+
+// A page whose stream has gone, as its workspace was removed, is loaded again: it says so, or is of the one that has the name now. It is
+// loaded once, if only the stream cannot be had.
+func TestPageOfAGoneStreamIsLoadedAgain(t *testing.T) {
+	defer streams.gone.Store(false)
+	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
+		t.Run(name, func(t *testing.T) {
+			service := newConsole(t)
+			streams.gone.Store(false)
+			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+			p.AllowErrors("404")
+			p.Before(before + `
+sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;`)
+			p.Go(service.URL + "/_/documents")
+			service.AddDocument(oneSigner("Before it"))
+			p.WaitText("Before it")
+			streams.gone.Store(true)
+			service.AddDocument(oneSigner("After it")) // the stream ends
+			p.Wait("sessionStorage.loads === '2'")
+			p.Go(service.URL + "/_/deliveries")
+			p.Go(service.URL + "/_/documents")
+			p.WaitText("After it")
+			require.Equal(t, "4", browsertest.Eval[string](p, "sessionStorage.loads"), "two of them by the test")
+		})
+	}
 }

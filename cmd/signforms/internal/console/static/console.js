@@ -2,23 +2,46 @@
 const { live, events, stream } = document.body.dataset;
 if (live) {
 	const Shared = self.SharedWorker ?? Worker;
-	const worker = new Shared(stream, { name: events });
-	const port = worker.port ?? worker;
-	let due = false;
+	let port, number = 0, silent = 0, due = false, gone = false;
+	const follow = () => port.postMessage(live.split(","));
+	const leave = () => port.postMessage([]);
 	const refresh = () => {
 		const main = document.querySelector("#main");
 		// Do not replace what the user is typing or has opened.
 		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
 		if (typing || main.querySelector("details[open]")) return setTimeout(refresh, 500);
 		due = false;
-		htmx.trigger(main, "refresh");
+		if (gone) location.reload(); // says that the workspace was removed, or shows the one that has its name now
+		else htmx.trigger(main, "refresh");
 	};
-	port.onmessage = () => {
+	const hear = ({ data }) => {
+		silent = 0;
+		if (data === "here") return;
+		if (data === "gone") {
+			if (sessionStorage.getItem("gone") === events) return; // once, if the page is there and only its stream is not
+			sessionStorage.setItem("gone", events);
+			gone = true;
+		}
 		if (!due) setTimeout(refresh, 500);
 		due = true;
 	};
-	addEventListener("pageshow", () => port.postMessage(live.split(",")));
-	addEventListener("pagehide", () => port.postMessage([]));
+	const connect = () => {
+		const worker = new Shared(stream, { name: events + (number ? "#" + number : "") });
+		port = worker.port ?? worker;
+		port.onmessage = hear;
+		silent = 0;
+	};
+	connect();
+	// A shared worker may end with the page that runs it. The others then take another one.
+	setInterval(() => {
+		if (++silent < 4) return;
+		leave();
+		number++;
+		connect();
+		follow();
+	}, 20000);
+	addEventListener("pageshow", follow);
+	addEventListener("pagehide", leave);
 }
 
 document.addEventListener("click", async (event) => {
