@@ -151,7 +151,7 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 				require.Equal(t, cli.ExitUsage, code, stderr)
 				require.Contains(t, stderr, "people.csv: nothing was sent: the run of 2")
 				require.Contains(t, stderr, "has not ended, and this one has other settings:\n  "+c.says)
-				require.Contains(t, stderr, "That run has sent 3 lines. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.\n")
+				require.Contains(t, stderr, "That run has sent 3 lines. Its settings go on with it; --new-run abandons it and sends to all.\n")
 				require.Len(t, m.mails(), 3)
 			}
 			_, stderr, code := m.send(t)
@@ -566,4 +566,38 @@ func TestAnswersOfAnotherLine(t *testing.T) {
 	_, stderr, code = m.send(t, "--resolve", "3=again")
 	require.Equal(t, cli.ExitUnknown, code, "line 2 was sent by an earlier process: %s", stderr)
 	require.Equal(t, map[string]int{"p0@example.com": 1, "p1@example.com": 2, "p2@example.com": 1}, m.mails())
+}
+
+// Only the journal of a run holds back whom it may have mailed, so a run with another does not take its place.
+func TestNewRunOfACopyWithUnknownLines(t *testing.T) {
+	m := threeUnknown(t)
+	journal := m.path + ".journal"
+	m.path = filepath.Join(t.TempDir(), "copy.csv")
+	for _, dry := range [][]string{nil, {"--dry-run"}} {
+		_, stderr, code := m.send(t, append(dry, "--new-run")...)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, "copy.csv: nothing was sent: the run with the journal "+journal+" is not abandoned, because whether 2 lines of it were sent is unknown.\n")
+	}
+	_, stderr, code := m.send(t, "--new-run", "--journal", journal)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Equal(t, map[string]int{"p0@example.com": 2, "p1@example.com": 1}, m.mails())
+}
+
+// With --new-run a lost journal holds nobody back, also where the new run writes to a file of the same name.
+func TestNewRunWithoutTheJournal(t *testing.T) {
+	for _, another := range []bool{false, true} {
+		m := halfSent(t)
+		require.NoError(t, os.Remove(m.path+".journal"))
+		_, stderr, code := m.send(t)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, "\nSay --new-run to abandon it and send to all.\n")
+		args := []string{"--new-run"}
+		if another {
+			args = append(args, "--journal", filepath.Join(t.TempDir(), "journal"))
+		}
+		_, stderr, code = m.send(t, args...)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		_, stderr, code = m.send(t, "--dry-run")
+		require.Equal(t, cli.ExitOK, code, "no run is noted: %s", stderr)
+	}
 }

@@ -68,7 +68,7 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, cli.ExitUnknown, code, "the request of line 3 may still be under way")
 	require.Contains(t, stdout, "line 3\tcannot tell\tp1@example.com (P1)\t\tthe list has no such document yet: the send may still be carried out until 2")
 	require.Contains(t, stdout, "line 5\tfound\t")
-	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 5=done\nsignforms: 1 unknown\n", stderr)
+	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve p3@example.com=done\nsignforms: 1 unknown\n", stderr)
 
 	m.anHourAgo(t)
 	stdout, stderr, code = m.send(t, "--unknown", "--json")
@@ -76,9 +76,9 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\[{"name":"P1","email":"p1@example.com"}\],"message":"the list has no such document, and all 4 that`, stdout)
 	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z"`, stdout)
-	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve 3=again --resolve 5=done\n", stderr)
+	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve p1@example.com=again --resolve p3@example.com=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
-	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "5=done")
+	_, stderr, code = m.send(t, "--resolve", "p1@example.com=again", "--resolve", "p3@example.com=done")
 	require.Equal(t, cli.ExitOK, code, stderr)
 	m.once(t)
 	_, stderr, code = m.send(t, "--unknown")
@@ -196,4 +196,58 @@ func TestRolesAreReadFirst(t *testing.T) {
 	require.Contains(t, stderr, "cannot tell whether the roles are right: the service names no roles of the template\n")
 	require.Contains(t, stdout, "line 3\tsent\tp1@example.com (P1)\t")
 	require.Len(t, m.mails(), 1)
+}
+
+// threeUnknown has sent to the first of three; the outcomes of the others are unknown. p1 got the mail and p2 did not.
+func threeUnknown(t *testing.T) *mailing {
+	t.Helper()
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Join(strings.SplitAfter(sixPeople, "\n")[:4], "")}
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true, AfterWork: true})
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
+	_, stderr, code := m.send(t)
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Contains(t, stderr, "unknown: 2: line 3 (p1@example.com), line 4 (p2@example.com)\n")
+	return m
+}
+
+// What was read of the lines before the file was sorted decides nobody else. An address names the same person in any order.
+func TestResolveNamesPeople(t *testing.T) {
+	m := threeUnknown(t)
+	m.text = reversed(m.text) // line 3 is still that of p1, line 4 is no more that of p2
+	for _, args := range [][]string{{"--resolve", "4=done"}, {"--resolve", "2=again"}} {
+		_, stderr, code := m.send(t, args...)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+	}
+	m.text = "name,email,[price]\nP0,p0@example.com,10\nP2,p2@example.com,12\nP1,p1@example.com,11\n"
+	for _, dry := range [][]string{nil, {"--dry-run"}} {
+		_, stderr, code := m.send(t, append(dry, "--resolve", "3=done", "--resolve", "4=again")...)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, "--resolve: line 3 (p2@example.com) was not that line when it was sent: name it by an address")
+	}
+	_, stderr, code := m.send(t, "--resolve", "P1@Example.com=done", "--resolve", "p2@example.com=again")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "line 3 (p2@example.com): will be sent again, as --resolve says\nline 4 (p1@example.com): counts as sent, as --resolve says\n")
+	require.Equal(t, map[string]int{"p0@example.com": 1, "p1@example.com": 1, "p2@example.com": 1}, m.mails())
+}
+
+func TestResolvesThatCannotBe(t *testing.T) {
+	m := threeUnknown(t)
+	for says, args := range map[string][]string{
+		`--resolve "p1@example.com=again": an earlier --resolve says done`: {"--resolve", "3=done", "--resolve", "p1@example.com=again"},
+		`--resolve "all=again": an earlier --resolve says done`:            {"--resolve", "all=done", "--resolve", "all=again"},
+		`the outcome of "p0@example.com" is not unknown`:                   {"--resolve", "p0@example.com=done"},
+		`the outcome of "changed" is not unknown`:                          {"--resolve", "changed=done"},
+		`--resolve "3": say ITEM=done or ITEM=again`:                       {"--resolve", "3"},
+	} {
+		_, stderr, code := m.send(t, args...)
+		require.Equal(t, cli.ExitUsage, code, stderr)
+		require.Contains(t, stderr, says)
+	}
+	m.text = strings.Replace(m.text, "p2@example.com,12\n", "p2@example.com,12\nP1,p1@example.com,20\n", 1)
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 1, Reset: true})
+	_, stderr, code := m.send(t, "--repeat-addresses")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	_, stderr, code = m.send(t, "--repeat-addresses", "--resolve", "p1@example.com=done")
+	require.Equal(t, cli.ExitUsage, code, stderr)
+	require.Contains(t, stderr, `"p1@example.com" is in line 3 (p1@example.com) and line 5 (p1@example.com): say which line`)
 }

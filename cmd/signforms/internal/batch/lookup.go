@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -48,16 +47,15 @@ func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) er
 	if err != nil {
 		return fmt.Errorf("cannot tell: %w", err)
 	}
-	decide, undecided := "", len(b.gone)
+	decide, undecided, names := "", len(b.gone), b.names()
 	for _, it := range open {
 		it.Record.Item = it.Label
 		it.Record.Outcome, it.Record.CreatedDocumentID, it.Record.Message = made.find(it.prior, it.addresses(), time.Now())
-		line := strings.TrimPrefix(it.Label, "line ")
 		switch it.Record.Outcome {
 		case lookupFound:
-			decide += fmt.Sprintf(" --resolve %s=done", line)
+			decide += fmt.Sprintf(" --resolve %s=done", nameFor(it, names))
 		case lookupNotFound:
-			decide += fmt.Sprintf(" --resolve %s=again", line)
+			decide += fmt.Sprintf(" --resolve %s=again", nameFor(it, names))
 		default:
 			undecided++
 		}

@@ -111,39 +111,96 @@ const resolveAll, resolveChanged = "all", "changed"
 
 // resolutions reads --resolve and refuses items that it cannot resolve.
 func (b *Batch) resolutions() (func(*Item) string, error) {
-	said := map[string]string{}
+	said, names := map[any]string{}, b.names() // said has items, and the words for several
+	changed := slices.ContainsFunc(b.Items, (*Item).changed)
 	for _, flag := range b.Flags.Resolve {
-		label, what, _ := strings.Cut(flag, "=")
-		if what != "done" && what != "again" {
+		at := max(0, strings.LastIndexByte(flag, '='))
+		name, what := flag[:at], strings.TrimPrefix(flag[at:], "=")
+		if decided[what] == "" {
 			return nil, cli.UsageError("--resolve %q: say ITEM=done or ITEM=again", flag)
 		}
-		said[strings.TrimPrefix(label, "line ")] = what
-	}
-	open := map[string]bool{resolveAll: true}
-	for _, it := range b.Items {
-		if it.open() || it.changed() {
-			open[strings.TrimPrefix(it.Label, "line ")] = true
-			open[resolveChanged] = open[resolveChanged] || it.changed()
+		var of any = name
+		if name != resolveAll && (name != resolveChanged || !changed) {
+			it, err := b.named(names, name)
+			if err != nil {
+				return nil, err
+			}
+			of = it
 		}
-	}
-	for label := range said {
-		if !open[label] {
-			return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", label)
+		if before := said[of]; before != "" && before != what {
+			return nil, cli.UsageError("--resolve %q: an earlier --resolve says %s", flag, before)
 		}
+		said[of] = what
 	}
 	if len(b.gone) > 0 {
 		b.goneResolved = said[resolveAll]
 	}
 	return func(it *Item) string {
-		own := said[strings.TrimPrefix(it.Label, "line ")]
 		switch {
 		case it.open():
-			return cmp.Or(own, said[resolveAll])
+			return cmp.Or(said[it], said[resolveAll])
 		case it.changed():
-			return cmp.Or(own, said[resolveChanged])
+			return cmp.Or(said[it], said[resolveChanged])
 		}
 		return ""
 	}, nil
+}
+
+// names returns the items that --resolve can decide, by the names that it takes for them: the label, and each address.
+func (b *Batch) names() map[string][]*Item {
+	by := map[string][]*Item{}
+	for _, it := range b.Items {
+		if it.open() || it.changed() {
+			for _, name := range append(slices.Compact(it.addresses()), number(it.Label)) {
+				by[name] = append(by[name], it)
+			}
+		}
+	}
+	return by
+}
+
+func number(label string) string { return strings.TrimPrefix(label, "line ") }
+
+// named returns the item that --resolve names. The number of a line does so only if the line had it when it was sent: whoever read it
+// before the file was sorted means another person.
+func (b *Batch) named(names map[string][]*Item, name string) (*Item, error) {
+	found := names[number(name)]
+	if len(found) == 0 {
+		found = names[address(name)]
+	}
+	switch len(found) {
+	case 0:
+		return nil, cli.UsageError("--resolve: the outcome of %q is not unknown", name)
+	case 1:
+	default:
+		return nil, cli.UsageError("--resolve: %q is in %s and %s: say which line", name, found[0].title(), found[1].title())
+	}
+	it := found[0]
+	another := func(e journal.Entry) bool { return e.Item == it.Label && e.Key != it.prior.Key }
+	moved := it.prior.Item != it.Label || slices.ContainsFunc(b.gone, another) ||
+		slices.ContainsFunc(b.Items, func(o *Item) bool { return o.open() && another(*o.prior) })
+	if moved && number(name) == number(it.Label) {
+		return nil, cli.UsageError("--resolve: %s was not that line when it was sent: name it by an address, or put the lines in the order of then", it.title())
+	}
+	return it, nil
+}
+
+// nameFor returns a name of an item for --resolve: an address that no other item has which it can decide, or else the label.
+func nameFor(it *Item, names map[string][]*Item) string {
+	for i, a := range it.addresses() {
+		if len(names[a]) == 1 && slices.Contains(it.own, it.who[i]) {
+			return shellWord(a)
+		}
+	}
+	return number(it.Label)
+}
+
+// shellWord quotes a text for a shell where it needs that.
+func shellWord(text string) string {
+	if strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789@.+-_") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // decided is the state of an item by what --resolve says of it.

@@ -72,7 +72,7 @@ func (r *mailingRun) check() error {
 			fmt.Fprintf(r.stderr, "the run of %s has not ended and is abandoned: it has sent %s\n", cli.Time(run.At), cli.Count(sent, "line", "lines"))
 		case len(differ) > 0 && !r.replaces:
 			return cli.UsageError("%s: nothing was sent: the run of %s has not ended, and this one has other settings:\n  %s\n"+
-				"That run has sent %s. Its settings go on with it; --new-run abandons it and sends to all; another --journal keeps both.",
+				"That run has sent %s. Its settings go on with it; --new-run abandons it and sends to all.",
 				r.name, cli.Time(run.At), strings.Join(differ, "\n  "), cli.Count(sent, "line", "lines"))
 		}
 	}
@@ -130,16 +130,50 @@ func (r *mailingRun) checkOthers(abandon bool) error {
 		for _, w := range o.Who {
 			of[w] = true
 		}
+		entries, lost := r.entries(o)
 		shared, all := r.lines(of), len(r.b.Items)
 		text := fmt.Sprintf("%s people with the run of %s, which has not ended, with the journal %s%s.\nThe lines: %s.",
 			cli.Count(len(shared), fmt.Sprintf("line of %d shares", all), fmt.Sprintf("lines of %d share", all)),
-			cli.Time(o.At), o.Journal, r.sentBy(o), Named(shared))
-		if !abandon {
+			cli.Time(o.At), o.Journal, r.sentBy(entries, lost), Named(shared))
+		switch {
+		case !abandon && lost != nil:
+			return cli.UsageError("%s: nothing was sent: %s\nSay --new-run to abandon it and send to all.", r.name, text)
+		case !abandon:
 			return cli.UsageError("%s: nothing was sent: %s\nGo on with it with --journal, or say --new-run to abandon it and send to all.", r.name, text)
+		}
+		if r.b.Flags.DryRun { // else abandonOthers does, when no process is about to settle them
+			if err := r.checkUnknown(o, entries); err != nil {
+				return err
+			}
 		}
 		fmt.Fprintln(r.stderr, text)
 	}
 	return nil
+}
+
+// entries returns the entries of the run of a note. The error says why they are not known.
+func (r *mailingRun) entries(o journal.Note) ([]journal.Entry, error) {
+	entries, err := o.Entries()
+	if err != nil {
+		err = cli.PathCause(err)
+	}
+	return entries, err
+}
+
+// checkUnknown refuses to abandon a run with unknown outcomes: only its own journal holds back whom it may have mailed.
+func (r *mailingRun) checkUnknown(o journal.Note, entries []journal.Entry) error {
+	unknown := 0
+	for _, e := range entries {
+		if e.State.Open() {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		return nil
+	}
+	return cli.UsageError("%s: nothing was sent: the run with the journal %s is not abandoned, because whether %s of it %s sent is unknown.\n"+
+		"Decide that with its --journal and --resolve first. With that --journal, --new-run holds them back.",
+		r.name, o.Journal, cli.Count(unknown, "line", "lines"), map[bool]string{true: "was", false: "were"}[unknown == 1])
 }
 
 // lines names the lines for some of these people.
@@ -152,11 +186,10 @@ func (r *mailingRun) lines(who map[string]bool) (titles []string) {
 	return titles
 }
 
-// sentBy says for how many of these lines the run of a note has sent to somebody, or may have.
-func (r *mailingRun) sentBy(o journal.Note) string {
-	entries, err := o.Entries()
-	if err != nil {
-		return ", but to whom it has sent is unknown: " + cli.PathCause(err).Error()
+// sentBy says for how many of these lines another run has sent to somebody, or may have.
+func (r *mailingRun) sentBy(entries []journal.Entry, lost error) string {
+	if lost != nil {
+		return ", but to whom it has sent is unknown: " + lost.Error()
 	}
 	sent, unknown := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
@@ -217,7 +250,12 @@ func (r *mailingRun) begin() error {
 func (r *mailingRun) abandonOthers() error {
 	others, err := r.others()
 	for _, o := range others {
-		if err = errors.Join(err, r.notes.Abandon(o)); errors.Is(err, journal.ErrInUse) {
+		if o.In(r.path) { // the run is not in it, so its journal is gone
+			err = errors.Join(err, r.notes.Remove(o.Run))
+			continue
+		}
+		check := func(entries []journal.Entry) error { return r.checkUnknown(o, entries) }
+		if err = errors.Join(err, r.notes.Abandon(o, check)); errors.Is(err, journal.ErrInUse) {
 			return cli.UsageError("%s: nothing was sent: a process carries out the run with the journal %s: wait until it ends, or end it", r.name, o.Journal)
 		}
 	}

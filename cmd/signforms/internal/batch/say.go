@@ -27,7 +27,10 @@ func (b *Batch) explain(w io.Writer) {
 	}
 	for _, it := range b.Items {
 		switch {
-		case b.resolved(it) != "":
+		case b.resolved(it) == "done":
+			fmt.Fprintf(w, "%s: counts as %s, as --resolve says\n", it.title(), b.Verb)
+		case b.resolved(it) == "again":
+			fmt.Fprintf(w, "%s: %s be %s again, as --resolve says\n", it.title(), will, b.Verb)
 		case it.untried(), it.prior.State == journal.Done && b.Flags.NewRun:
 		case it.toOthers():
 			fmt.Fprintf(w, "%s: %s %s to %s and others at %s\n", it.title(), it.prior.Item, b.was(it.prior), it.shared(), cli.Time(it.prior.At))

@@ -90,9 +90,9 @@ func (n Notes) Remove(run string) error {
 	return nil
 }
 
-// Abandon notes in the journal of the run that another run takes its place, and removes its note. It returns ErrInUse while a process
-// has that journal open.
-func (n Notes) Abandon(note Note) error {
+// Abandon notes in the journal of the run that another run takes its place, and removes its note. It returns the error of check for the
+// entries of the run, and ErrInUse while a process has that journal open.
+func (n Notes) Abandon(note Note, check func([]Entry) error) error {
 	if _, err := os.Stat(note.Journal); errors.Is(err, fs.ErrNotExist) {
 		return n.Remove(note.Run)
 	}
@@ -102,11 +102,21 @@ func (n Notes) Abandon(note Note) error {
 	}
 	defer j.Close()
 	if run := j.Run(); run != nil && run.ID == note.Run {
+		if err := check(j.Entries()); err != nil {
+			return err
+		}
 		if err := j.add(line{At: now(), Abandon: run.ID}); err != nil {
 			return err
 		}
 	}
 	return n.Remove(note.Run)
+}
+
+// In reports whether the journal of the run is, or was, the file at path.
+func (n Note) In(path string) bool {
+	there, err := os.Stat(n.Journal)
+	here, err2 := os.Stat(path)
+	return n.Journal == path || err == nil && err2 == nil && os.SameFile(there, here)
 }
 
 // Entries returns the entries of the run's journal, which another process may be using.

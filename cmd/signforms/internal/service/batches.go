@@ -17,8 +17,8 @@ func addBatchFlags(cmd *cobra.Command, f *batch.Flags) {
 
 func addJournalFlags(cmd *cobra.Command, f *batch.Flags, where string) {
 	cmd.Flags().StringVar(&f.Journal, "journal", "", "`file` that remembers what was done (default "+where+")")
-	cmd.Flags().BoolVar(&f.NewRun, "new-run", false, "start over instead of continuing an unfinished run; items whose outcome is unknown are still held back")
-	cmd.Flags().StringArrayVar(&f.Resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked; all=… for all of them")
+	cmd.Flags().BoolVar(&f.NewRun, "new-run", false, "start over instead of continuing an unfinished run; items whose outcome is unknown are still held back, and keep a run with another journal from being abandoned")
+	cmd.Flags().StringArrayVar(&f.Resolve, "resolve", nil, "`ITEM=done` or ITEM=again for an item whose outcome was unknown, after you have looked: an id, an address, or a line that has not moved; all=… for all of them")
 }
 
 // screen is the terminal of a command, or the files in its place.
