@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -43,4 +44,33 @@ func TestWorkspaceCommands(t *testing.T) {
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, `there is no workspace "alice"`)
 	require.NotContains(t, ok("workspaces", "list"), "alice")
+}
+
+// What names no workspace is refused, and never means the first one: a variable is empty when the command that should set it has failed.
+func TestWorkspaceNames(t *testing.T) {
+	s := serveInProcess(t, "--memory")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	_, _, code := execute(t, "documents", "add", "Kept", "--signer", "ann@example.com")
+	require.Equal(t, cli.ExitOK, code)
+	refused := func(want string, args ...string) {
+		t.Helper()
+		_, stderr, code := execute(t, args...)
+		require.Equal(t, cli.ExitUsage, code, "%v: %s", args, stderr)
+		require.Contains(t, stderr, want)
+	}
+	for _, name := range []string{"..", ".", "alpha/", "a/b", ""} {
+		refused("workspace", "workspaces", "remove", name)
+		refused("--workspace", "reset", "--yes", "--workspace", name)
+		t.Setenv("SIGNFORMS_SANDBOX_WORKSPACE", name)
+		refused("SIGNFORMS_SANDBOX_WORKSPACE", "reset", "--yes")
+		refused("SIGNFORMS_SANDBOX_WORKSPACE", "documents", "list", "--sandbox")
+		require.NoError(t, os.Unsetenv("SIGNFORMS_SANDBOX_WORKSPACE"))
+	}
+	refused("at least 1s", "workspaces", "create", "--lifetime", "0s")
+	for address, want := range map[string]string{"/_/w/alpha/api/v1": "--workspace alpha", "/_/api/v1": "give " + s.BaseURL} {
+		refused(want, "status", "--url", s.BaseURL+address)
+		refused(want, "documents", "list", "--sandbox="+s.BaseURL+address)
+	}
+	stdout, _, _ := execute(t, "documents", "list", "--sandbox")
+	require.Contains(t, stdout, "Kept")
 }

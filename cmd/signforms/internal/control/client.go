@@ -33,6 +33,14 @@ func NewClient(base, token string) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%q is not a URL of a sandbox: write it as in http://127.0.0.1:4874", base)
 	}
+	if before, after, inside := strings.Cut(u.Path, "/_/"); inside {
+		u.Path = before
+		if name, found := strings.CutPrefix(after, "w/"); found {
+			name, _, _ = strings.Cut(name, "/")
+			return nil, fmt.Errorf("it has the address of a workspace: give %s, and name the workspace with --workspace %s", u.Redacted(), name)
+		}
+		return nil, fmt.Errorf("it has the address of the control API: give %s", u.Redacted())
+	}
 	return &Client{base: strings.TrimRight(base, "/"), shown: strings.TrimRight(u.Redacted(), "/"), prefix: Prefix, token: token, http: &http.Client{
 		Timeout:       callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

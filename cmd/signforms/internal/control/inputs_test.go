@@ -25,6 +25,8 @@ func TestInputsThatAreRefused(t *testing.T) {
 		{"POST", "/templates", `{"key":"` + strings.Repeat("x", 1001) + `","name":"Lease","roles":[{"title":"Buyer"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
 		{"POST", "/forms", `{"key":"` + strings.Repeat("x", 1001) + `","title":"Lease","fields":[{"question":"Why?"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
 		{"POST", "/documents", `{"key":"` + strings.Repeat("x", 1001) + `","name":"Lease","signers":[{"email":"ann@example.com"}]}`, http.StatusUnprocessableEntity, "key: has 1001 characters"},
+		{"POST", "/documents", `{"name":"Lease"}`, http.StatusUnprocessableEntity, "signer"},
+		{"POST", "/documents", `{"name":"Lease","draft":true,"key":null,"signers":null,"signingOrder":null,"pdf":null,"fields":null,"expiresFor":null}`, http.StatusCreated, "id"},
 		{"GET", "/messages?about=x", "", http.StatusBadRequest, `there is no parameter \"about\"; there are count, documentId, kind, limit, offset, since, to, wait"`},
 		{"GET", "/templates?wait=1s", "", http.StatusBadRequest, `there is no parameter \"wait\"; there are limit, name, offset"`},
 	} {

@@ -101,20 +101,29 @@ func (q *query) fail(format string, args ...any) {
 func (q *query) check() error {
 	slices.Sort(q.known)
 	q.known = slices.Compact(q.known)
-	for name, values := range q.values {
+	for name := range q.values {
 		switch {
 		case len(q.known) == 0:
 			q.fail("there is no parameter %q: this operation has none", name)
 		case !slices.Contains(q.known, name):
 			q.fail("there is no parameter %q; there are %s", name, strings.Join(q.known, ", "))
-		case len(values) > 1:
-			q.fail("%s is given %d times: give it once", name, len(values))
 		}
+		q.one(name)
 	}
 	if q.err != nil {
 		return q.err
 	}
 	return nil
+}
+
+// one refuses a parameter that is given several times or is empty, which must not pass for one that was left out.
+func (q *query) one(name string) {
+	switch values := q.values[name]; {
+	case len(values) > 1:
+		q.fail("%s is given %d times: give it once", name, len(values))
+	case len(values) == 1 && values[0] == "":
+		q.fail("%s is empty: leave it out, or give it a value", name)
+	}
 }
 
 // page returns the requested page of the items that match, converted.

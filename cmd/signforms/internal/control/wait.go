@@ -26,9 +26,7 @@ func waiting(list handler) handler {
 		}
 		rest := r.Clone(context.WithValue(r.Context(), waitable{}, true))
 		for _, name := range []string{"wait", "count"} {
-			if len(q.values[name]) > 1 {
-				q.fail("%s is given %d times: give it once", name, len(q.values[name]))
-			}
+			q.one(name)
 			q.values.Del(name)
 		}
 		if q.err != nil {

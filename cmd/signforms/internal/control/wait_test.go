@@ -87,7 +87,7 @@ func TestWaitsAreBounded(t *testing.T) {
 	server := signformstest.NewServer(t, nil)
 	api := control.New(control.Config{Server: server, Readers: &readers})
 	for query, says := range map[string]string{
-		"wait=61s": "at most 1m0s", "wait=0s": "at most 1m0s", "wait=-1s": "at most 1m0s", "wait=soon": "as in 10s",
+		"wait=61s": "at most 1m0s", "wait=": "wait is empty", "wait": "wait is empty", "wait=1s&count=": "count is empty", "to=": "to is empty", "limit=": "limit is empty", "wait=0s": "at most 1m0s", "wait=-1s": "at most 1m0s", "wait=soon": "as in 10s",
 		"wait=1s&count=0": "from 1 to 1000", "count=2": "count is for a wait", "wait=1s&wait=2s": "given 2 times", "wait=1s&colour=red": "no parameter",
 	} {
 		answer, _ := waitFor(t.Context(), api, "/messages?"+query)

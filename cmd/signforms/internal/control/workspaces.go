@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -72,6 +73,14 @@ func (in *NewWorkspace) check() error {
 	}
 	if in.Lifetime != 0 && time.Duration(in.Lifetime) < time.Second {
 		return inputError("lifetime: must be at least 1s; without one the workspace stays")
+	}
+	return nil
+}
+
+// CheckWorkspace refuses a text that cannot be the id or name of a workspace.
+func CheckWorkspace(idOrName string) error {
+	if !workspaceName.MatchString(idOrName) || len(idOrName) > mostName {
+		return fmt.Errorf("%.64q is no id or name of a workspace", idOrName)
 	}
 	return nil
 }

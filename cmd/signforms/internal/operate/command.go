@@ -83,7 +83,10 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 func (s *target) addWorkspace(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.workspace, "workspace", "", "`id` or name of the workspace (default: the first)")
+	cmd.Flags().Var(cli.FuncFlag("id", func(text string) error {
+		s.workspace = text
+		return control.CheckWorkspace(text)
+	}), "workspace", "`id` or name of the workspace (default: the first)")
 }
 
 // inWorkspace returns a target with --workspace.

@@ -55,7 +55,7 @@ func Reset() *cobra.Command {
 		Use:   "reset --yes",
 		Short: "Empty a running sandbox, down to the seed of serve",
 		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply the seed that serve was\n" +
-			"started with again. The API keys of the first workspace and the webhook secret stay, and so does the clock: it\n" +
+			"started with again. The API keys and the webhook secret of the workspace stay, and so does the clock: it\n" +
 			"never goes back.",
 		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {

@@ -25,7 +25,7 @@ func newWorkspacesCreate() *cobra.Command {
 		Short: "Add a workspace to a running sandbox",
 		Long: "Add a workspace to a running sandbox and print its id. It has records, keys, logs and a clock of its own. Other\n" +
 			"commands act in it with --workspace or $SIGNFORMS_SANDBOX_WORKSPACE, which take its id or its name.",
-		Example: "  export SIGNFORMS_SANDBOX_WORKSPACE=$(signforms workspaces create --seed seed.yaml --lifetime 1h)\n  eval \"$(signforms status --env)\"",
+		Example: "  W=$(signforms workspaces create --seed seed.yaml --lifetime 1h) && export SIGNFORMS_SANDBOX_WORKSPACE=$W\n  eval \"$(signforms status --env)\"",
 		Args:    cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		if len(args) > 0 {
@@ -41,6 +41,9 @@ func newWorkspacesCreate() *cobra.Command {
 			}
 		}
 		in.Seed = file.Seed
+		if cmd.Flags().Changed("lifetime") && in.Lifetime == 0 {
+			return nil, nil, cli.UsageError("--lifetime must be at least 1s: leave it out for a workspace that stays")
+		}
 		var made control.CreatedWorkspace
 		if err := c.Post(cmd.Context(), "/workspaces", in, &made); err != nil {
 			return nil, nil, file.Explain(err)
@@ -77,6 +80,9 @@ func newWorkspacesRemove() *cobra.Command {
 		Long:  "Remove a workspace by its id or name, with its records, logs and files. The first workspace stays: see signforms reset.",
 		Args:  cli.ExactlyOne("WORKSPACE"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+		if err := control.CheckWorkspace(args[0]); err != nil {
+			return nil, nil, cli.UsageError("%w", err)
+		}
 		err := c.Delete(cmd.Context(), "/workspaces/"+url.PathEscape(args[0]))
 		return struct{}{}, func(io.Writer) {}, err
 	})

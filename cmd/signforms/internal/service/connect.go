@@ -219,7 +219,14 @@ func (c *connection) askSandbox() error {
 	if err != nil {
 		return cli.UsageError("--sandbox: %w", err)
 	}
-	if workspace := cmp.Or(c.workspace, os.Getenv(sandbox.Env+"WORKSPACE")); workspace != "" {
+	workspace, named := os.LookupEnv(sandbox.Env + "WORKSPACE")
+	if c.workspace != "" {
+		workspace, named = c.workspace, true
+	}
+	if named { // empty, it does not mean the first: the command that should have set it has failed
+		if err := control.CheckWorkspace(workspace); err != nil {
+			return cli.UsageError("--workspace or $%sWORKSPACE: %w", sandbox.Env, err)
+		}
 		client = client.In(workspace)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
