@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// The first and the longest wait between two looks at a document, and the time that is kept for the last look.
+// The first and the longest wait between two looks at a document, and how long the last look may take, which is at the end of the time.
 const (
 	firstLook   = time.Second
 	longestLook = 30 * time.Second
@@ -41,6 +41,8 @@ func newDocumentsWait() *cobra.Command {
 made from a template, its createdDocumentId. The waits between looks grow from 1 to 30 seconds, or are what the
 service asks for. While the service does not answer, answers with an error of its own, or with too many requests, wait
 says so and looks again. A document that is not found ends it at once.
+
+The last look is at the end of --timeout, and may take a second more.
 
 It ends with exit code 0 when the status is reached, with 1 when it is not within --timeout, and with 3 when the
 document has another status that does not change any more: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID. SIGNED
@@ -99,19 +101,20 @@ func lookAt(client *signforms.Client, id string) func(context.Context) (signform
 
 // run returns the status that ended the wait and its record, or no record.
 func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) {
-	bounded, cancel := context.WithTimeout(ctx, w.timeout)
-	defer cancel()
-	deadline, _ := bounded.Deadline()
+	deadline := time.Now().Add(w.timeout)
 	said := "" // on stderr
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		var asked time.Duration // by the service
+		bounded, cancel := context.WithTimeout(ctx, max(time.Until(deadline), lastLook))
 		status, record, err := w.look(bounded)
+		late := bounded.Err() != nil
+		cancel()
 		status = signforms.DocumentStatus(strings.ToUpper(string(status))) // as --for is read
 		is := "the document is " + cli.Plain(string(status))
 		switch {
 		case ctx.Err() != nil:
 			return "", nil, ctx.Err()
-		case bounded.Err() != nil:
+		case err != nil && late:
 			return "", nil, w.late(said)
 		case err == nil && slices.Contains(w.want, status):
 			return status, record, nil
@@ -129,12 +132,16 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 		}
 		said = is
 		left := time.Until(deadline)
-		if left <= lastLook {
+		if left <= 0 {
 			return "", nil, w.late(said)
 		}
 		select {
-		case <-bounded.Done():
-		case <-time.After(max(min(pause, left-lastLook), asked)):
+		case <-ctx.Done():
+			return "", nil, ctx.Err()
+		case <-time.After(min(max(pause, asked), left)):
+		}
+		if asked > left {
+			return "", nil, w.late(said)
 		}
 	}
 }

@@ -59,19 +59,21 @@ func TestWaitsGrow(t *testing.T) {
 		ends    time.Duration
 	}{
 		"at once":                      {answers: []any{signforms.StatusSigned}, times: seconds(0)},
-		"from 1 to 30 seconds":         {answers: []any{signforms.StatusDraft, signforms.StatusPending}, timeout: 2 * time.Minute, code: cli.ExitFailure, says: "not SIGNED within 2m0s: the document is PENDING", times: seconds(0, 1, 3, 7, 15, 31, 61, 91, 119), ends: 119 * time.Second},
+		"from 1 to 30 seconds":         {answers: []any{signforms.StatusDraft, signforms.StatusPending}, timeout: 2 * time.Minute, code: cli.ExitFailure, says: "not SIGNED within 2m0s: the document is PENDING", times: seconds(0, 1, 3, 7, 15, 31, 61, 91, 120), ends: 120 * time.Second},
 		"reached later":                {answers: []any{signforms.StatusPending, signforms.StatusPending, signforms.StatusSigned}, times: seconds(0, 1, 3), ends: 3 * time.Second},
 		"in small letters":             {answers: []any{signforms.DocumentStatus("signed")}, times: seconds(0)},
 		"another end":                  {answers: []any{signforms.StatusPending, signforms.StatusDeclined}, code: cli.ExitPartial, says: "the document is DECLINED, which does not change any more", times: seconds(0, 1), ends: time.Second},
 		"signed is no end before paid": {answers: []any{signforms.StatusSigned, signforms.StatusPaid}, want: signforms.StatusPaid, times: seconds(0, 1), ends: time.Second},
 		"an unknown status is no end":  {answers: []any{signforms.DocumentStatus("NEW"), signforms.StatusSigned}, times: seconds(0, 1), ends: time.Second},
 		"trouble passes":               {answers: []any{down, down, busy(20 * time.Second), signforms.StatusSigned}, times: seconds(0, 1, 3, 23), ends: 23 * time.Second},
-		"asked to wait for too long":   {answers: []any{busy(time.Hour)}, timeout: time.Minute, code: cli.ExitFailure, says: "within 1m0s: signforms: 429", times: seconds(0, 60), ends: time.Minute},
+		"asked to wait for too long":   {answers: []any{busy(time.Hour)}, timeout: time.Minute, code: cli.ExitFailure, says: "within 1m0s: signforms: 429", times: seconds(0), ends: time.Minute},
 		"no answer":                    {answers: []any{time.Hour}, timeout: time.Minute, code: cli.ExitFailure, says: "not SIGNED within 1m0s: there was no answer", times: seconds(0), ends: time.Minute},
 		"not found":                    {answers: []any{gone}, code: cli.ExitFailure, says: "404", times: seconds(0)},
 		"not found any more":           {answers: []any{signforms.StatusPending, gone}, code: cli.ExitFailure, says: "404", times: seconds(0, 1), ends: time.Second},
 		"forbidden":                    {answers: []any{forbidden}, code: cli.ExitFailure, says: "403", times: seconds(0)},
-		"a second":                     {answers: []any{signforms.StatusPending}, timeout: time.Second, code: cli.ExitFailure, says: "not SIGNED within 1s", times: seconds(0)},
+		"a second":                     {answers: []any{signforms.StatusPending}, timeout: time.Second, code: cli.ExitFailure, says: "not SIGNED within 1s", times: seconds(0, 1), ends: time.Second},
+		"at the last moment":           {answers: []any{signforms.StatusPending, signforms.StatusPending, signforms.StatusSigned}, timeout: 2 * time.Second, times: seconds(0, 1, 2), ends: 2 * time.Second},
+		"the last look takes a second": {answers: []any{signforms.StatusPending, time.Hour}, timeout: time.Second, code: cli.ExitFailure, says: "not SIGNED within 1s: the document is PENDING", times: seconds(0, 1), ends: 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
