@@ -265,7 +265,7 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        works: the service answers, and refuses a random key (403)\n"+
 		"workspace  UUID works: the service answers, and refuses a random workspace (403)\n", stdout)
-	require.Equal(t, []string{"GET /get-documents", "GET /get-documents", "GET /get-documents"}, s.asked())
+	require.Equal(t, []string{"GET /get-documents", "GET /get-documents", "GET /get-documents", "GET /get-documents"}, s.asked(), "the last with the own key")
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
 	stdout, stderr, code = s.run(t, "whoami --json")
 	require.Equal(t, cli.ExitOK, code, stderr)
@@ -303,6 +303,21 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 			}
 			io.WriteString(w, one)
 		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
+		"not found to others": {func(w http.ResponseWriter, mine bool) {
+			if !mine {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			io.WriteString(w, one)
+		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
+		"only the first": {func() func(w http.ResponseWriter, _ bool) {
+			asked := 0
+			return func(w http.ResponseWriter, _ bool) {
+				if asked++; asked > 1 {
+					w.WriteHeader(http.StatusForbidden)
+				}
+				io.WriteString(w, one)
+			}
+		}(), cli.ExitFailure, "cannot tell: after others were refused, the service refuses what it took before"},
 		"a page": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, "<html>sign in</html>") }, cli.ExitFailure, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

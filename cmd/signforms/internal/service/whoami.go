@@ -44,8 +44,9 @@ func newWhoami() *cobra.Command {
 		Use:   "whoami",
 		Short: "Tell whether the API key works, and in which workspace",
 		Long: `Whoami asks the service for one document, and so finds out whether it takes the API key and the workspace. That is a
-proof only if it does not take others: whoami asks the same with a random key of the same form, and with a random
-workspace where one is named. It changes nothing, and no key is printed.
+proof only if it does not take others: whoami asks the same with a random key of the same form, with a random
+workspace where one is named, and at last as before, which must still work. It changes nothing, and no key is
+printed.
 
 It ends with exit code 0 when the key works, and with 1 when it does not, or when that cannot be told, as of a service
 that answers everybody alike.`,
@@ -106,6 +107,14 @@ func (c *connection) identify(ctx context.Context) (who identity, err error) {
 	other := *c // this may lock a client out, so it comes last
 	other.apiKey = probe.Stranger(c.apiKey)
 	who.Key = other.excluded(ctx, own, "a random key")
+	if again, err := c.newest(ctx); err != nil || own != "" && again == "" {
+		// A service that answers one request and then nobody proves nothing.
+		for _, p := range []*proof{&who.Key, &who.Named} {
+			if p.Verdict == works {
+				*p = proof{cannotTell, "after others were refused, the service refuses what it took before"}
+			}
+		}
+	}
 	return who, nil
 }
 
@@ -127,7 +136,7 @@ func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
 	seen, err := c.newest(ctx)
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
-	case answered && !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) && !e.Local:
+	case answered && errors.Is(err, signforms.ErrForbidden) && !e.Local:
 		return proof{works, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
 	case err != nil:
 		return proof{cannotTell, stranger + " gets no answer that shows it: " + err.Error()}
