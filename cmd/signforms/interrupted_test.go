@@ -29,7 +29,7 @@ func TestInterruptedCommandsSaySo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range []string{"documents wait LEASE", "documents list", "documents get LEASE", "whoami", "documents remind --all-pending",
-		"documents list --settings " + file} {
+		"documents list --settings " + file, "ready --wait 20s --url http://127.0.0.1:1"} {
 		var out, errs strings.Builder
 		code := run(ctx, hasty, s.ids(args), strings.NewReader(""), &out, &errs)
 		require.Equal(t, cli.ExitInterrupted, code, "%s: %s", args, errs.String())

@@ -45,6 +45,9 @@ func Ready() *cobra.Command {
 				select {
 				case <-time.After(readyPause):
 				case <-ctx.Done():
+					if cmd.Context().Err() != nil {
+						return cmd.Context().Err()
+					}
 					return fmt.Errorf("not within %v: %w", wait, err)
 				}
 			}
