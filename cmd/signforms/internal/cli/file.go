@@ -90,7 +90,7 @@ func checkGuarded(path string) error {
 				return err
 			}
 			if how := othersMayChange(info); how != "" {
-				return fmt.Errorf("%s: %s, and so may change where your key is sent: chmod go-w it, or use a file and folders of your own", at, how)
+				return fmt.Errorf("%s: %s", at, how)
 			}
 		}
 	}
