@@ -270,6 +270,9 @@ func (w *wireRespondents) missing(r *run) string {
 //	  "createdAt": "2026-11-16T09:00:00.125Z", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com",
 //	   "roleTitle": "Client", "status": "VIEWED"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1}}
+//
+// A record is not held against p: a service that ignores the filter answers with documents of other templates, which their
+// TemplateID shows. A record without one gets p.TemplateID.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
 	return s.respondents(ctx, listRespondents, p)
 }

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +51,14 @@ var batchColumns = []cli.Column[batch.Record]{
 	{Name: "message", Value: func(r batch.Record) string { return r.Message }, Long: true},
 }
 
+// remindColumns have the service's count, which may be 0.
+var remindColumns = slices.Insert(slices.Clone(batchColumns), 2, cli.Column[batch.Record]{Name: "remindersSent", Value: func(r batch.Record) string {
+	if r.RemindersSent == nil {
+		return ""
+	}
+	return fmt.Sprint(*r.RemindersSent)
+}, Wide: true})
+
 var toColumn = cli.Column[batch.Record]{Name: "to", Value: func(r batch.Record) string { return recipientsText(r.To) }, Long: true}
 
 // sentColumns are the columns of a batch that makes documents.
@@ -58,17 +68,26 @@ var sentColumns = []cli.Column[batch.Record]{batchColumns[0], batchColumns[1], t
 // formSentColumns are the columns of a batch that sends forms, which make no documents.
 var formSentColumns = []cli.Column[batch.Record]{batchColumns[0], batchColumns[1], toColumn, batchColumns[6]}
 
-// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
-func refs(templateID string, ids []string) []signforms.DocumentRef {
-	var all []signforms.DocumentRef
+// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it. A malformed id,
+// or one that is given twice, is an error before anything is done with the others.
+func refs(templateID string, ids []string) (all []signforms.DocumentRef, err error) {
+	given := map[string]bool{}
 	for _, id := range ids {
-		if templateID == "" {
-			all = append(all, signforms.PDFDocument(id))
-		} else {
-			all = append(all, signforms.TemplateDocument(templateID, id))
+		ref := signforms.PDFDocument(id)
+		if templateID != "" {
+			ref = signforms.TemplateDocument(templateID, id)
 		}
+		if _, err := ref.MarshalText(); err != nil {
+			return nil, cli.UsageError("%q: %s", id, wrongInputs(err))
+		}
+		key := strings.ToLower(id)
+		if given[key] {
+			return nil, cli.UsageError("%s is given twice", id)
+		}
+		given[key] = true
+		all = append(all, ref)
 	}
-	return all
+	return all, nil
 }
 
 // refRecord returns what is known about a document before any request.

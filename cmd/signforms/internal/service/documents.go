@@ -35,8 +35,9 @@ func newDocumentsList() *cobra.Command {
 		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
 The command templates respondents prints documents that were made from a template.
 
-Each record is held against --status, --id, --from, --to and --archived: one that the service lists against them is left
-out, and the exit code is 3. Which records --query means is for the service to say.`,
+Each record is held against --status, --id, --from, --to and --archived: one that the service lists against them, or
+that does not show what they ask for, is left out, and the exit code is 3. A record without isArchived counts as not
+archived. Which records --query means is for the service to say.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
 	}
@@ -45,11 +46,12 @@ out, and the exit code is 3. Which records --query means is for the service to s
 		return nil
 	})
 	listFlags(cmd, &p)
-	return newList(cmd, documentColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
+	return newList(cmd, documentColumns, documentShape, &p.Limit, func(ctx context.Context, c listClient, _ []string) iter.Seq2[*signforms.Document, error] {
 		if p.Page == 0 {
-			return agreeing(p, c.Documents.All(ctx, p))
+			return agreeing(heldDocument(p), c.Documents.All(ctx, p))
 		}
-		return agreeing(p, onePage(c.Documents.List(ctx, p)))
+		page, err := c.Documents.List(ctx, p)
+		return agreeing(heldDocument(p), onePage(c, signforms.OpListDocuments, p.Page, page, err))
 	})
 }
 
@@ -76,8 +78,12 @@ With --template the ids are those of documents made from that template (createdD
 			if err != nil {
 				return err
 			}
+			all, err := refs(templateID, args)
+			if err != nil {
+				return err
+			}
 			b := batch.Batch{Verb: "voided", Noun: "document", Many: "documents", Flags: flags}
-			for i, ref := range refs(templateID, args) {
+			for i, ref := range all {
 				b.Items = append(b.Items, &batch.Item{Label: args[i], Record: refRecord(templateID, args[i]), Do: void(client, ref)})
 			}
 			return b.Run(cmd.Context(), screen(cmd, out, batchColumns))

@@ -69,14 +69,15 @@ func newFormsResponses() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.FormResponse, error] {
+	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.FormResponse, error] {
 		p.FormID = strings.Join(args, "")
 		switch {
 		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
 			return oneRecord(c.Forms.Response(ctx, p.ResponseID))
 		case p.Page == 0:
-			return c.Forms.AllResponses(ctx, p)
+			return agreeing(heldResponse(p), c.Forms.AllResponses(ctx, p))
 		}
-		return onePage(c.Forms.Responses(ctx, p))
+		page, err := c.Forms.Responses(ctx, p)
+		return agreeing(heldResponse(p), onePage(c, signforms.OpListResponses, p.Page, page, err))
 	})
 }

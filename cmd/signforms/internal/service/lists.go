@@ -81,47 +81,6 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
-// agreeing leaves out records that contradict a filter, and ends with an error if there were any: the service may not have filtered at
-// all. A record that does not show what a filter is about stays.
-func agreeing(p signforms.DocumentListParams, all iter.Seq2[*signforms.Document, error]) iter.Seq2[*signforms.Document, error] {
-	return func(yield func(*signforms.Document, error) bool) {
-		others := 0
-		for d, err := range all {
-			if err == nil && contradicts(p, d) {
-				others++
-			} else if !yield(d, err) {
-				return
-			}
-		}
-		if others > 0 {
-			yield(nil, cli.ExitWith(cli.ExitPartial, fmt.Errorf("the service listed %s against the filters, left out here: its list may lack others",
-				cli.Count(others, "record", "records"))))
-		}
-	}
-}
-
-func contradicts(p signforms.DocumentListParams, d *signforms.Document) bool {
-	other := func(asked, is string) bool { return asked != "" && is != "" && !strings.EqualFold(asked, is) }
-	return other(p.DocumentID, d.DocumentID) || other(string(p.Status), string(d.Status)) ||
-		p.Archived != nil && *p.Archived != d.IsArchived ||
-		!d.CreatedAt.IsZero() && (d.CreatedAt.Before(p.DateFrom) || !p.DateTo.IsZero() && d.CreatedAt.After(p.DateTo))
-}
-
-// onePage returns the records of a page as a sequence.
-func onePage[T any](page *signforms.Page[T], err error) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for i := range page.Items {
-			if !yield(&page.Items[i], nil) {
-				return
-			}
-		}
-	}
-}
-
 // oneRecord returns a record as a sequence of one.
 func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) { yield(record, err) }
@@ -155,9 +114,15 @@ func signersText(signers []signforms.Signer) string {
 	return strings.Join(texts, "; ")
 }
 
+// listClient is a client with the endpoints that differ from the SDK's.
+type listClient struct {
+	*signforms.Client
+	endpoints map[signforms.Operation]signforms.Endpoint
+}
+
 // newList makes cmd a command that prints records of the service. read gets them; limit is the size of its pages.
 func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T) any, limit *int,
-	read func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*T, error]) *cobra.Command {
+	read func(ctx context.Context, c listClient, args []string) iter.Seq2[*T, error]) *cobra.Command {
 	var conn connection
 	var out cli.Output
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -165,8 +130,12 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 		if err != nil {
 			return err
 		}
+		endpoints, err := conn.allEndpoints()
+		if err != nil {
+			return err
+		}
 		records := func(yield func(*T, error) bool) {
-			for record, err := range read(cmd.Context(), client, args) {
+			for record, err := range read(cmd.Context(), listClient{client, endpoints}, args) {
 				if !yield(record, inFlags(err)) {
 					return
 				}
@@ -183,8 +152,8 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 func newGet(id, short string, columns []cli.Column[*signforms.Document],
 	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
 	return newList(&cobra.Command{Use: "get " + id, Short: short, Args: cli.ExactlyOne(id)}, columns, documentShape, new(1),
-		func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Document, error] {
-			return oneRecord(get(ctx, c, args[0]))
+		func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.Document, error] {
+			return oneRecord(get(ctx, c.Client, args[0]))
 		})
 }
 

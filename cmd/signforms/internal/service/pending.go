@@ -24,6 +24,7 @@ type pendingList struct {
 	items      []*batch.Item
 	others     map[signforms.DocumentStatus]int // in the list of pending documents, against its filter
 	noStatus   []string                         // ids
+	ofTemplate map[string]string                // the template of each document made from one, by its id
 	notes      []string                         // of lists that records made whole
 	incomplete []string                         // which lists may lack records
 	read       int                              // records
@@ -32,7 +33,7 @@ type pendingList struct {
 // findPending collects the whole list before the first reminder, because the list changes while people sign. It says on stderr which
 // records it leaves out.
 func (c *remindCommand) findPending(cmd *cobra.Command, client *signforms.Client, b *batch.Batch) error {
-	l := &pendingList{c: c, client: client, others: map[signforms.DocumentStatus]int{}}
+	l := &pendingList{c: c, client: client, others: map[signforms.DocumentStatus]int{}, ofTemplate: map[string]string{}}
 	if err := l.readAll(cmd.Context()); l.incompleteBy(err) {
 		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("%w; nothing was sent; --allow-incomplete reminds those that were found", err))
 	} else if err != nil {
@@ -71,16 +72,21 @@ func (l *pendingList) readAll(ctx context.Context) error {
 // readTemplate adds the pending documents made from a template: those of the list of its documents, and those that only the template's
 // record shows.
 func (l *pendingList) readTemplate(ctx context.Context, t *signforms.Document) error {
-	found := map[string]bool{}
-	add := func(id string, status signforms.DocumentStatus, made time.Time) {
-		if key := strings.ToLower(id); !found[key] {
-			found[key] = true
+	found, others := map[string]bool{}, 0
+	add := func(id, templateID string, status signforms.DocumentStatus, made time.Time) {
+		var h held
+		h.text("templateId", t.DocumentID, templateID)
+		key := strings.ToLower(id)
+		if of, seen := l.ofTemplate[key]; h.other || seen && of != t.DocumentID {
+			others++
+		} else if !seen {
+			found[key], l.ofTemplate[key] = true, t.DocumentID
 			l.add(signforms.TemplateDocument(t.DocumentID, id), id, status, made, refRecord(t.DocumentID, id))
 		}
 	}
 	list := l.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID})
 	err := each(l, "documents made from template "+t.DocumentID, list, func(r *signforms.Respondent) error {
-		add(r.RespondentDocumentID, r.Status, r.CreatedAt)
+		add(r.RespondentDocumentID, r.TemplateID, r.Status, r.CreatedAt)
 		return nil
 	})
 	if err != nil {
@@ -88,11 +94,15 @@ func (l *pendingList) readTemplate(ctx context.Context, t *signforms.Document) e
 	}
 	listed := len(found)
 	for _, r := range t.Respondents {
-		add(r.RespondentDocumentID, r.Status, r.CreatedAt)
+		add(r.RespondentDocumentID, r.TemplateID, r.Status, r.CreatedAt)
 	}
 	if own := len(found) - listed; own > 0 {
 		l.notes = append(l.notes, fmt.Sprintf("template %s shows %s not in the list of its documents", t.DocumentID,
 			cli.Count(own, "document that is", "documents that are")))
+	}
+	if others > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("asked for the documents made from template %s, the service listed %s of other templates, left out there",
+			t.DocumentID, cli.Count(others, "document", "documents")))
 	}
 	if missing := t.TotalRespondents - len(found); missing > 0 {
 		l.incomplete = append(l.incomplete, fmt.Sprintf("template %s counts %s, of which %s not shown and not looked at", t.DocumentID,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,8 @@ of this user share one count (--limit-store), which outlasts crashes and restart
 limit is reached, remind waits.
 
 With --template the ids are those of documents made from that template (createdDocumentId).
+
+A reminder of which the service says that it reached nobody (remindersSent 0) counts as failed.
 
 With --all-pending it reminds the signers of every PDF document and every document made from a template that
 is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
@@ -81,6 +84,10 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.allPending && (c.flags.Journal != "" || c.flags.NewRun || len(c.flags.Resolve) > 0 || c.incomplete) {
 		return cli.UsageError("--journal, --new-run, --resolve and --allow-incomplete go with --all-pending")
 	}
+	named, err := refs(c.templateID, args)
+	if err != nil {
+		return err
+	}
 	store, closeStore, err := openLimitStore(c.limitStore, c.conn.sandbox != "", c.openLimitFile)
 	if err != nil {
 		return err
@@ -110,14 +117,14 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if c.allPending {
 		err = c.findPending(cmd, client, b)
 	} else {
-		for i, ref := range refs(c.templateID, args) {
+		for i, ref := range named {
 			b.Items = append(b.Items, c.item(client, ref, args[i], refRecord(c.templateID, args[i])))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return b.Run(cmd.Context(), screen(cmd, c.out, batchColumns))
+	return b.Run(cmd.Context(), screen(cmd, c.out, remindColumns))
 }
 
 // openJournal opens the journal and has it record the client's requests.
@@ -145,6 +152,9 @@ func (c *remindCommand) item(client *signforms.Client, ref signforms.DocumentRef
 		res, err := client.Documents.Remind(ctx, ref)
 		if err == nil {
 			r.Status, r.Message, r.RemindersSent = res.Status, res.Message, res.RemindersSent
+			if res.RemindersSent != nil && *res.RemindersSent < 1 {
+				return errors.New(strings.TrimSpace("the service says that it sent no reminder: " + cli.Plain(res.Message)))
+			}
 		}
 		return inFlags(err)
 	}}

@@ -38,13 +38,14 @@ func newTemplatesList() *cobra.Command {
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{Use: "list", Short: "List templates", Args: cli.NoArgs}
 	listFlags(cmd, &p)
-	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
+	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c listClient, _ []string) iter.Seq2[*signforms.Document, error] {
 		params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
 			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 		if p.Page == 0 {
-			return agreeing(p, c.Templates.All(ctx, params))
+			return agreeing(heldDocument(p), c.Templates.All(ctx, params))
 		}
-		return agreeing(p, onePage(c.Templates.List(ctx, params)))
+		page, err := c.Templates.List(ctx, params)
+		return agreeing(heldDocument(p), onePage(c, signforms.OpListDocuments, p.Page, page, err))
 	})
 }
 
@@ -84,14 +85,15 @@ func newTemplatesRespondents() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Respondent, error] {
+	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.Respondent, error] {
 		p.TemplateID = strings.Join(args, "")
 		switch {
 		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
 			return oneRecord(c.Templates.Respondent(ctx, p.RespondentDocumentID))
 		case p.Page == 0:
-			return c.Templates.AllRespondents(ctx, p)
+			return agreeing(heldRespondent(p), c.Templates.AllRespondents(ctx, p))
 		}
-		return onePage(c.Templates.Respondents(ctx, p))
+		page, err := c.Templates.Respondents(ctx, p)
+		return agreeing(heldRespondent(p), onePage(c, signforms.OpListRespondents, p.Page, page, err))
 	})
 }
