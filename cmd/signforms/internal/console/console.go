@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
@@ -91,6 +92,15 @@ type frame struct {
 	Assets, Events, Self, Section string
 	Problem, Done                 string
 	Workspaces                    []Workspace
+	Entered                       url.Values // what was refused
+}
+
+// Was returns what was entered as an input, or otherwise before anything was.
+func (f frame) Was(name, otherwise string) string {
+	if f.Entered == nil {
+		return otherwise
+	}
+	return f.Entered.Get(name)
 }
 
 // A show makes a page. An act does something and returns the address of the next page.
@@ -133,6 +143,11 @@ func (c *console) pages() *http.ServeMux {
 	}
 	for _, a := range acts {
 		mux.HandleFunc("POST "+Prefix+a.pattern, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a.do, a.show) })
+		if shows[a.pattern] == nil { // where a login or a reload leads after the act was refused
+			mux.HandleFunc("GET "+Prefix+a.pattern, func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, c.options.Base+strings.TrimPrefix(path.Dir(r.URL.EscapedPath()), Prefix), http.StatusSeeOther)
+			})
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
@@ -205,7 +220,7 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 }
 
 // done returns the address, below the console's, of a page that says what was done.
-func done(path, what string) string { return path + "?done=" + url.QueryEscape(what) }
+func done(page, what string) string { return page + "?done=" + url.QueryEscape(what) }
 
 // sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
@@ -231,7 +246,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{
 		page: p, Assets: assetPath, Events: c.options.Events, Section: section, Problem: problem, Done: sayings[r.URL.Query().Get("done")],
-		Self: c.options.Base + strings.TrimPrefix(r.URL.RequestURI(), Prefix), Workspaces: c.options.Workspaces(),
+		Self: c.options.Base + strings.TrimPrefix(r.URL.RequestURI(), Prefix), Workspaces: c.options.Workspaces(), Entered: r.PostForm,
 	}
 	var out bytes.Buffer
 	if err := c.own.ExecuteTemplate(&out, p.name+".html", f); err != nil {

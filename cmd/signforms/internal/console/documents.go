@@ -158,8 +158,8 @@ func (c *console) remind(r *http.Request, id string) error {
 	return err
 }
 
-func (c *console) newDocument(r *http.Request) (page, error) {
-	return page{Title: "New document", name: "new-document", Data: r.PostForm}, nil
+func (c *console) newDocument(*http.Request) (page, error) {
+	return page{Title: "New document", name: "new-document"}, nil
 }
 
 func (c *console) addDocument(r *http.Request) (string, error) {

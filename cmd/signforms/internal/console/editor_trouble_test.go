@@ -47,13 +47,13 @@ func TestSavesThatFailSayWhy(t *testing.T) {
 	}
 	browsertest.Eval[bool](p, `(() => { const own = fetch; window.fetch = (...all) => window.answer?.(...all) ?? own(...all); return true })()`)
 	for _, c := range []struct{ answer, says string }{
-		{answered(401, ""), "You are not logged in any more. Log in in another tab, then save here again: everything is still here."},
+		{answered(401, ""), "You are not logged in any more. Log in in another tab, then try here again: everything is still here."},
 		{"Promise.resolve(Object.defineProperty(new Response('<form>'), 'url', { value: location.origin + '/_/login' }))", "You are not logged in any more."},
 		{answered(403, ""), "This was refused (403)."},
 		{answered(413, ""), "The file is too large for what stands before the sandbox"},
 		{answered(422, "<p role=alert>The name is odd.</p>"), "The name is odd."},
 		{answered(502, ""), "The sandbox failed (502)."},
-		{"Promise.reject(new TypeError('lost'))", "The sandbox cannot be reached."},
+		{"Promise.reject(new TypeError('lost'))", "There was no answer, so whether it was done is not known."},
 	} {
 		browsertest.Eval[bool](p, "(window.answer = () => "+c.answer+", true)")
 		save(p, c.says)
@@ -65,7 +65,7 @@ func TestSavesThatFailSayWhy(t *testing.T) {
 		return true })()`)
 	save(p, "Saving …")
 	browsertest.Eval[bool](p, "(signal.abort(new DOMException('', 'TimeoutError')), true)")
-	p.WaitText("There was no answer in two minutes, so whether it was saved is not known.")
+	p.WaitText("There was no answer in two minutes, so whether it was done is not known.")
 	p.RequireAccessible()
 	require.True(t, asks())
 	browsertest.Eval[bool](p, "(window.answer = null, true)")

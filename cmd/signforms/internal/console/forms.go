@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/signforms/signforms-go"
@@ -17,7 +16,6 @@ func (c *console) forms(*http.Request) (page, error) {
 type formView struct {
 	Form      signformstest.FormState
 	Responses []signformstest.ResponseState
-	Entered   url.Values // what was refused
 }
 
 func (c *console) form(r *http.Request) (page, error) {
@@ -25,11 +23,11 @@ func (c *console) form(r *http.Request) (page, error) {
 	if !ok {
 		return page{}, errNoSuchRecord
 	}
-	return page{Title: f.Title, name: "form", Data: formView{f, c.server.Responses(f.ID), r.PostForm}}, nil
+	return page{Title: f.Title, name: "form", Data: formView{f, c.server.Responses(f.ID)}}, nil
 }
 
-func (c *console) newForm(r *http.Request) (page, error) {
-	return page{Title: "New form", name: "new-form", Data: r.PostForm}, nil
+func (c *console) newForm(*http.Request) (page, error) {
+	return page{Title: "New form", name: "new-form"}, nil
 }
 
 // addForm reads one question per line. "Colour? * = red, green" is a required question with two choices.

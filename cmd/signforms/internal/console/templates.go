@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +22,6 @@ func (c *console) templates(*http.Request) (page, error) {
 type templateView struct {
 	Template signformstest.TemplateState
 	Curl     string
-	Entered  url.Values // what was refused
 }
 
 func (c *console) template(r *http.Request) (page, error) {
@@ -31,7 +29,7 @@ func (c *console) template(r *http.Request) (page, error) {
 	if !ok {
 		return page{}, errNoSuchRecord
 	}
-	return page{Title: t.Name, name: "template", Data: templateView{t, c.sendCurl(t), r.PostForm}}, nil
+	return page{Title: t.Name, name: "template", Data: templateView{t, c.sendCurl(t)}}, nil
 }
 
 // sendCurl returns a curl command that sends the template, with an example address for each role.

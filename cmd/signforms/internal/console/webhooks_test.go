@@ -42,7 +42,8 @@ func TestWebhookInFourSteps(t *testing.T) {
 	}
 	p.Click("button[value=test]")
 	p.WaitText("A test delivery is on its way.")
-	p.Click("button[value=rotate]")
+	press(t, p, "Rotate the secret")
+	press(t, p, "Yes, rotate the secret")
 	p.WaitText("The webhook has a new secret.")
 	hooks = service.Webhooks()
 	require.NotEqual(t, hook.Secret, hooks[len(hooks)-1].Secret)

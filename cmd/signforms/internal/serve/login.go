@@ -38,11 +38,9 @@ func plainPage(content string) string {
 `
 }
 
-// loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not asked for again.
+// loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not sent again: its address
+// leads to its page.
 func loginFor(r *http.Request) string {
-	if r.Method != http.MethodGet {
-		return loginPath
-	}
 	return loginPath + "?next=" + url.QueryEscape(r.URL.RequestURI())
 }
 

@@ -9,7 +9,7 @@ if (live) {
 		const main = document.querySelector("#main");
 		// Do not replace what the user is typing or has opened.
 		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-		if (typing || main.querySelector("details[open]")) return setTimeout(refresh, 500);
+		if (typing || main.querySelector("details[open], [role=alert]")) return setTimeout(refresh, 500);
 		due = false;
 		if (gone) location.reload(); // says that the workspace was removed, or shows the one that has its name now
 		else htmx.trigger(main, "refresh");
@@ -58,38 +58,54 @@ document.addEventListener("click", async (event) => {
 	block.querySelector("[role=status]").textContent = "Copied";
 });
 
-// A form with a file is sent by the script, so that everything entered stays when it is refused, the file too. Above its button stands
-// how that goes: the browser's own words about an input may be far away.
-const uploads = document.querySelectorAll("form[enctype='multipart/form-data']");
-for (const form of uploads) form.addEventListener("submit", (event) => {
+// Forms are sent by the script, so that everything entered stays when one is refused or no answer comes, a file too. Above the button
+// of a form with a file stands how that goes: the browser's own words about an input may be far away.
+const isUpload = (form) => form.enctype === "multipart/form-data";
+document.addEventListener("submit", (event) => {
 	event.preventDefault();
-	send(form);
+	send(event.target, event.submitter ?? event.target.querySelector("button:not([type])"));
 });
-for (const form of uploads) form.noValidate = true;
+for (const form of document.forms) if (isUpload(form)) form.noValidate = true;
 
 const kept = "Everything is still here: try again.";
 
-async function send(form) {
-	const button = form.querySelector("button.main");
-	const say = (role, ...content) => {
-		document.querySelector(".notice")?.remove();
-		const notice = document.createElement("p");
-		notice.className = role === "alert" ? "notice bad" : "notice";
-		notice.setAttribute("role", role);
-		notice.append(...content);
-		button.before(notice);
-		notice.scrollIntoView({ block: "nearest" });
-	};
-	const wrong = [...form.elements].find((input) => !input.checkValidity());
+function sayBefore(place, role, ...content) {
+	document.querySelector(".notice")?.remove();
+	const notice = document.createElement("p");
+	notice.className = role === "alert" ? "notice bad" : "notice";
+	notice.setAttribute("role", role);
+	notice.append(...content);
+	place.before(notice);
+	notice.scrollIntoView({ block: "nearest" });
+}
+
+// asks reports whether a form only asks for a page.
+const asks = (form, button) => (button.getAttribute("formmethod") ?? form.method) === "get";
+
+// ask sends a form, as the browser would.
+function ask(form, button) {
+	const address = new URL(form.getAttribute("action") ?? location.href, location.href);
+	const entered = new FormData(form, button);
+	const fields = isUpload(form) ? entered : new URLSearchParams(entered);
+	const signal = AbortSignal.timeout(120_000);
+	if (!asks(form, button)) return fetch(address, { method: "POST", body: fields, signal });
+	address.search = fields;
+	return fetch(address, { signal });
+}
+
+async function send(form, button) {
+	const say = (...notice) => sayBefore(form.matches(".row") ? form : button, ...notice);
+	const wrong = isUpload(form) && [...form.elements].find((input) => !input.checkValidity());
 	if (wrong) {
 		wrong.focus();
 		return say("alert", `${wrong.ariaLabel ?? wrong.labels[0].textContent}: ${wrong.validationMessage}`);
 	}
-	button.disabled = true;
-	say("status", "Saving …");
+	if (isUpload(form)) say("status", "Saving …");
 	try {
-		const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body: new FormData(form), signal: AbortSignal.timeout(120_000) });
-		if (answer.ok && new URL(answer.url).searchParams.has("done")) {
+		const asked = ask(form, button);
+		button.disabled = true; // not before, as its own value is sent too
+		const answer = await asked;
+		if (answer.ok && (new URL(answer.url).searchParams.has("done") || asks(form, button) && !answer.redirected)) {
 			delete form.dataset.unsaved;
 			return location.assign(answer.url);
 		}
@@ -99,7 +115,7 @@ async function send(form) {
 		say("alert", ...problem(answer, page));
 	} catch (error) {
 		const late = error.name === "TimeoutError";
-		say("alert", late ? `There was no answer in two minutes, so whether it was saved is not known. ${kept}` : `The sandbox cannot be reached. ${kept}`);
+		say("alert", `There was no answer${late ? " in two minutes" : ""}, so whether it was done is not known. ${kept}`);
 	}
 	button.disabled = false;
 }
@@ -109,7 +125,7 @@ function problem(answer, page) {
 	if (answer.status === 401 || new URL(answer.url).pathname.endsWith("/login")) {
 		const login = document.createElement("a");
 		Object.assign(login, { href: location.href, target: "_blank", textContent: "Log in in another tab" });
-		return ["You are not logged in any more. ", login, ", then save here again: everything is still here."];
+		return ["You are not logged in any more. ", login, ", then try here again: everything is still here."];
 	}
 	const words = page.querySelector("[role=alert]")?.textContent;
 	if (words) return [words];
