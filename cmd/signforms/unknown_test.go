@@ -43,9 +43,9 @@ func (m *mailing) anHourAgo(t *testing.T) {
 
 // twoUnknown has sent to four of six people; of line 3 the request was lost, and of line 5 the answer. Twelve seconds earlier another
 // run has sent the same to all of them.
-func twoUnknown(t *testing.T, change func(list string) string) *mailing {
+func twoUnknown(t *testing.T, o *signformstest.Options, change func(list string) string) *mailing {
 	t.Helper()
-	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
+	m := &mailing{newService(t, o), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	movesWithSends(t, m, change)
 	_, stderr, code := m.send(t)
 	require.Equal(t, cli.ExitOK, code, stderr)
@@ -62,7 +62,7 @@ func twoUnknown(t *testing.T, change func(list string) string) *mailing {
 
 // The list of documents says which of the unknown sends were carried out. Following it, each person gets one mail.
 func TestUnknownSendsAreLookedUp(t *testing.T) {
-	m := twoUnknown(t, unaltered)
+	m := twoUnknown(t, nil, unaltered)
 	before := len(m.mailed("invitation"))
 	stdout, stderr, code := m.send(t, "--unknown")
 	require.Equal(t, cli.ExitUnknown, code, "the request of line 3 may still be under way")
@@ -75,7 +75,7 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\[{"name":"P1","email":"p1@example.com"}\],"message":"the list has no such document, and all 4 that`, stdout)
-	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z"`, stdout)
+	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z; one that somebody else sent to them then looks the same"`, stdout)
 	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve p1@example.com=again --resolve p3@example.com=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
 	_, stderr, code = m.send(t, "--resolve", "p1@example.com=again", "--resolve", "p3@example.com=done")
@@ -102,12 +102,14 @@ func TestLookupsNeedAWitness(t *testing.T) {
 			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", "made at a time that is not shown"}, cli.ExitUnknown},
 		"times that are days": {func(body string) string { return regexp.MustCompile(`T[0-9:.]+Z`).ReplaceAllString(body, "T00:00:00Z") },
 			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t"}, cli.ExitUnknown},
+		"a hidden address": {func(body string) string { return strings.ReplaceAll(body, "p3@example.com", "***") },
+			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", " of no known send may be it under other addresses: "}, cli.ExitUnknown},
 		"an incomplete list": {func(body string) string {
 			return regexp.MustCompile(`"totalPages":\d+`).ReplaceAllString(body, `"totalPages":9`)
 		}, nil, cli.ExitPartial},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := twoUnknown(t, c.change)
+			m := twoUnknown(t, nil, c.change)
 			m.anHourAgo(t)
 			stdout, stderr, code := m.send(t, "--unknown")
 			require.Equal(t, c.code, code, stderr)
@@ -120,6 +122,17 @@ func TestLookupsNeedAWitness(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where pages have a size of the service's own, a document that moves between two of them is in neither.
+func TestLookupInPagesThatCannotOverlap(t *testing.T) {
+	m := twoUnknown(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{
+		signforms.OpListRespondents: {Names: map[string]string{"limit": "size"}}}}}, unaltered)
+	m.anHourAgo(t)
+	stdout, stderr, code := m.send(t, "--unknown")
+	require.Equal(t, cli.ExitUnknown, code, stderr)
+	require.Contains(t, stdout, "line 3\tcannot tell\tp1@example.com (P1)\t\tthe list has no such document, but the service ignores or refuses a size of pages")
+	require.Contains(t, stdout, "line 5\tfound\t")
 }
 
 // One document cannot decide two sends to the same people.

@@ -25,8 +25,16 @@ type madeList struct {
 	known   map[string]*signforms.Respondent // those of the journal by id; nil where the list does not show one
 	strange []*signforms.Respondent          // the others
 	open    map[string]int                   // how many sends to the same people have an unknown outcome
+	asked   [][]string                       // the addresses of those that are looked up
 	shown   []witness                        // in the order of their sends
 	lost    int                              // documents of the run that the list does not show with their addresses and time
+	gaps    bool                             // the service ignores the size asked for, so that a document may stand between two pages
+}
+
+// List is the service's list of the documents made from a template.
+type List struct {
+	All  iter.Seq2[*signforms.Respondent, error]
+	Page func(limit int) (*signforms.Page[signforms.Respondent], error) // the first
 }
 
 type witness struct {
@@ -35,7 +43,7 @@ type witness struct {
 }
 
 // LookUp prints for each line whose outcome is unknown what the template's list of documents says. It changes nothing.
-func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) error {
+func (b *Batch) LookUp(list List, s Screen) error {
 	b.matchEntries()
 	open := slices.DeleteFunc(slices.Clone(b.Items), func(it *Item) bool { return !it.open() || it.toOthers() })
 	b.explainGone(s.Stderr)
@@ -43,9 +51,12 @@ func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) er
 		fmt.Fprintln(s.Stderr, "no line has an unknown outcome")
 		return nil
 	}
-	made, err := b.readMade(all)
+	made, err := b.readMade(list)
 	if err != nil {
 		return fmt.Errorf("cannot tell: %w", err)
+	}
+	for _, it := range open {
+		made.asked = append(made.asked, it.addresses())
 	}
 	decide, undecided, names := "", len(b.gone), b.names()
 	for _, it := range open {
@@ -75,15 +86,19 @@ func (b *Batch) LookUp(all iter.Seq2[*signforms.Respondent, error], s Screen) er
 	return nil
 }
 
-func (b *Batch) readMade(list iter.Seq2[*signforms.Respondent, error]) (*madeList, error) {
+func (b *Batch) readMade(list List) (*madeList, error) {
 	var all []*signforms.Respondent
-	for r, err := range list {
+	for r, err := range list.All {
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
 	m := newMadeList(all, b.journal.Entries())
+	if len(all) > 1 {
+		page, err := list.Page(1)
+		m.gaps = err != nil || len(page.Items) != 1 && len(page.Items) < len(all)
+	}
 	for _, it := range b.Items {
 		if it.prior != nil && it.prior.State == journal.Done && it.prior.ID != "" {
 			m.witness(it.prior, it.addresses())
@@ -155,18 +170,24 @@ func (m *madeList) window(e *journal.Entry) (from, until time.Time, later bool) 
 // find says whether the list has the document of a send to these addresses, with its id.
 func (m *madeList) find(e *journal.Entry, to []string, now time.Time) (outcome, id, message string) {
 	from, until, later := m.window(e)
-	found, seen := 0, []string(nil)
+	found, seen, others := 0, []string(nil), []string(nil)
 	for _, r := range m.strange {
-		shown := shownTo(r)
-		other := slices.ContainsFunc(shown, func(a string) bool { return !slices.Contains(to, a) })
-		if other || !r.CreatedAt.IsZero() && r.CreatedAt.Before(from) {
+		shown, dated := shownTo(r), !r.CreatedAt.IsZero()
+		if dated && r.CreatedAt.Before(from) {
+			continue
+		}
+		text := r.RespondentDocumentID + " made " + cmp.Or(cli.Time(r.CreatedAt), "at a time that is not shown")
+		if slices.ContainsFunc(shown, func(a string) bool { return !slices.Contains(to, a) }) {
+			if !(dated && !until.IsZero() && r.CreatedAt.After(until)) && !m.isAsked(shown) {
+				others = append(others, text)
+			}
 			continue
 		}
 		if slices.Equal(shown, to) && r.CreatedAt.After(from) && !r.CreatedAt.After(until) {
 			found++
 		}
-		id, message = r.RespondentDocumentID, "made "+cmp.Or(cli.Time(r.CreatedAt), "at a time that is not shown")
-		seen = append(seen, id+" "+message)
+		id, message = r.RespondentDocumentID, "made "+cli.Time(r.CreatedAt)+"; one that somebody else sent to them then looks the same"
+		seen = append(seen, text)
 	}
 	switch over := e.At.Add(lookAfter); {
 	case found == 1 && len(seen) == 1 && m.open[journal.Key(e.Who...)] == 1:
@@ -176,10 +197,19 @@ func (m *madeList) find(e *journal.Entry, to []string, now time.Time) (outcome, 
 			cli.Count(m.open[journal.Key(e.Who...)], "unknown send", "unknown sends"), Named(seen))
 	case m.lost > 0:
 		return lookupCannotTell, "", fmt.Sprintf("the list has no such document, but shows only %d of the %d documents that this run is known to have made", len(m.shown), len(m.shown)+m.lost)
+	case m.gaps:
+		return lookupCannotTell, "", "the list has no such document, but the service ignores or refuses a size of pages, so one may have moved between two of them"
 	case !later:
 		return lookupCannotTell, "", "the list has no such document, but shows none of this run that was sent later, so it may lag behind"
+	case len(others) > 0:
+		return lookupCannotTell, "", fmt.Sprintf("%s of no known send may be it under other addresses: %s", cli.Count(len(others), "document", "documents"), Named(others))
 	case now.Before(over):
 		return lookupCannotTell, "", "the list has no such document yet: the send may still be carried out until " + cli.Time(over)
 	}
 	return lookupNotFound, "", fmt.Sprintf("the list has no such document, and all %d that this run is known to have made", len(m.shown))
+}
+
+// isAsked reports whether a document that shows these addresses may be that of another send that is looked up.
+func (m *madeList) isAsked(shown []string) bool {
+	return slices.ContainsFunc(m.asked, func(to []string) bool { return slices.Equal(to, shown) })
 }

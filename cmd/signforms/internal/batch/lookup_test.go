@@ -42,7 +42,11 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 		"carried out late":           {with(to("new", 17, ann, ben)), 0, lookupFound, "made"},
 		"not found":                  {all, 0, lookupNotFound, "all 3 that this run is known to have made"},
 		"an earlier run's":           {with(to("old", 1, ann, ben)), 0, lookupNotFound, ""},
-		"to others":                  {with(to("new", 2.2, ann, "cem@example.com")), 0, lookupNotFound, ""},
+		"to others":                  {with(to("new", 2.2, ann, "cem@example.com")), 0, lookupCannotTell, "1 document of no known send may be it under other addresses: new made 2026-11-23T09:02:12Z"},
+		"to others before":           {with(to("old", 1, ann, "cem@example.com")), 0, lookupNotFound, ""},
+		"to others much later":       {with(to("new", 300, ann, "cem@example.com")), 0, lookupNotFound, ""},
+		"a hidden address":           {with(to("new", 2.2, "***")), 0, lookupCannotTell, "1 document of no known send"},
+		"another unknown send's":     {with(to("new", 2.2, "dan@example.com")), 0, lookupNotFound, ""},
 		"still under way":            {all, 17.9, lookupCannotTell, "the send may still be carried out until 2026-11-22T09:18:00Z"},
 		"as old as the one sent":     {with(to("old", 1.2, ann, ben)), 0, lookupCannotTell, "1 document may belong to 1 unknown send to the same people: old made 2026-11-23T09:01:12Z"},
 		"much later":                 {with(to("new", 300, ann, ben)), 0, lookupCannotTell, "1 document may belong"},
@@ -58,6 +62,7 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			unknown := &journal.Entry{Who: []string{"u"}, State: journal.Unknown, Intended: at(2), At: at(3)}
 			m := newMadeList(c.list, []journal.Entry{*send(0, "0"), *send(1, "1"), *unknown, *send(4, "4")})
+			m.asked = [][]string{{"dan@example.com"}}
 			m.witness(send(0, "0"), []string{"0@x"})
 			m.witness(send(1, "1"), []string{"1@x"})
 			m.witness(send(4, "4"), []string{"4@x"})
@@ -76,8 +81,15 @@ func TestWhatListsSayOfAnUnknownSend(t *testing.T) {
 	m.witness(send(0, "0"), []string{"0@x"})
 	outcome, _, says := m.find(first, []string{ann, ben}, at(60))
 	require.Equal(t, lookupCannotTell, outcome, says)
-	outcome, _, _ = m.find(first, []string{"cem@example.com"}, at(60))
-	require.Equal(t, lookupNotFound, outcome)
+	m = newMadeList(append([]*signforms.Respondent{to("old", -3, ann, ben)}, all[0]), []journal.Entry{*first, *send(0, "0")})
+	m.witness(send(0, "0"), []string{"0@x"})
+	outcome, _, says = m.find(first, []string{"cem@example.com"}, at(60))
+	require.Equal(t, lookupCannotTell, outcome)
+	require.Contains(t, says, "1 document of no known send may be it") // nothing shows that it is older
+	m = newMadeList(all[:1], []journal.Entry{*first, *send(0, "0")})
+	m.witness(send(0, "0"), []string{"0@x"})
+	outcome, _, says = m.find(first, []string{"cem@example.com"}, at(60))
+	require.Equal(t, lookupNotFound, outcome, says)
 	last := &journal.Entry{Who: []string{"u"}, State: journal.Unknown, Intended: at(5), At: at(6)}
 	m = newMadeList(all, []journal.Entry{*send(0, "0"), *last})
 	m.witness(send(0, "0"), []string{"0@x"})

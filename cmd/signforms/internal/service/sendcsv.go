@@ -55,7 +55,14 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	}
 	s := screen(cmd, cli.Output{JSON: c.json}, columns)
 	if c.flags.Unknown {
-		return b.LookUp(client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}), s)
+		params := signforms.RespondentListParams{TemplateID: c.id}
+		return b.LookUp(batch.List{
+			All: client.Templates.AllRespondents(cmd.Context(), params),
+			Page: func(limit int) (*signforms.Page[signforms.Respondent], error) {
+				params.Limit = limit
+				return client.Templates.Respondents(cmd.Context(), params)
+			},
+		}, s)
 	}
 	return b.Run(cmd.Context(), s)
 }
