@@ -5,8 +5,13 @@ import (
 	"net/mail"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"unicode"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
@@ -40,12 +45,27 @@ func bareAddress(text string) bool {
 	return err == nil && a.Name == "" && !strings.HasPrefix(text, "'") && !strings.HasSuffix(text, ">") && !strings.ContainsFunc(text, hidden)
 }
 
-// address returns an address in one spelling, without a name.
+// address returns an address in one spelling, without a name: whatever its case, its way to write accents, and that of its domain.
 func address(text string) string {
 	if a, err := mail.ParseAddress(text); err == nil {
 		text = a.Address
 	}
-	return strings.ToLower(text)
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return strings.ToLower(text)
+	}
+	return norm.NFC.String(cases.Fold().String(norm.NFD.String(text[:at]))) + "@" + domain(text[at+1:])
+}
+
+// hostNames reads domains as look-ups do, and those that are against the rules of hosts too.
+var hostNames = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
+
+// domain returns a domain in one spelling, in Unicode.
+func domain(text string) string {
+	if name, err := hostNames.ToUnicode(text); err == nil {
+		text = name
+	}
+	return strings.TrimSuffix(strings.ToLower(text), ".")
 }
 
 // Service returns one spelling for all base URLs that may be those of one service: without the scheme and its port, and with one name
@@ -55,12 +75,12 @@ func Service(baseURL string) string {
 	if err != nil {
 		return baseURL
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := domain(u.Hostname())
 	if ip := net.ParseIP(host); ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) || strings.HasSuffix("."+host, ".localhost") {
 		host = "localhost"
 	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
-		host += ":" + port
+	if port, _ := strconv.Atoi(u.Port()); port != 0 && port != 80 && port != 443 {
+		host += ":" + strconv.Itoa(port)
 	}
-	return host + strings.TrimSuffix(path.Clean("/"+u.EscapedPath()), "/")
+	return host + strings.TrimSuffix(path.Clean("/"+u.Path), "/")
 }
