@@ -46,7 +46,7 @@ func (s *lateService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	var to []string
 	for _, p := range body.To {
-		to = append(to, strings.ToLower(p.Email))
+		to = append(to, strings.ToLower(strings.ReplaceAll(p.Email, "。", ".")))
 	}
 	s.n++
 	late := s.fails > 0 && s.n > s.fails
@@ -136,6 +136,12 @@ func (m *batchModel) edit() {
 	name := m.oneOf("one.csv", "one.csv", "two.csv")
 	rows := m.files[name]
 	i := m.rand.IntN(len(rows))
+	if m.rand.IntN(20) == 0 {
+		os.Remove(filepath.Join(m.dir, name+".journal"))
+		delete(m.unsure, name) // nobody can know them any more
+		m.note("the journal of %s is gone", name)
+		return
+	}
 	what := m.oneOf("remove", "add", "correct", "correct seller", "one seller", "one seller", "swap", "price", "copy", "take", "reverse")
 	switch what {
 	case "remove":
@@ -208,6 +214,9 @@ func (m *batchModel) write(name string) {
 		}
 		text += strings.Join(cells, separator) + "\n"
 	}
+	if m.rand.IntN(3) == 0 {
+		text = strings.ReplaceAll(text, "@x.org", m.oneOf("@X.Org", "@x。org"))
+	}
 	require.NoError(m.t, os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600))
 }
 
@@ -228,6 +237,7 @@ func counterpart(rows []batchRow) string {
 type batchSend struct {
 	journal             string
 	counterpart         string
+	rows                []batchRow
 	people              map[string]int // in how many lines of the file each is
 	newRun, repeat, dry bool
 	resolve             string
@@ -238,7 +248,7 @@ type batchSend struct {
 func (m *batchModel) command() (c batchSend, args []string) {
 	name := m.oneOf("one.csv", "one.csv", "two.csv")
 	m.write(name)
-	c = batchSend{journal: name, counterpart: counterpart(m.files[name]), people: map[string]int{}}
+	c = batchSend{journal: name, rows: m.files[name], counterpart: counterpart(m.files[name]), people: map[string]int{}}
 	for _, row := range m.files[name] {
 		for _, p := range row.people() {
 			c.people[p]++
@@ -261,7 +271,7 @@ func (m *batchModel) command() (c batchSend, args []string) {
 	}
 	c.newRun, c.repeat, c.dry = flag(12, "--new-run"), flag(5, "--repeat-addresses"), flag(12, "--dry-run")
 	if m.rand.IntN(4) == 0 {
-		c.resolve = m.oneOf("all=done", "all=again", "changed=done", "changed=again", "2=done", "3=again")
+		c.resolve = m.oneOf("all=done", "all=again", "changed=done", "changed=again", "2=done", "3=again", "a@x.org=again", "b@x.org=done", "s2@x.org=again")
 		args = append(args, "--resolve", c.resolve)
 	}
 	return c, args
@@ -339,7 +349,9 @@ func (m *batchModel) judge(c batchSend) (problem string) {
 		return ""
 	}
 	if c.newRun {
-		m.abandon(c)
+		if problem := m.abandon(c); problem != "" {
+			return problem
+		}
 	}
 	m.begin(c.journal)
 	maps.Copy(m.of[c.journal], asSet(c.people))
@@ -374,7 +386,7 @@ func (m *batchModel) twice(c batchSend, p string, n int) string {
 	if n > 1 && !c.repeat {
 		return fmt.Sprintf("it mailed %s %d times", p, n)
 	}
-	if strings.HasSuffix(c.resolve, "again") { // for these lines
+	if c.mayRepeat(p) {
 		return ""
 	}
 	for journal, mailed := range m.mailed {
@@ -389,6 +401,14 @@ func (m *batchModel) twice(c batchSend, p string, n int) string {
 		}
 	}
 	return ""
+}
+
+// mayRepeat reports whether --resolve says that lines of a person are to be sent again.
+func (c batchSend) mayRepeat(p string) bool {
+	name, what, _ := strings.Cut(c.resolve, "=")
+	return what == "again" && slices.ContainsFunc(c.rows, func(r batchRow) bool {
+		return slices.Contains(r.people(), p) && (name == "all" || name == "changed" || name == fmt.Sprint(2+slices.Index(c.rows, r)) || slices.Contains(r.people(), name))
+	})
 }
 
 // end says who is forgotten by the run that ended.
@@ -419,15 +439,19 @@ func (m *batchModel) forget(journal string) {
 }
 
 // abandon forgets the run of the journal, and the others for some of the same people.
-func (m *batchModel) abandon(c batchSend) {
+func (m *batchModel) abandon(c batchSend) (problem string) {
 	unsure := m.unsure[c.journal]
 	for journal, of := range m.of {
 		if journal == c.journal || slices.ContainsFunc(slices.Collect(maps.Keys(c.people)), func(p string) bool { return of[p] && p != c.counterpart }) {
+			if left := m.unsure[journal]; journal != c.journal && len(left) > 0 {
+				problem = fmt.Sprintf("it abandoned the run of %s, and whether %v were sent is unknown", journal, left)
+			}
 			m.forget(journal)
 		}
 	}
 	m.begin(c.journal)
 	m.unsure[c.journal] = unsure
+	return problem
 }
 
 func asSet(people map[string]int) map[string]bool {
