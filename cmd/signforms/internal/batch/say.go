@@ -159,6 +159,8 @@ func (b *Batch) verdict() error {
 		code = cli.ExitUnknown
 	case failed+left > 0 && b.tried > b.failed, b.changed > 0:
 		code = cli.ExitPartial
+	case errors.Is(b.stopped, errInterrupted):
+		code = cli.ExitInterrupted
 	case failed+left > 0 || b.stopped != nil:
 		code = cli.ExitFailure
 	default:

@@ -13,6 +13,9 @@ import (
 // maxUnanswered is the number of calls in a row without a clear answer after which a batch stops. Each of them may leave an unknown outcome.
 const maxUnanswered = 3
 
+// errInterrupted stops a batch at a signal.
+var errInterrupted = errors.New("interrupted")
+
 func (b *Batch) work(ctx context.Context, s Screen) {
 	tell := cli.NewProgress(s.Stderr, b.Verb, len(b.todo))
 	stop := tell.Interrupts(ctx)
@@ -25,7 +28,7 @@ func (b *Batch) work(ctx context.Context, s Screen) {
 	}()
 	for i, it := range b.todo {
 		if b.stopped == nil && ctx.Err() != nil {
-			b.stopped = errors.New("interrupted")
+			b.stopped = errInterrupted
 		}
 		if b.stopped != nil {
 			return
@@ -108,7 +111,7 @@ func (b *Batch) judge(ctx context.Context, err error) (journal.State, string) {
 		b.unknown++
 		return journal.Unknown, outcomeUnknown
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		b.stopped = errors.New("interrupted")
+		b.stopped = errInterrupted
 		return journal.Failed, ""
 	case b.noSlot(err), b.storeAway(err):
 		b.stopped = err
