@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -138,4 +140,27 @@ func TestIdsAreCheckedFirst(t *testing.T) {
 		}
 	}
 	require.Empty(t, *posted)
+}
+
+// What users name in another way than expected is read, or refused with the exit code of a wrong command line.
+func TestUnusualSettings(t *testing.T) {
+	s := newService(t, nil)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "accounts.json")
+	for _, c := range []struct {
+		text, args, stdout, stderr string
+		code                       int
+	}{
+		{"\ufeff" + `{"accounts":{"main":{"baseURL":"http://a","apiKey":{"variable":"X"}}}}`, "accounts --settings " + file, "main\tyes", "", cli.ExitOK},
+		{"{}", "accounts --settings " + file, "", file + " holds no account\n", cli.ExitOK},
+		{"", "accounts --settings " + folder, "", "is a directory", cli.ExitUsage},
+		{"", "documents remind LEASE --limit-store " + os.DevNull, "", "--limit-store: " + os.DevNull + " is not a regular file", cli.ExitUsage},
+		{"", "documents remind --all-pending --dry-run --pending-status pending", "LEASE", "3 documents to be reminded", cli.ExitOK},
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
+		stdout, stderr, code := s.run(t, c.args)
+		require.Equal(t, c.code, code, stderr)
+		require.Contains(t, stdout, c.stdout)
+		require.Contains(t, stderr, c.stderr)
+	}
 }

@@ -145,8 +145,9 @@ func DefaultSettings() string {
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
-		return s, err
+		return s, UsageError("%w", err)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
 	if err := checkGuarded(path); err != nil {
 		return s, UsageError("%w", err)
 	}

@@ -39,7 +39,7 @@ neither --account nor $SIGNFORMS_ACCOUNT names another.`,
 		Example: "  signforms accounts\n  signforms documents list --account test",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, s, err := readSettings(settings)
+			path, s, err := readSettings(settings)
 			if err != nil {
 				return err
 			}
@@ -47,6 +47,9 @@ neither --account nor $SIGNFORMS_ACCOUNT names another.`,
 			for _, name := range slices.Sorted(maps.Keys(s.Accounts)) {
 				a := s.Accounts[name]
 				all = append(all, accountRecord{name, name == s.Current(), a.BaseURL, a.Workspace, fmt.Sprint(a.APIKey)})
+			}
+			if len(all) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s holds no account\n", path)
 			}
 			return cli.PrintItems(cmd, out, accountColumns, all)
 		},

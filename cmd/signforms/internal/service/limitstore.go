@@ -40,6 +40,9 @@ func openLimitStore(where string, sandbox bool, openFile func(path string) signf
 			return nil, nil, err
 		}
 	}
+	if info, err := os.Stat(where); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, cli.UsageError("--limit-store: %s is not a regular file", where)
+	}
 	if openFile != nil {
 		return openFile(where), func() error { return nil }, nil
 	}

@@ -84,6 +84,11 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.allPending && (c.flags.Journal != "" || c.flags.NewRun || len(c.flags.Resolve) > 0 || c.incomplete) {
 		return cli.UsageError("--journal, --new-run, --resolve and --allow-incomplete go with --all-pending")
 	}
+	for _, known := range signforms.DocumentStatuses() {
+		if strings.EqualFold(c.status, string(known)) { // the service may not read it otherwise
+			c.status = string(known)
+		}
+	}
 	named, err := refs(c.templateID, args)
 	if err != nil {
 		return err
