@@ -18,10 +18,9 @@ import (
 
 // says is what a fault's sentence promises about the requests from now on.
 type says struct {
-	first, last int     // it happens to none before and none after these; from 1
-	certain     bool    // it happens to all from first to last
-	most        int     // it happens this often at most
-	chance      float64 // of each, unless it is certain
+	first, last int  // it happens to none before and none after these; from 1
+	certain     bool // it happens to all from first to last
+	most        int  // it happens this often at most
 }
 
 const many = 1 << 30
