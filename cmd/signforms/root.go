@@ -62,11 +62,14 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	root.SetErr(stderr)
 	completeDefaults(root)
 	if width := cli.TerminalWidth(stdout); width > 0 {
-		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", width)))
 		help := root.HelpFunc()
 		root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 			cmd.Long = cli.Wrapped(cmp.Or(cmd.Long, cmd.Short), min(width, maxHelpWidth))
+			var text strings.Builder
+			cmd.SetOut(&text)
 			help(cmd, args)
+			cmd.SetOut(out)
+			fmt.Fprint(out, cli.FlagsWrapped(text.String(), width))
 		})
 	}
 	began := false

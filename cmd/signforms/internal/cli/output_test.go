@@ -117,3 +117,12 @@ func TestDaysWithoutMidnight(t *testing.T) {
 func TestWrapped(t *testing.T) {
 	require.Equal(t, "aa bb\ncc dd\nlonger\ne\n\n  x  y z\nf", Wrapped("aa bb cc\ndd longer e\n\n  x  y z\nf", 5))
 }
+
+func TestFlagsWrapped(t *testing.T) {
+	const help = "Flags:\n      --to time        not after this\n  -y, --yes            do not ask (default $SIGNFORMS_A_LONG_NAME) and go on\nSee more"
+	require.Equal(t, help, FlagsWrapped(help, 100))
+	require.Equal(t, "Flags:\n      --to time        not after this\n  -y, --yes            do not ask (default\n                       $SIGNFORMS_A_LONG_NAME)\n"+
+		"                       and go on\nSee more", FlagsWrapped(help, 47))
+	require.Equal(t, "Flags:\n      --to time\n          not after this\n  -y, --yes\n          do not ask\n          (default\n          $SIGNFORMS_A_LONG_NAME)\n"+
+		"          and go on\nSee more", FlagsWrapped(help, 26))
+}

@@ -71,6 +71,26 @@ func Wrapped(text string, cells int) string {
 	return strings.Join(lines, "\n")
 }
 
+// FlagsWrapped fills the descriptions of flags in a text of help up to so many cells. Where little would be left beside the flags, they
+// stand below them.
+func FlagsWrapped(help string, cells int) string {
+	lines := strings.Split(help, "\n")
+	for i, line := range lines {
+		flag, description, found := strings.Cut(strings.TrimLeft(line, " "), "   ")
+		if !found || flag[0] != '-' {
+			continue
+		}
+		description = strings.TrimLeft(description, " ")
+		column, between := len(line)-len(description), ""
+		head := line[:column]
+		if cells-column < 24 {
+			column, head, between = 10, strings.TrimRight(head, " "), "\n"+strings.Repeat(" ", 10)
+		}
+		lines[i] = head + between + strings.ReplaceAll(Wrapped(description, cells-column), "\n", "\n"+strings.Repeat(" ", column))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Count returns a number with its word, as in 1 document or 2 documents.
 func Count(n int, one, many string) string {
 	if n == 1 {
