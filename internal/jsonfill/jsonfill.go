@@ -31,7 +31,7 @@ var ErrTooMuch = errors.New("it would take too much memory: its records are many
 
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
 // repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer or time
-// field. Keys match in any case, as with encoding/json.
+// field. Keys match in any case, as with encoding/json, but one in another case than the field's fills it only where it is empty.
 //
 // It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other targets
 // are filled when Object returns that error. Bytes that are not UTF-8 become U+FFFD.

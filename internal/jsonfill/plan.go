@@ -80,14 +80,17 @@ func (p *plan) add(f field) {
 	p.names = append(p.names, f.name)
 }
 
-// field finds what a key fills: by its exact name, else in any case.
+// field finds what a key fills: by its exact name, else in any case, which fills only what is empty. Services that carry an old spelling
+// beside a new one may give it another value.
 func (p *plan) field(key []byte) (field, bool) {
 	if f, ok := p.exact[string(key)]; ok {
 		return f, true
 	}
 	for _, name := range p.names {
 		if len(name) == len(key) && strings.EqualFold(name, string(key)) {
-			return p.exact[name], true
+			f := p.exact[name]
+			f.also = true
+			return f, true
 		}
 	}
 	return field{}, false
