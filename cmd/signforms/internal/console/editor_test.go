@@ -345,6 +345,26 @@ func TestUndo(t *testing.T) {
 	p.Shot("undone")
 }
 
+// What a stored field lacks, since it is zero, is undone too.
+func TestUndoOfAStoredField(t *testing.T) {
+	service := newConsole(t)
+	id := service.AddTemplate(signformstest.Template{
+		Name: "Lease", Roles: []signformstest.Role{{Title: "Buyer"}},
+		Fields: []signformstest.TemplateField{{Name: "City", Role: "Buyer", Kind: "text", Page: 1, Width: 0.2, Height: 0.05}},
+	})
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/templates/" + id + "/edit")
+	p.Click(".placed")
+	before := entered(p)
+	for _, step := range []func(){func() { p.Click("#field-required") }, func() { p.Press(kb.ArrowRight) }} {
+		browsertest.Eval[bool](p, "document.querySelector('.placed').focus() ?? true")
+		step()
+		require.NotEqual(t, before, entered(p))
+		p.Click("#undo")
+		require.Equal(t, before, entered(p))
+	}
+}
+
 func numbers(data []byte) string { return strings.ReplaceAll(fmt.Sprint(data), " ", ",") }
 
 func TestEditorOf300PagesKeepsFewPictures(t *testing.T) {

@@ -50,9 +50,9 @@ func TestSavesThatFailSayWhy(t *testing.T) {
 		{answered(401, ""), "You are not logged in any more. Log in in another tab, then try here again: everything is still here."},
 		{"Promise.resolve(Object.defineProperty(new Response('<form>'), 'url', { value: location.origin + '/_/login' }))", "You are not logged in any more."},
 		{answered(403, ""), "This was refused (403)."},
-		{answered(413, ""), "The file is too large for what stands before the sandbox"},
+		{answered(413, ""), "What was sent is too large for what stands before the sandbox"},
 		{answered(422, "<p role=alert>The name is odd.</p>"), "The name is odd."},
-		{answered(502, ""), "The sandbox failed (502)."},
+		{answered(502, ""), "The answer, 502, does not say whether it was done."},
 		{"Promise.reject(new TypeError('lost'))", "There was no answer, so whether it was done is not known."},
 	} {
 		browsertest.Eval[bool](p, "(window.answer = () => "+c.answer+", true)")

@@ -109,6 +109,7 @@ func TestLostScript(t *testing.T) {
 	p.WaitText("A part of this page could not be loaded. Reload the page.")
 	p.RequireAccessible()
 	p.Wait("getComputedStyle(document.querySelector('.plain')).visibility === 'visible'")
+	require.True(t, browsertest.Eval[bool](p, "document.querySelector('.plain .again a').href === location.href"))
 	fill(p)
 	p.Click(sign)
 	p.WaitText("The document was not shown to you yet: look at it, then sign.")

@@ -129,7 +129,7 @@ function problem(answer, page) {
 	}
 	const words = page.querySelector("[role=alert]")?.textContent;
 	if (words) return [words];
-	if (answer.status === 413) return ["The file is too large for what stands before the sandbox: choose a smaller one."];
+	if (answer.status === 413) return ["What was sent is too large for what stands before the sandbox: choose a smaller file."];
 	if (answer.status === 403) return [`This was refused (403). ${kept}`];
-	return [`The sandbox failed (${answer.status}). ${kept}`];
+	return [`The answer, ${answer.status}, does not say whether it was done. ${kept}`];
 }
