@@ -23,8 +23,9 @@ func (r *run) archive() {
 				break
 			}
 			yes := a.in["archive"] == "true"
-			if filtered[rec.id] = filtered[rec.id] || yes; rec.doc.IsArchived {
-				known[rec.id] = rec
+			id := identity(rec)
+			if filtered[id] = filtered[id] || yes; rec.doc.IsArchived {
+				known[id] = rec
 			}
 			strict = strict && (a.in["archive"] == "" || yes == rec.doc.IsArchived)
 		}

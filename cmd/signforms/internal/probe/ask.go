@@ -235,9 +235,7 @@ func (r *run) once(ctx context.Context, q question) answer {
 	} else if p.raw != nil {
 		a.Body = p.raw
 	}
-	if a.raw != nil && !unmarshal(a.raw, &a.counts) {
-		a.counts = counts{}
-	}
+	a.counts = countsOf(a.raw)
 	if w.sent {
 		r.report.Asked[len(r.report.Asked)-1] = a.Asked
 		if r.silent++; a.Status != 0 {

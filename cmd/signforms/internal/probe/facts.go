@@ -57,7 +57,7 @@ var Facts = []Fact{
 	{ID: "one respondent", Text: "respondents asked for by respondentDocumentId came as arrays of one", Grade: Live},
 
 	{ID: "spellings", Text: "documents had documentName, signingType, isSigningOrder, and not their other spellings", Grade: Live},
-	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling; finishedPdfUrl was left out", Grade: Live},
+	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling, finishedPdfUrl aside", Grade: Live},
 	{ID: "template fields", Text: "templates had roles, totalRespondants and totalSignedRespondants, so spelled", Grade: Live},
 	{ID: "signer statuses", Text: "signers, of documents and respondents, were PENDING, VIEWED or SIGNED", Grade: Live},
 	{ID: "created format", Text: "createdAt of documents and templates was RFC 3339 in UTC with milliseconds", Grade: Assumed},

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,17 +18,25 @@ const (
 
 type params = signforms.DocumentListParams
 
+// identity is what a record is told apart by: its id, or all it has where there is none.
+func identity(rec record) string {
+	if rec.id == "" {
+		return fmt.Sprintf("%q", rec.raw)
+	}
+	return rec.id
+}
+
 func ids(records []record) (all []string) {
 	for _, rec := range records {
-		all = append(all, rec.id)
+		all = append(all, identity(rec))
 	}
 	return all
 }
 
 func shared(a, b []record) (n int) {
 	in := ids(b)
-	for _, rec := range a {
-		if slices.Contains(in, rec.id) {
+	for _, id := range ids(a) {
+		if slices.Contains(in, id) {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,28 @@ var narrow = []another{
 		}
 	}, []string{"unknown parameters"}, []string{"pages", "page size", "unknown parameters"}},
 	{"NestJS", nest, []string{"error layout", "error codes"}, nil},
+	{"errors in another case", func(f *imitation) { f.errors = "case" }, []string{"error layout", "error codes"}, nil},
+	{"counts in two spellings", edited(func(_ *imitation, _ url.Values, body map[string]any) {
+		body["paginatioN"], body["documentscount"] = map[string]any{"currentPage": 77, "totalPages": 999, "totalDocuments": 99999}, -1
+		body["Pagination"], body["DocumentsCount"] = body["paginatioN"], -1
+	}), nil, nil},
+	{"ids in two spellings", documents(func(_ int, d fakeDocument) { d["documentid"], d["DocumentId"] = "x", "y" }), nil, nil},
+	{"ids called id", documents(func(_ int, d fakeDocument) {
+		d["id"] = d["documentId"]
+		delete(d, "documentId")
+	}), []string{"document fields"}, []string{"list documents"}},
+	{"a router that asks for inputs", func(f *imitation) {
+		f.absent = "responses"
+		f.gate = func(r *http.Request) error {
+			switch {
+			case !strings.HasPrefix(r.URL.Path, "/get-form"):
+				return nil
+			case r.URL.RawQuery == "":
+				return fakeError{400, "inputs are required", "invalid_input"}
+			}
+			return fakeError{404, "not found", "not_found"}
+		}
+	}, aboutResponses[:1], aboutResponses[1:]},
 }
 
 func nest(f *imitation) { f.errors = "nest" }

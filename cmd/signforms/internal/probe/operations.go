@@ -46,7 +46,7 @@ func (r *run) respondents(ctx context.Context) {
 		return
 	} else {
 		bare := func() answer {
-			return r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id}, "templateId", "")
+			return r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id}, "templateId", "", "other", id)
 		}
 		if !r.presence(ctx, "list respondents", "respondents", unknown, bare) {
 			return
@@ -170,7 +170,7 @@ func (r *run) noneOf(fact string, a answer) {
 func (r *run) responses(ctx context.Context) {
 	id := randomID()
 	unknown := r.askResponses(ctx, id)
-	bare := func() answer { return r.askResponses(ctx, id, "formId", "") }
+	bare := func() answer { return r.askResponses(ctx, id, "formId", "", "other", id) }
 	if !r.presence(ctx, "list responses", "responses", unknown, bare) {
 		return
 	}
@@ -232,36 +232,27 @@ const (
 
 // layoutOf returns the layout of an error's body; its name is empty when there is nothing to see.
 func layoutOf(a answer) layout {
-	type fields struct{ Message, Error, Detail, Title, Code any }
-	var f fields
-	text := func(v any) bool { s, ok := v.(string); return ok && s != "" }
-	switch parsed := unmarshal(a.Body, &f); {
+	var fields map[string]any // by their exact names, which structs do not ask for
+	text := func(name string) bool { s, ok := fields[name].(string); return ok && s != "" }
+	code := func() string { s, _ := fields["code"].(string); return s }
+	switch parsed := unmarshal(a.Body, &fields); {
 	case len(strings.TrimSpace(string(a.Body))) == 0:
 		return layout{}
-	case object(a.Body) == nil:
+	case !parsed || fields == nil:
 		return layout{name: noJSON, profile: signformstest.LayoutText}
-	case !parsed:
-		return layout{}
-	case text(f.Message):
-		code, _ := f.Code.(string)
-		return layout{ifThen(f.Code != nil, assumedLayout, "message, without code"), signformstest.LayoutMessage, code}
-	case text(f.Error):
-		code, _ := f.Code.(string)
-		return layout{"error", signformstest.LayoutError, code}
-	case text(f.Title) || text(f.Detail):
-		code, _ := f.Code.(string)
-		return layout{name: "title or detail, as in RFC 7807", code: code}
+	case text("message"):
+		return layout{ifThen(fields["code"] != nil, assumedLayout, "message, without code"), signformstest.LayoutMessage, code()}
+	case text("error"):
+		return layout{"error", signformstest.LayoutError, code()}
+	case text("title") || text("detail"):
+		return layout{name: "title or detail, as in RFC 7807", code: code()}
 	}
-	var d struct{ Data fields }
-	if !unmarshal(a.Body, &d) {
-		return layout{}
-	}
-	code, _ := d.Data.Code.(string)
+	fields, _ = fields["data"].(map[string]any)
 	switch {
-	case text(d.Data.Message):
-		return layout{"data.message", signformstest.LayoutDataMessage, code}
-	case text(d.Data.Error):
-		return layout{"data.error", signformstest.LayoutDataError, code}
+	case text("message"):
+		return layout{"data.message", signformstest.LayoutDataMessage, code()}
+	case text("error"):
+		return layout{"data.error", signformstest.LayoutDataError, code()}
 	}
 	return layout{}
 }

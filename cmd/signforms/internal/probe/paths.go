@@ -153,7 +153,8 @@ func (r *run) absent(id string, a answer) bool {
 	return true
 }
 
-// presence asks whether a list is at its path. unknown is the answer to an id that no record has. bare asks without any input.
+// presence asks whether a list is at its path. unknown is the answer to an id that no record has. bare gives the id another name: some
+// routers refuse a request without inputs whatever its path.
 func (r *run) presence(ctx context.Context, id, list string, unknown answer, bare func() answer) bool {
 	if r.absent(id, unknown) || r.stop != nil {
 		return false

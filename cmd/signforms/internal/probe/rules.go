@@ -212,7 +212,8 @@ var rules = []rule{
 	{facts: []string{"created format"}, of: "documents and templates", look: func(t *tally, a answer) {
 		look := func(t *tally, rec record) {
 			var at string
-			t.see(rec.id, unmarshal(rec.raw["createdAt"], &at) && createdForm.MatchString(at), "another form")
+			raw, there := rec.raw["createdAt"]
+			t.see(rec.id, unmarshal(raw, &at) && createdForm.MatchString(at), ifThen(there, "another form", "it is missing"))
 		}
 		ofEach("PDF", look)(t, a)
 		ofEach("PDF_TEMPLATE", look)(t, a)

@@ -261,6 +261,8 @@ func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
 		if e.status == 400 {
 			body["message"] = []string{e.message}
 		}
+	case "case":
+		body = map[string]any{"Message": e.message, "Code": e.code}
 	case "text":
 		http.Error(w, e.message, e.status)
 		return

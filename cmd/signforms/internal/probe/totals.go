@@ -17,7 +17,27 @@ func unmarshal(text []byte, v any) bool { return json.Unmarshal(text, v) == nil 
 // counts are what an answer reports of the whole list. Fields are nil where it does not.
 type counts struct {
 	DocumentsCount *int
-	Pagination     *struct{ CurrentPage, TotalPages, TotalDocuments *int }
+	Pagination     *pageCounts
+}
+
+type pageCounts struct{ CurrentPage, TotalPages, TotalDocuments *int }
+
+// countsOf reads the counts of an answer by the exact names of its fields.
+func countsOf(text []byte) (c counts) {
+	list := object(text)
+	all, pages := list["documentsCount"], object(list["pagination"])
+	if pages != nil {
+		c.Pagination = &pageCounts{}
+		for name, into := range map[string]**int{"currentPage": &c.Pagination.CurrentPage, "totalPages": &c.Pagination.TotalPages, "totalDocuments": &c.Pagination.TotalDocuments} {
+			if pages[name] != nil && !unmarshal(pages[name], into) {
+				return counts{}
+			}
+		}
+	}
+	if all != nil && !unmarshal(all, &c.DocumentsCount) {
+		return counts{}
+	}
+	return c
 }
 
 // totals compares what the service counts with a page from which the number of all documents follows: the last, behind another.
