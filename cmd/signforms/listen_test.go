@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -572,6 +574,9 @@ func TestOperatesASandbox(t *testing.T) {
 
 // A terminal that is closed ends listen as Ctrl+C does: its webhooks go.
 func TestListenEndsWithItsTerminal(t *testing.T) {
+	hangups := make(chan os.Signal, 1) // under nohup, the program would else be started deaf to them
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	s, c, _ := sandboxWith(t)
 	p := start(t, func(p *program, line string) {
 		if strings.HasPrefix(line, "connected") {
