@@ -32,6 +32,7 @@ func TestProbeWritesAnAccount(t *testing.T) {
 	t.Setenv("SIGNFORMS_API_KEY_FILE", keys)
 	_, stderr, exit := execute(t, "probe", "--write", file, "--account", "main", "--go", code)
 	require.Equal(t, cli.ExitOK, exit, stderr)
+	require.Contains(t, stderr, "has the account main: use it with --settings "+file)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), s.APIKey)
@@ -62,6 +63,21 @@ func TestProbeWritesAnAccount(t *testing.T) {
 		require.Contains(t, stderr, says)
 	}
 	compiles(t, code)
+}
+
+// An account is not recommended where nothing showed that the SDK reads what its service lists.
+func TestProbeOfRecordsWithoutAnId(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"documents":[{"id":"5b0e9f0e-6a0c-4a57-9c69-7d2a4f3f6c11","status":"PENDING"}]}`)
+	}))
+	t.Cleanup(other.Close)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	t.Setenv("SIGNFORMS_API_KEY", "key")
+	stdout, stderr, exit := execute(t, "probe", "--base-url", other.URL, "--write", file)
+	require.Equal(t, cli.ExitOK, exit, stderr)
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "cannot tell D GET /get-documents listed documents no record of 1 has a documentId that the SDK reads")
+	require.Contains(t, stderr, "compare a list with the service's own pages before you use it")
+	require.NotContains(t, stderr, "--settings")
 }
 
 // compiles checks a Go file against the SDK of this tree.

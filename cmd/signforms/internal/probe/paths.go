@@ -107,9 +107,12 @@ func (r *run) listed(ctx context.Context) bool {
 			return true
 		}
 	}
-	if r.first.ok() {
+	switch n := len(r.first.records); {
+	case n > 0:
+		r.say("list documents", CannotTell, "no record of %d has a documentId that the SDK reads", n)
+	case r.first.ok():
 		r.say("list documents", CannotTell, "%s without a document that would show it", r.first.short())
-	} else {
+	default:
 		r.notListed(ctx)
 	}
 	return r.first.ok()
@@ -145,8 +148,8 @@ func (r *run) notListed(ctx context.Context) {
 
 // absent notes that a gateway says that it has no such route.
 func (r *run) absent(id string, a answer) bool {
-	var message struct{ Message string }
-	if a.Status != http.StatusForbidden || !unmarshal(a.Body, &message) || message.Message != noRoute {
+	var message string
+	if a.Status != http.StatusForbidden || !unmarshal(object(a.Body)["message"], &message) || message != noRoute {
 		return false
 	}
 	r.say(id, Differs, "the gateway has no such route")
@@ -168,7 +171,7 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 	switch {
 	case unknown.ok() && apart && object(unknown.raw)[list] != nil:
 		none := bare()
-		r.say(id, ifThen(none.refused(), Holds, CannotTell), "an unknown id: %s, read by the SDK; none: %s", unknown.short(), none.short())
+		r.say(id, ifThen(none.refused(), Holds, CannotTell), "an unknown id: %s, read by the SDK; under another name: %s", unknown.short(), none.short())
 		return true
 	case unknown.Status == http.StatusMethodNotAllowed && apart:
 		r.say(id, Differs, "%s", unknown.short())
@@ -190,9 +193,9 @@ func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer
 		r.say(id, CannotTell, "%s, with an error that names the path", unknown.short())
 		return false
 	case dependent && unlike(unknown, others):
-		r.say(id, Holds, "an unknown id: %s; none: %s; other paths answer otherwise", unknown.short(), bare.short())
+		r.say(id, Holds, "an unknown id: %s; under another name: %s; other paths answer otherwise", unknown.short(), bare.short())
 	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):
-		r.say(id, Holds, "an unknown id is answered like other paths, no id is not: %s", bare.short())
+		r.say(id, Holds, "an unknown id is answered like other paths, one under another name is not: %s", bare.short())
 	default:
 		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())
 		return false

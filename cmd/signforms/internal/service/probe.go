@@ -304,7 +304,11 @@ func (c *probeCommand) writeAccount(cmd *cobra.Command, rep *probe.Report) error
 	if err != nil {
 		return cli.ExitWith(cli.ExitFailure, err) // no wrong command line: requests were made
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: use it with --settings %s\n", c.write, c.name, c.write)
+	advice := fmt.Sprintf("use it with --settings %s", c.write)
+	if !slices.ContainsFunc(rep.Results, func(r probe.Result) bool { return r.ID == "list documents" && r.Outcome == probe.Holds }) {
+		advice = "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: %s\n", c.write, c.name, advice)
 	return nil
 }
 
