@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	day      = 24 * time.Hour
-	wireTime = "2006-01-02T15:04:05.000Z"
-	far      = 731 * day // so far outside that an end is there too if it is cut to its day, week, month or year
+	day       = 24 * time.Hour
+	wireTime  = "2006-01-02T15:04:05.000Z"
+	finerTime = "2006-01-02T15:04:05.000000Z"
+	far       = 731 * day // so far outside that an end is there too if it is cut to its day, week, month or year
 )
 
 var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo included"}
@@ -53,7 +54,7 @@ func (r *run) dates(ctx context.Context) {
 	case times == unused:
 		r.otherDateNames(ctx, oldest, newest)
 	}
-	for _, fact := range []string{"dateFrom included", "dateTo included"} {
+	for _, fact := range theDates[2:] {
 		r.say(fact, CannotTell, "times do not act as a filter")
 	}
 }
@@ -174,10 +175,11 @@ func (r *run) filters(ctx context.Context, oldest, newest time.Time, change func
 var exactTime = regexp.MustCompile(`T\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:?\d\d)$`)
 
 // witness returns a document whose time tells all readings of a bound apart: it is printed with a zone and milliseconds, is not on a
-// whole second, and is away from midnight. It is from the middle of the list, and one of several of that time if there are such: what
-// the service stores may be finer than what it prints.
-func (r *run) witness() (rec record, found bool) {
+// whole second, is away from midnight, and is not that of the last change. It is from the middle of the list, and one of several of that
+// time if there are such: what the service stores may be finer than what it prints. Else it says what no document has.
+func (r *run) witness() (rec record, lacking string) {
 	n, most := len(r.sample), 0
+	lacking = "that would show it, with milliseconds and a zone"
 	for i := range n {
 		candidate := r.sample[(n/2+i)%n]
 		var text string
@@ -186,11 +188,15 @@ func (r *run) witness() (rec record, found bool) {
 			continue
 		}
 		start, same := at.Truncate(day), ofTime(r.sample, candidate)
-		if at.Sub(start) > 2*time.Second && start.Add(day).Sub(at) > 2*time.Second && same > most {
-			rec, found, most = candidate, true, same
+		switch {
+		case at.Sub(start) <= 2*time.Second || start.Add(day).Sub(at) <= 2*time.Second:
+		case candidate.doc.UpdatedAt.Equal(at):
+			lacking = "other than its updatedAt, by which the service may filter"
+		case same > most:
+			rec, most = candidate, same
 		}
 	}
-	return rec, found
+	return rec, ifThen(most > 0, "", lacking)
 }
 
 // ofTime returns how many records have the time of rec.
@@ -204,32 +210,29 @@ func ofTime(records []record, rec record) (n int) {
 }
 
 func (r *run) ends(ctx context.Context) {
-	rec, found := r.witness()
-	if !found {
-		for _, fact := range []string{"dateFrom included", "dateTo included"} {
-			r.say(fact, CannotTell, "no document has a time that would show it, with milliseconds and a zone")
+	rec, lacking := r.witness()
+	if lacking != "" {
+		for _, fact := range theDates[2:] {
+			r.say(fact, CannotTell, "no document has a time %s", lacking)
 		}
 		return
 	}
-	from := end{r: r, ctx: ctx, rec: rec, fact: "dateFrom included", order: signforms.OldestFirst, out: time.Millisecond, dayOut: signformstest.EndAtDayStart, dayIn: signformstest.EndAtDayEnd,
-		param: func(p *params, t time.Time) { p.DateFrom = t }}
-	to := end{r: r, ctx: ctx, rec: rec, fact: "dateTo included", order: signforms.NewestFirst, out: -time.Millisecond, dayOut: signformstest.EndAtDayEnd, dayIn: signformstest.EndAtDayStart,
-		param: func(p *params, t time.Time) { p.DateTo = t }}
+	from := end{r: r, ctx: ctx, rec: rec, name: "dateFrom", fact: "dateFrom included", order: signforms.OldestFirst, out: time.Millisecond, dayOut: signformstest.EndAtDayStart, dayIn: signformstest.EndAtDayEnd}
+	to := end{r: r, ctx: ctx, rec: rec, name: "dateTo", fact: "dateTo included", order: signforms.NewestFirst, out: -time.Millisecond, dayOut: signformstest.EndAtDayEnd, dayIn: signformstest.EndAtDayStart}
 	r.report.Profile.DateFrom = from.read()
 	r.report.Profile.DateTo = to.read()
 }
 
 // end is one end of the dates, and a document that is inside or outside.
 type end struct {
-	r     *run
-	ctx   context.Context
-	rec   record
-	fact  string
-	order signforms.SortOrder
-	out   time.Duration // moves the end so that it no longer includes the document
+	r          *run
+	ctx        context.Context
+	rec        record
+	name, fact string
+	order      signforms.SortOrder
+	out        time.Duration // moves the end so that it no longer includes the document
 	// What the end means if it is cut to the day: towards outside, so that the document is included, or towards inside.
 	dayOut, dayIn signformstest.DateEnd
-	param         func(*params, time.Time)
 }
 
 // seen is whether the document is listed with an end.
@@ -249,8 +252,8 @@ func (e end) ask(t time.Time) answer {
 	if e.r.sorted {
 		p.SortOrder = e.order
 	}
-	e.param(&p, t)
-	return twice(func() answer { return e.r.documents(e.ctx, p) }) // there are documents on both sides
+	text := t.Format(ifThen(t.Equal(t.Truncate(time.Millisecond)), wireTime, finerTime))
+	return twice(func() answer { return e.r.documents(e.ctx, p, e.name, text) }) // there are documents on both sides
 }
 
 // shows returns whether a list holds a document.
@@ -279,12 +282,15 @@ func (e end) shows(a answer, rec record) seen {
 func (e end) read() signformstest.DateEnd {
 	r, t := e.r, e.rec.created.UTC()
 	own, beside := e.at(t), e.at(t.Add(e.out))
+	included, excluded := own == listed && beside == hidden, own == hidden && e.at(t.Add(-e.out)) == listed && e.at(t) == hidden
 	switch {
-	case own == listed && beside == hidden:
+	case (included && e.out > 0 || excluded && e.out < 0) && e.finer(t, own):
+		r.say(e.fact, CannotTell, "ends within that millisecond list the document or do not: how the service keeps or rounds times is not known")
+	case included:
 		r.say(e.fact, Holds, "a document of that millisecond is listed, and not with an end one beside it")
 	case own == listed && beside == listed:
 		return e.cut()
-	case own == hidden && e.at(t.Add(-e.out)) == listed && e.at(t) == hidden:
+	case excluded:
 		r.say(e.fact, Differs, "its own millisecond is left out")
 		return signformstest.EndExcluded
 	case own == hidden:
@@ -298,6 +304,12 @@ func (e end) read() signformstest.DateEnd {
 		r.say(e.fact, CannotTell, "the list does not reach a document that would show it")
 	}
 	return 0
+}
+
+// finer reports whether ends within the millisecond from t on differ, the first of which shows what the one at t does. That before t
+// shows nothing: what is finer is not printed.
+func (e end) finer(t time.Time, own seen) bool {
+	return e.at(t.Add(time.Microsecond)) == own && e.at(t.Add(999*time.Microsecond)) == ifThen(own == listed, hidden, listed)
 }
 
 // side is 1 where a later end leaves more out, and -1 where an earlier one does.

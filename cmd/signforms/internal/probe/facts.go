@@ -45,10 +45,10 @@ var Facts = []Fact{
 	{ID: "unknown parameters", Text: "filter=nothing, sortBy=nothing and an invented parameter gave the same documents and counts", Grade: Assumed},
 	{ID: "status in progress", Text: "documents that wait for their signers were PENDING, and none had an unknown status", Grade: Assumed},
 	{ID: "unknown status", Text: "status=NO_SUCH_STATUS and status=FROZEN were refused with 400", Grade: Assumed},
-	{ID: "times", Text: "dateFrom and dateTo took RFC 3339 times, and filtered", Grade: Assumed},
+	{ID: "times", Text: "dateFrom and dateTo took RFC 3339 times with milliseconds, and filtered", Grade: Assumed},
 	{ID: "dates alone", Text: "dateFrom and dateTo took dates without a time, and filtered", Grade: Assumed},
-	{ID: "dateFrom included", Text: "dateFrom at a document's millisecond listed it, and one later did not", Grade: Assumed},
-	{ID: "dateTo included", Text: "dateTo at a document's millisecond listed it, and one earlier did not", Grade: Assumed},
+	{ID: "dateFrom included", Text: "dateFrom at a document's createdAt listed it, and one millisecond later did not", Grade: Assumed},
+	{ID: "dateTo included", Text: "dateTo at a document's createdAt listed it, and one millisecond earlier did not", Grade: Assumed},
 
 	{ID: "id filter", Text: "documentId gave the one document with a known id, and none for an unknown id", Grade: Documented},
 	{ID: "malformed id", Text: "as a document's id, not-an-id and an ObjectId were refused with 400", Grade: Assumed},

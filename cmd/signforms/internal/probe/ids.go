@@ -290,7 +290,7 @@ func (r *run) unknownParameter(ctx context.Context) {
 		case !without.ok() || len(without.records) == 0 || r.sameList(without, with):
 			return
 		case with.refused():
-			if alone := r.documents(ctx, p, nobody, "1"); alone.refused() {
+			if alone := r.documents(ctx, params{}, nobody, "1"); alone.refused() {
 				r.say("unknown parameters", Differs, "%s", alone.short())
 			} else {
 				r.say("unknown parameters", CannotTell, "filter or sortBy is refused, another one is not")

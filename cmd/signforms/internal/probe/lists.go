@@ -122,6 +122,7 @@ func (r *run) search(ctx context.Context, yes, no int) (most int) {
 			return 0
 		}
 	}
+	r.documents(ctx, params{}, "limit", strconv.Itoa(no)) // what is refused now and then is no bound, as unsteady sees
 	return yes
 }
 
@@ -136,6 +137,9 @@ func (r *run) largest(ctx context.Context) {
 	}
 	more := twice(func() answer { return r.documents(ctx, params{}, "limit", strconv.Itoa(assumedLimit+1)) })
 	n := len(more.records)
+	if more.refused() {
+		r.documents(ctx, params{}, "limit", strconv.Itoa(assumedLimit+1)) // as in search
+	}
 	switch {
 	case more.refused() && !more.invalid():
 		r.say("largest limit", Differs, "101: %s", more.short())

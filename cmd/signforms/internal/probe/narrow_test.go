@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,11 @@ var narrow = []another{
 			return nil
 		}
 	}, []string{"unknown parameters"}, []string{"pages", "page size", "unknown parameters"}},
-	{"NestJS", nest, []string{"error layout", "error codes"}, nil},
+	{"dates of updatedAt", func(f *imitation) { f.n, f.dates = 62, "updated" }, theDates[2:], nil},
+	{"microseconds", func(f *imitation) { f.dates = "micros" }, nil, nil},
+	{"microseconds, exclusive", func(f *imitation) { f.dates = "micro exclusive" }, theDates[2:], nil},
+	{"Fastify's errors", func(f *imitation) { f.errors = "fastify" }, []string{"error layout", "error codes"}, nil},
+	{"NestJS", func(f *imitation) { f.errors = "nest" }, []string{"error layout", "error codes"}, nil},
 	{"errors in another case", func(f *imitation) { f.errors = "case" }, []string{"error layout", "error codes"}, nil},
 	{"counts in two spellings", edited(func(_ *imitation, _ url.Values, body map[string]any) {
 		body["paginatioN"], body["documentscount"] = map[string]any{"currentPage": 77, "totalPages": 999, "totalDocuments": 99999}, -1
@@ -89,15 +94,72 @@ var narrow = []another{
 	}, aboutResponses[:1], aboutResponses[1:]},
 }
 
-func nest(f *imitation) { f.errors = "nest" }
+// A limit that is refused one time and taken another has no bound.
+func TestLimitsRefusedNowAndThen(t *testing.T) {
+	for _, of := range []int{2, 3, 4, 5, 7} {
+		for _, from := range []int{20, 60, 100} {
+			for _, is := range []string{"", "unbounded", "cut"} {
+				t.Run(fmt.Sprint(of, from, is), func(t *testing.T) {
+					t.Parallel()
+					f := &imitation{n: 130, limits: is}
+					f.gate = func(r *http.Request) error {
+						if number(r.URL.Query(), "limit", 1) > from && f.count%of == 0 {
+							return fakeError{400, "not now", "invalid_input"}
+						}
+						return nil
+					}
+					rep, err := probed(t, f, false)
+					require.NoError(t, err)
+					require.Zero(t, rep.Profile.MaxLimit%1000) // which is taken now and then
+					wrong, _, _ := falseClaims(rep, map[bool][]string{true: {"largest limit"}}[is != ""], slices.DeleteFunc(slices.Clone(everyFact), func(id string) bool { return id != "times" && id != "dates alone" }))
+					require.Empty(t, wrong, show(rep))
+				})
+			}
+		}
+	}
+}
 
-// Errors of several layouts tell that there is no code where none of them has one.
-func TestLayoutsWithoutACode(t *testing.T) {
+// An account in which no document was changed does not show by which time the service filters.
+func TestDatesWithoutChanges(t *testing.T) {
 	f := &imitation{n: 64}
-	nest(f)
+	documents(func(_ int, d fakeDocument) { d["updatedAt"] = d["createdAt"] })(f)
 	rep, err := probed(t, f, false)
 	require.NoError(t, err)
-	require.Contains(t, factsWith(rep, probe.Differs), "error layout", show(rep))
+	require.Subset(t, factsWith(rep, probe.CannotTell), theDates[2:], show(rep))
+	f = &imitation{n: 64}
+	documents(func(_ int, d fakeDocument) { delete(d, "updatedAt") })(f)
+	rep, err = probed(t, f, false)
+	require.NoError(t, err)
+	require.Subset(t, factsWith(rep, probe.Holds), theDates[2:], show(rep))
+}
+
+// What fails after the wrong key is no answer to it.
+func TestLastRequestFails(t *testing.T) {
+	f, foreign := &imitation{n: 64}, 0
+	f.ask = func(r *http.Request) {
+		if r.Header.Get("X-Api-Key") != fakeKey {
+			foreign++
+		}
+	}
+	f.gate = func(*http.Request) error {
+		if foreign > 1 {
+			return fakeError{500, "oops", ""}
+		}
+		return nil
+	}
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.CannotTell), "key status")
+	require.NotContains(t, show(rep), "the right key is not taken")
+}
+
+// Errors of several layouts tell that there is no code where none of them has one, or where some of the same fields have none.
+func TestLayoutsWithoutACode(t *testing.T) {
+	for _, of := range []string{"nest", "fastify"} {
+		rep, err := probed(t, &imitation{n: 64, errors: of}, false)
+		require.NoError(t, err)
+		require.Contains(t, factsWith(rep, probe.Differs), "error layout", show(rep))
+	}
 }
 
 // ending moves one end of the dates that are times.

@@ -192,9 +192,10 @@ func (r *run) wrongKey(ctx context.Context) {
 	}
 	// Between the service and probe there may be a cache that disregards the key: the first list was not asked for before, the second was.
 	a, again := ask(params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst}), ask(params{Limit: 1})
+	right := r.documents(ctx, params{Limit: 1})
 	switch r.keyError = again; {
-	case !r.documents(ctx, params{Limit: 1}).ok():
-		r.say("key status", CannotTell, "the right key is not taken either")
+	case !right.ok():
+		r.say("key status", CannotTell, "%s, and with the right key after it: %s", again.short(), right.short())
 	case a.Status != again.Status:
 		r.say("key status", CannotTell, "%s, and for a list that was asked for before: %s", a.short(), again.short())
 	case a.ok() && len(a.records) > 0:
@@ -222,10 +223,12 @@ type layout struct {
 	name    string
 	profile signformstest.ErrorLayout
 	code    string
+	keys    []string // but for the code's
 }
 
 const (
 	assumedLayout = "message and code"
+	noCode        = "message, without code"
 	noJSON        = "not a JSON object"
 	otherLayout   = "another layout"
 )
@@ -241,18 +244,21 @@ func layoutOf(a answer) layout {
 	case !parsed || fields == nil:
 		return layout{name: noJSON, profile: signformstest.LayoutText}
 	case text("message"):
-		return layout{ifThen(fields["code"] != nil, assumedLayout, "message, without code"), signformstest.LayoutMessage, code()}
+		l := layout{name: ifThen(fields["code"] != nil, assumedLayout, noCode), profile: signformstest.LayoutMessage, code: code()}
+		delete(fields, "code")
+		l.keys = slices.Sorted(maps.Keys(fields))
+		return l
 	case text("error"):
-		return layout{"error", signformstest.LayoutError, code()}
+		return layout{name: "error", profile: signformstest.LayoutError, code: code()}
 	case text("title") || text("detail"):
 		return layout{name: "title or detail, as in RFC 7807", code: code()}
 	}
 	fields, _ = fields["data"].(map[string]any)
 	switch {
 	case text("message"):
-		return layout{"data.message", signformstest.LayoutDataMessage, code()}
+		return layout{name: "data.message", profile: signformstest.LayoutDataMessage, code: code()}
 	case text("error"):
-		return layout{"data.error", signformstest.LayoutDataError, code()}
+		return layout{name: "data.error", profile: signformstest.LayoutDataError, code: code()}
 	}
 	return layout{}
 }
@@ -274,6 +280,9 @@ func (r *run) errors() {
 	switch {
 	case len(seen) > 1 && !page && !slices.ContainsFunc(seen, func(l layout) bool { return l.name == assumedLayout || l.name == noJSON }):
 		r.say("error layout", Differs, "none of the errors has a message and a code; they have several layouts")
+	case len(seen) == 2 && seen[0].name+seen[1].name == ifThen(seen[0].name == noCode, noCode+assumedLayout, assumedLayout+noCode) &&
+		len(seen[0].keys) > 1 && slices.Equal(seen[0].keys, seen[1].keys): // a message alone may be that of a gateway
+		r.say("error layout", Differs, "a message, and a code in some errors alone")
 	case len(seen) > 1 || r.keyError.Status/100 == 2 && !r.keyError.ok():
 		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
 	case page:

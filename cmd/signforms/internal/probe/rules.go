@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -174,9 +175,14 @@ var rules = []rule{
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
 		}
 	}},
-	{facts: []string{"largest limit"}, look: lookLargest},
+	{facts: []string{"largest limit"}, look: lookLargest, then: func(r *run, _ *tally) {
+		if refused, taken := r.unsteady(); taken > 0 {
+			r.note("largest limit", CannotTell, "limit=%d was refused, and %d was taken", refused, taken)
+			r.report.Profile.MaxLimit, r.report.Profile.CutLimit = 0, false
+		}
+	}},
 	{facts: []string{"times"}, look: func(t *tally, a answer) {
-		if strings.Contains(a.in["dateFrom"]+a.in["dateTo"], "T") && a.refused() {
+		if (len(a.in["dateFrom"]) == len(wireTime) || len(a.in["dateTo"]) == len(wireTime)) && a.refused() {
 			t.see(a.id, false, a.short())
 		}
 	}},
@@ -240,6 +246,24 @@ func lookLargest(t *tally, a answer) {
 		}
 	}
 	t.see(a.id, n >= assumedLimit || further < 4, fmt.Sprintf("%d documents, and %d known ones are further on", n, further))
+}
+
+// unsteady returns a limit that was refused without other inputs, and one as large that was taken; or 0.
+func (r *run) unsteady() (refused, taken int) {
+	for _, a := range r.seen {
+		var limit int
+		fmt.Sscan(a.in["limit"], &limit)
+		switch alone := a.Operation == signforms.OpListDocuments && len(a.in) == 2; {
+		case alone && a.ok():
+			taken = max(taken, limit)
+		case alone && a.refused() && limit > 0:
+			refused = min(cmp.Or(refused, limit), limit)
+		}
+	}
+	if refused == 0 || taken < refused {
+		return 0, 0
+	}
+	return refused, taken
 }
 
 // lookTotals compares the pages that a list counts with the documents that it counts.

@@ -127,14 +127,17 @@ func (f *imitation) byDate(from, to string, keep func(func(int) bool)) error {
 		}
 		keep(func(i int) bool {
 			c, edge := f.at(i), at
-			if f.dates == "micro" && i%2 == 0 {
+			switch {
+			case strings.HasPrefix(f.dates, "micro") && (f.dates != "micro" || i%2 == 0):
 				c = c.Add(400 * time.Microsecond)
+			case f.dates == "updated":
+				c = c.Add(untilUpdated(i))
 			}
 			if unit > 0 { // both are cut, as a comparison of texts does
 				c, edge = c.Truncate(unit), edge.Truncate(unit)
 			}
 			switch {
-			case f.dates == "exclusive" && c.Equal(edge):
+			case strings.HasSuffix(f.dates, "exclusive") && c.Equal(edge):
 				return false
 			case which == "from":
 				return !c.Before(edge)

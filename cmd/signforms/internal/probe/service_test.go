@@ -19,7 +19,7 @@ import (
 // service; the zero value of all is the wire format as it is assumed.
 type imitation struct {
 	n        int    // documents
-	dates    string // ignored, second, minute, day, zone, exclusive, unix, refused, date, range, from
+	dates    string // ignored, second, minute, day, zone, exclusive, micro, micro exclusive, updated, unix, refused, date, range, from
 	pages    string // zero, ignored, named, last, offset, tens
 	limits   string // ignored, cut, named, refused, unbounded
 	sorts    string // ignored, ascending, reversed, name, random
@@ -32,7 +32,7 @@ type imitation struct {
 	missing  string // answer to paths that do not exist: echo, koa, fastify, spa, aws, json200, suggest
 	absent   string // respondents, responses, both
 	noSuch   string // answer to an unknown template or form: empty, koa, 400, tombstone
-	errors   string // 7807, boom, nest, text, ok200
+	errors   string // 7807, boom, fastify, nest, text, ok200
 	created  string // seconds, numbers, zoneless, offset
 	ids      string // numbers, upper, objectid
 	status   string // in progress
@@ -100,6 +100,9 @@ func (f *imitation) printed(at time.Time) any {
 	return at.Format("2006-01-02T15:04:05.000Z")
 }
 
+// untilUpdated is how long after it was created a document was changed.
+func untilUpdated(i int) time.Duration { return time.Duration(i%3) * 90 * time.Minute }
+
 func (f *imitation) document(i int) fakeDocument {
 	id := any(f.id(i))
 	if f.ids == "numbers" {
@@ -115,7 +118,7 @@ func (f *imitation) document(i int) fakeDocument {
 	}
 	return fakeDocument{"documentId": id, "documentName": fmt.Sprintf("Contract of %c", 'A'+(i*7)%26), "documentUrl": "https://files.example.org/1", "authorEmail": "zoe@example.org",
 		"finishedPdfUrl": "https://files.example.org/2", "status": status, "signingType": "PDF", "isSigningOrder": false, "isArchived": i%10 == 3, "isAllSigned": status == "SIGNED",
-		"signers": []any{map[string]any{"name": "Zoe Smith", "email": "zoe@example.org", "status": signer}}, "createdAt": f.printed(f.at(i)), "updatedAt": f.printed(f.at(i).Add(time.Duration(i%3) * 90 * time.Minute))}
+		"signers": []any{map[string]any{"name": "Zoe Smith", "email": "zoe@example.org", "status": signer}}, "createdAt": f.printed(f.at(i)), "updatedAt": f.printed(f.at(i).Add(untilUpdated(i)))}
 }
 
 // RoundTrip answers a request without a network.
@@ -256,6 +259,11 @@ func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
 		body = map[string]any{"type": "about:blank", "title": http.StatusText(e.status), "status": e.status, "detail": e.message}
 	case "boom":
 		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
+	case "fastify": // those of a schema have a code
+		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
+		if e.status == 400 {
+			body["code"] = "FST_ERR_VALIDATION"
+		}
 	case "nest": // the faults of the inputs are a list
 		body = map[string]any{"statusCode": e.status, "error": http.StatusText(e.status), "message": e.message}
 		if e.status == 400 {

@@ -57,6 +57,7 @@ func found(known, now map[signforms.Operation]signforms.Endpoint) map[signforms.
 
 // fill gives the service records that show each fact.
 func fill(ctx context.Context, s *signformstest.Server) error {
+	var changed []string // later, so that their updatedAt is another
 	for i := range 130 {
 		id, err := s.TryAddDocument(signformstest.Document{Name: fmt.Sprint("Lease ", i), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.org"}}})
 		if err == nil && i < 125 && i%30 == 5 {
@@ -68,8 +69,16 @@ func fill(ctx context.Context, s *signformstest.Server) error {
 		if err != nil {
 			return err
 		}
+		if i%25 == 1 {
+			changed = append(changed, id)
+		}
 		if i > 9 && i%25 > 0 { // some documents have the same time
 			s.Advance(47 * time.Minute) // the smallest largest page holds those of a day
+		}
+	}
+	for _, id := range changed {
+		if err := s.Signer(id, "ann@example.org").View(); err != nil {
+			return err
 		}
 	}
 	offer := s.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
