@@ -71,12 +71,12 @@ func TestProbeOfRecordsWithoutAnId(t *testing.T) {
 		io.WriteString(w, `{"documents":[{"id":"5b0e9f0e-6a0c-4a57-9c69-7d2a4f3f6c11","status":"PENDING"}]}`)
 	}))
 	t.Cleanup(other.Close)
-	file := filepath.Join(t.TempDir(), "accounts.json")
+	folder := t.TempDir()
 	t.Setenv("SIGNFORMS_API_KEY", "key")
-	stdout, stderr, exit := execute(t, "probe", "--base-url", other.URL, "--write", file)
+	stdout, stderr, exit := execute(t, "probe", "--base-url", other.URL, "--write", filepath.Join(folder, "accounts.json"), "--go", filepath.Join(folder, "account.go"))
 	require.Equal(t, cli.ExitOK, exit, stderr)
 	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "cannot tell D GET /get-documents listed documents no record of 1 has a documentId that the SDK reads")
-	require.Contains(t, stderr, "compare a list with the service's own pages before you use it")
+	require.Equal(t, 2, strings.Count(stderr, "compare a list with the service's own pages before you use it"), stderr)
 	require.NotContains(t, stderr, "--settings")
 }
 

@@ -259,7 +259,7 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report, stopped erro
 		}
 	}
 	if stopped == nil {
-		failed = append(failed, c.writeGo(rep), c.writeAccount(cmd, rep))
+		failed = append(failed, c.writeGo(cmd, rep), c.writeAccount(cmd, rep))
 	}
 	return errors.Join(failed...)
 }
@@ -304,15 +304,20 @@ func (c *probeCommand) writeAccount(cmd *cobra.Command, rep *probe.Report) error
 	if err != nil {
 		return cli.ExitWith(cli.ExitFailure, err) // no wrong command line: requests were made
 	}
-	advice := fmt.Sprintf("use it with --settings %s", c.write)
-	if !slices.ContainsFunc(rep.Results, func(r probe.Result) bool { return r.ID == "list documents" && r.Outcome == probe.Holds }) {
-		advice = "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
-	}
+	advice := cmp.Or(unproven(rep), fmt.Sprintf("use it with --settings %s", c.write))
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s has the account %s: %s\n", c.write, c.name, advice)
 	return nil
 }
 
-func (c *probeCommand) writeGo(rep *probe.Report) error {
+// unproven says why what was found is not to be used at once; "" if a document showed that it works.
+func unproven(rep *probe.Report) string {
+	if slices.ContainsFunc(rep.Results, func(r probe.Result) bool { return r.ID == "list documents" && r.Outcome == probe.Holds }) {
+		return ""
+	}
+	return "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
+}
+
+func (c *probeCommand) writeGo(cmd *cobra.Command, rep *probe.Report) error {
 	if c.goFile == "" {
 		return nil
 	}
@@ -320,5 +325,11 @@ func (c *probeCommand) writeGo(rep *probe.Report) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(c.goFile, text)
+	if err := atomicfile.Write(c.goFile, text); err != nil {
+		return err
+	}
+	if why := unproven(rep); why != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is written: %s\n", c.goFile, why)
+	}
+	return nil
 }
