@@ -61,6 +61,9 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	root.SetOut(out)
 	root.SetErr(stderr)
 	completeDefaults(root)
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		cli.PlainUsages(root)
+	}
 	if width := cli.TerminalWidth(stdout); width > 0 {
 		help := root.HelpFunc()
 		root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

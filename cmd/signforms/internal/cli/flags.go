@@ -140,6 +140,16 @@ func EmptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// PlainUsages removes from the usages of all flags the backquotes around the word for a value, which help reads and a shell would show.
+func PlainUsages(parent *cobra.Command) {
+	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
+	parent.Flags().VisitAll(plain)
+	parent.PersistentFlags().VisitAll(plain)
+	for _, child := range parent.Commands() {
+		PlainUsages(child)
+	}
+}
+
 // DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond or, with
 // last, its last one.
 func DayFlag(at *time.Time, last bool) pflag.Value {
