@@ -176,12 +176,18 @@ func TestRemindGoesOnAfterTheLimit(t *testing.T) {
 		s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
 	}
 	const all = "documents remind --all-pending --yes --max-wait 1s"
+	_, stderr, _ := s.run(t, all+" --dry-run")
+	require.Contains(t, stderr, "8 documents to be reminded; at most 5 in 15 minutes are accepted, so within --max-wait 5 of 8 would be tried\n")
+	_, stderr, _ = s.run(t, "documents remind --all-pending --dry-run --max-wait 16m")
+	require.Contains(t, stderr, "at most 5 in 15 minutes are accepted, so this would take 15m")
 	stdout, stderr, code := s.run(t, all)
 	require.Equal(t, cli.ExitPartial, code, stderr)
+	require.Contains(t, stderr, "so within --max-wait 5 of 8 are tried\n")
 	require.Regexp(t, `signforms: send reminder: rate limited: the reminder budget is used up: wait, or allow more with --max-wait \(retry after 1[0-9m.s]+\); 3 not tried; the same command again goes on with the rest\n$`, stderr)
 	require.Equal(t, 5, strings.Count(stdout, "\treminded\t"), stdout)
 	_, stderr, code = s.run(t, all)
 	require.Equal(t, cli.ExitFailure, code, stderr)
+	require.Contains(t, stderr, "so within --max-wait 0 of 3 are tried\n")
 	require.Contains(t, stderr, "; 3 not tried; ")
 	s.Advance(time.Hour)
 	t.Setenv("SIGNFORMS_LIMIT_STORE", filepath.Join(t.TempDir(), "another.json"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -133,6 +135,21 @@ func TestProgressBar(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, len(s.mailed("reminder"))-1, "one of the three has two signers who are pending")
+}
+
+// The bar announces no wait for reminders that --max-wait leaves out.
+func TestProgressBarOfTheLimit(t *testing.T) {
+	for maxWait, left := range map[string]string{"1s": "", "16m": `, 1[45]m\d+s left`} {
+		s := newService(t, nil)
+		for range 5 {
+			s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
+		}
+		heal := s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Status: http.StatusForbidden}) // which ends the run
+		shown, code := screen(t, 100, "", "documents", "remind", "--all-pending", "--yes", "--max-wait", maxWait)
+		heal()
+		require.Equal(t, cli.ExitFailure, code, shown)
+		require.Regexp(t, `\r\[-{24}\] 0 of 8 reminded`+left+`\x1b\[K`, shown)
+	}
 }
 
 // The users of these variables want no escape sequences: they get lines instead of a bar.

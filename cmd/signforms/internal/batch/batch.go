@@ -31,10 +31,9 @@ type Batch struct {
 	Whole bool
 	// Order arranges the items to do. Nil means that they stay as they are.
 	Order func(todo []*Item)
-	// Takes returns how long it takes until n more items can be sent. Nil means that there is no limit.
-	Takes func(n int) time.Duration
-	// MaxWait is how long one item waits for the limit. Less than 0 means as long as it takes.
-	MaxWait time.Duration
+	// Takes returns how many of n more items the limit lets through before one would fail because it may not wait so long, and how long
+	// these take. Nil means that there is no limit.
+	Takes func(n int) (through int, d time.Duration)
 	// LookFor tells people how to find out whether an item was done at that time.
 	LookFor func(at time.Time) string
 	Lacks   []string // why items may be missing from the batch

@@ -53,7 +53,10 @@ func (b *Batch) explain(w io.Writer) {
 	}
 	text := cli.Count(len(b.todo), b.Noun, b.Many) + " to be " + b.Verb
 	if b.Takes != nil && len(b.todo) > 0 {
-		if d := b.Takes(len(b.todo)); d >= time.Second {
+		switch through, d := b.Takes(len(b.todo)); {
+		case through < len(b.todo):
+			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so within --max-wait %d of %d %s tried", through, len(b.todo), are)
+		case d >= time.Second:
 			text += fmt.Sprintf("; at most 5 in 15 minutes are accepted, so this %s %s", takes, cli.Rounded(d))
 		}
 	}

@@ -34,8 +34,9 @@ func (b *Batch) work(ctx context.Context, s Screen) {
 			return
 		}
 		if b.Takes != nil {
-			if next := b.Takes(1); b.MaxWait < 0 || next <= b.MaxWait { // otherwise it fails at once
-				tell.Waits(next, b.Takes(len(b.todo)-i))
+			if through, next := b.Takes(1); through > 0 { // otherwise it fails at once
+				_, last := b.Takes(len(b.todo) - i)
+				tell.Waits(next, last)
 			}
 		}
 		b.try(ctx, it, func(failed bool) {

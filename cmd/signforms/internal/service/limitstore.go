@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -68,16 +67,21 @@ func (s *measuredStore) Peek(ctx context.Context, key string, limit int) ([]time
 	return waits, err
 }
 
-// takes returns how long it takes until the client has sent n more reminders.
-func (s *measuredStore) takes(ctx context.Context, client *signforms.Client, n int) (time.Duration, error) {
-	if _, err := client.Documents.ReminderBudget(ctx); err != nil {
-		return 0, err
-	}
+// takes returns how many of n more reminders the client can send if none waits for longer than maxWait, and how long that takes. A
+// maxWait of less than 0 bounds nothing. Where the store does not answer nothing is known to wait: a reminder will report the error.
+func (s *measuredStore) takes(ctx context.Context, client *signforms.Client, n int, maxWait time.Duration) (through int, d time.Duration) {
+	_, err := client.Documents.ReminderBudget(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n < 1 || len(s.waits) == 0 {
-		return 0, errors.New("there is nothing to count")
+	if err != nil || len(s.waits) == 0 {
+		return n, 0
 	}
-	n--
-	return s.waits[n%len(s.waits)] + time.Duration(n/len(s.waits))*reminderEvery, nil
+	for ; through < n; through++ {
+		next := s.waits[through%len(s.waits)] + time.Duration(through/len(s.waits))*reminderEvery
+		if maxWait >= 0 && next-d > maxWait {
+			break
+		}
+		d = next
+	}
+	return through, d
 }

@@ -99,7 +99,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	defer closeStore()
 	measured := &measuredStore{LimitStore: store}
-	b := &batch.Batch{Verb: "reminded", Noun: "document", Many: "documents", Flags: c.flags, LookFor: lookForReminder, MaxWait: c.maxWait}
+	b := &batch.Batch{Verb: "reminded", Noun: "document", Many: "documents", Flags: c.flags, LookFor: lookForReminder}
 	options := signforms.Options{LimitStore: measured, ReminderMaxWait: c.maxWait}
 	if c.allPending {
 		closeJournal, err := c.openJournal(b, &options)
@@ -112,13 +112,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	b.Takes = func(n int) time.Duration {
-		d, err := measured.takes(cmd.Context(), client, n)
-		if err != nil { // the reminder will report the same error
-			return 0
-		}
-		return d
-	}
+	b.Takes = func(n int) (int, time.Duration) { return measured.takes(cmd.Context(), client, n, c.maxWait) }
 	if c.allPending {
 		err = c.findPending(cmd, client, b)
 	} else {
