@@ -86,6 +86,11 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, "no line has an unknown outcome\n", stderr)
 }
 
+// madeOf alters a list so that the documents that were sent to somebody show another template.
+func madeOf(list, email, templateID string) string {
+	return regexp.MustCompile(`"templateId":"[^"]+"([^{]*\{[^}]*"`+email+`")`).ReplaceAllString(list, `"templateId":"`+templateID+`"$1`)
+}
+
 // A list that does not show what the run is known to have made proves nothing.
 func TestLookupsNeedAWitness(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -104,6 +109,16 @@ func TestLookupsNeedAWitness(t *testing.T) {
 			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t"}, cli.ExitUnknown},
 		"a hidden address": {func(body string) string { return strings.ReplaceAll(body, "p3@example.com", "***") },
 			[]string{"line 3\tcannot tell\t", "line 5\tcannot tell\t", " of no known send may be it under other addresses: "}, cli.ExitUnknown},
+		"of another template": {func(body string) string {
+			return madeOf(body, "p3@example.com", "0b6c0df5-8d1b-4c34-9d3a-6f0c6dd1a001")
+		},
+			[]string{"line 3\tnot found\t", "line 5\tnot found\t"}, cli.ExitOK},
+		"a known one of another template": {func(body string) string {
+			return madeOf(body, "p5@example.com", "0b6c0df5-8d1b-4c34-9d3a-6f0c6dd1a001")
+		},
+			[]string{"line 3\tcannot tell\t", "but shows only 3 of the 4 documents that this run is known to have made", "line 5\tfound\t"}, cli.ExitUnknown},
+		"templates that are not shown": {func(body string) string { return strings.ReplaceAll(body, `"templateId"`, `"from"`) },
+			[]string{"line 3\tnot found\t", "line 5\tfound\t"}, cli.ExitOK},
 		"an incomplete list": {func(body string) string {
 			return regexp.MustCompile(`"totalPages":\d+`).ReplaceAllString(body, `"totalPages":9`)
 		}, nil, cli.ExitPartial},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -33,8 +34,9 @@ type madeList struct {
 
 // List is the service's list of the documents made from a template.
 type List struct {
-	All  iter.Seq2[*signforms.Respondent, error]
-	Page func(limit int) (*signforms.Page[signforms.Respondent], error) // the first
+	TemplateID string
+	All        iter.Seq2[*signforms.Respondent, error]
+	Page       func(limit int) (*signforms.Page[signforms.Respondent], error) // the first
 }
 
 type witness struct {
@@ -88,16 +90,19 @@ func (b *Batch) LookUp(list List, s Screen) error {
 
 func (b *Batch) readMade(list List) (*madeList, error) {
 	var all []*signforms.Respondent
+	read := 0
 	for r, err := range list.All {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		if read++; strings.EqualFold(r.TemplateID, list.TemplateID) { // the service may list those of other templates too
+			all = append(all, r)
+		}
 	}
 	m := newMadeList(all, b.journal.Entries())
-	if len(all) > 1 {
+	if read > 1 {
 		page, err := list.Page(1)
-		m.gaps = err != nil || len(page.Items) != 1 && len(page.Items) < len(all)
+		m.gaps = err != nil || len(page.Items) != 1 && len(page.Items) < read
 	}
 	for _, it := range b.Items {
 		if it.prior != nil && it.prior.State == journal.Done && it.prior.ID != "" {

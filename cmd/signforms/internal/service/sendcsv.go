@@ -57,7 +57,8 @@ func (c *sendCommand) runCSV(cmd *cobra.Command) error {
 	if c.flags.Unknown {
 		params := signforms.RespondentListParams{TemplateID: c.id}
 		return b.LookUp(batch.List{
-			All: client.Templates.AllRespondents(cmd.Context(), params),
+			TemplateID: c.id,
+			All:        client.Templates.AllRespondents(cmd.Context(), params),
 			Page: func(limit int) (*signforms.Page[signforms.Respondent], error) {
 				params.Limit = limit
 				return client.Templates.Respondents(cmd.Context(), params)
