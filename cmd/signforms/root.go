@@ -59,6 +59,7 @@ func run(ctx context.Context, onService service.Commands, args []string, stdin i
 	root.SetIn(stdin)
 	out := cli.NewStdout(stdout)
 	root.SetOut(out)
+	stderr = cli.NewStderr(stderr)
 	root.SetErr(stderr)
 	completeDefaults(root)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {

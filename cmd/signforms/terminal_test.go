@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +137,38 @@ func TestProgressBar(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, len(s.mailed("reminder"))-1, "one of the three has two signers who are pending")
+}
+
+// What stands beside the data is broken between words, not where a narrow terminal ends. Whatever the width, the words are the same.
+func TestLinesOnANarrowTerminal(t *testing.T) {
+	s := newService(t, nil)
+	for _, args := range []string{
+		"documents remind " + s.lease + " --allow-incomplete", "documents list --status nope",
+		"documents list --base-url http://127.0.0.1:1 --max-attempts 1", "templates send " + s.offer + " --csv " + os.DevNull + " --role Buyer",
+	} {
+		shown := map[int]string{}
+		for _, columns := range []int{50, 1000} {
+			text, _ := screen(t, columns, "", strings.Fields(args)...)
+			shown[columns] = text
+			for line := range strings.SplitSeq(text, "\n") {
+				if strings.Contains(strings.TrimSpace(line), " ") {
+					require.LessOrEqual(t, len([]rune(line)), columns, text)
+				}
+			}
+		}
+		require.Equal(t, strings.Fields(shown[1000]), strings.Fields(shown[50]), args)
+		require.Greater(t, strings.Count(shown[50], "\n"), strings.Count(shown[1000], "\n"), args)
+	}
+}
+
+// A command for the key asks on the terminal itself.
+func TestCommandForTheKeyHasTheTerminal(t *testing.T) {
+	s := newService(t, nil)
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	t.Setenv("KEY_OF_MINE", s.APIKey)
+	accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"command":["sh","-c","test -t 0 && test -t 2 && printenv KEY_OF_MINE"]}}`, s.URL, s.WorkspaceID))
+	shown, code := screen(t, 100, "", "documents", "list", "--settings", file)
+	require.Equal(t, cli.ExitOK, code, shown)
 }
 
 // The bar announces no wait for reminders that --max-wait leaves out.

@@ -68,7 +68,7 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, cli.ExitUnknown, code, "the request of line 3 may still be under way")
 	require.Contains(t, stdout, "line 3\tcannot tell\tp1@example.com (P1)\t\tthe list has no such document yet: the send may still be carried out until 2")
 	require.Contains(t, stdout, "line 5\tfound\t")
-	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve p3@example.com=done\nsignforms: 1 unknown\n", stderr)
+	require.Equal(t, "nothing was changed; to follow this, give the same command with\n  --resolve p3@example.com=done\nsignforms: 1 unknown\n", stderr)
 
 	m.anHourAgo(t)
 	stdout, stderr, code = m.send(t, "--unknown", "--json")
@@ -76,7 +76,7 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
 	require.Regexp(t, `"item":"line 3","outcome":"not found","to":\[{"name":"P1","email":"p1@example.com"}\],"message":"the list has no such document, and all 4 that`, stdout)
 	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z; one that somebody else sent to them then looks the same"`, stdout)
-	require.Equal(t, "nothing was changed; to follow this, give the same command with --resolve p1@example.com=again --resolve p3@example.com=done\n", stderr)
+	require.Equal(t, "nothing was changed; to follow this, give the same command with\n  --resolve p1@example.com=again --resolve p3@example.com=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
 	_, stderr, code = m.send(t, "--resolve", "p1@example.com=again", "--resolve", "p3@example.com=done")
 	require.Equal(t, cli.ExitOK, code, stderr)

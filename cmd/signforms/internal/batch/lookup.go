@@ -80,7 +80,7 @@ func (b *Batch) LookUp(list List, s Screen) error {
 		return err
 	}
 	if decide != "" {
-		fmt.Fprintf(s.Stderr, "nothing was changed; to follow this, give the same command with%s\n", decide)
+		fmt.Fprintf(s.Stderr, "nothing was changed; to follow this, give the same command with\n %s\n", decide)
 	}
 	if undecided > 0 {
 		return cli.ExitWith(cli.ExitUnknown, fmt.Errorf("%d unknown", undecided))

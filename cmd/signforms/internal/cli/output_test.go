@@ -114,6 +114,18 @@ func TestDaysWithoutMidnight(t *testing.T) {
 	}
 }
 
+func TestBroken(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"a word", "a word"}, {"1234567890\n", "1234567890\n"}, {"12345 7890\n", "12345 7890\n"}, {"12345 78901\n", "12345\n78901\n"},
+		{"one two three four\nfive\n\nsix\n", "one two\nthree four\nfive\n\nsix\n"}, {"12345678901234 x y\n", "12345678901234\nx y\n"},
+		{"  set in, and for copying\n", "  set in, and for copying\n"}, {"\tset in, and so on\n", "\tset in, and so on\n"},
+		{"Go on? [y/N] ", "Go on?\n[y/N] "}, {"1234567890 ", "1234567890 "}, {"123456789 \n", "123456789 \n"},
+		{"日本語 日本 x\n", "日本語\n日本 x\n"}, {"e\u0301e\u0301e\u0301e\u0301e\u0301 12345", "e\u0301e\u0301e\u0301e\u0301e\u0301\n12345"}, {"a  b   c\n", "a  b   c\n"},
+	} {
+		require.Equal(t, c.want, broken(c.text, 10), c.text)
+	}
+}
+
 func TestWrapped(t *testing.T) {
 	require.Equal(t, "aa bb\ncc dd\nlonger\ne\n\n  x  y z\nf", Wrapped("aa bb cc\ndd longer e\n\n  x  y z\nf", 5))
 }

@@ -100,6 +100,9 @@ func (k KeySource) run(cmd *cobra.Command) (string, error) {
 	out := bounded{left: keyCommandMost}
 	program := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)
 	program.Stdout, program.Stderr = &out, cmd.ErrOrStderr()
+	if f, shown := terminal(program.Stderr); shown {
+		program.Stderr = f
+	}
 	if f, typed := terminal(cmd.InOrStdin()); typed { // other input is for the command on the service
 		program.Stdin = f
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -43,10 +44,34 @@ func (s *Stdout) Err() error {
 	return s.err
 }
 
+// NewStderr returns a writer to standard error that breaks lines too long for a terminal between words. Each Write begins on a line of its
+// own. What moves the cursor and what goes elsewhere than to a terminal is written as it is.
+func NewStderr(w io.Writer) io.Writer {
+	if f, ok := terminal(w); ok {
+		return lines{f}
+	}
+	return w
+}
+
+type lines struct{ terminal *os.File }
+
+func (l lines) Write(p []byte) (int, error) {
+	if bytes.ContainsAny(p, "\r\x1b") {
+		return l.terminal.Write(p)
+	}
+	if _, err := l.terminal.WriteString(broken(string(p), TerminalWidth(l.terminal))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // terminal returns the file of a reader or writer, and whether it is a terminal.
 func terminal(stream any) (*os.File, bool) {
-	if s, ok := stream.(*Stdout); ok {
+	switch s := stream.(type) {
+	case *Stdout:
 		stream = s.w
+	case lines:
+		stream = s.terminal
 	}
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))

@@ -71,6 +71,29 @@ func Wrapped(text string, cells int) string {
 	return strings.Join(lines, "\n")
 }
 
+// broken breaks those lines of a text that take more than so many cells, between words. Lines that are set in stay as they are.
+func broken(text string, cells int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		column := 0
+		for i, word := range strings.Split(line, " ") {
+			long := column+1+width(strings.TrimSuffix(word, "\n")) > cells
+			switch {
+			case i == 0:
+			case long && word != "" && word != "\n" && !strings.ContainsAny(line[:1], " \t"):
+				b.WriteByte('\n')
+				column = 0
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += width(word)
+		}
+	}
+	return b.String()
+}
+
 // FlagsWrapped fills the descriptions of flags in a text of help up to so many cells. Where little would be left beside the flags, they
 // stand below them.
 func FlagsWrapped(help string, cells int) string {
