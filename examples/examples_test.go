@@ -7,7 +7,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
@@ -86,12 +84,11 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 // The last line of an example without arguments tells that it came to its end.
 func TestWithoutArguments(t *testing.T) {
 	for name, last := range map[string]string{
-		"quickstart":        "7 of 7 event types arrived, signed and verified",
-		"send-template":     "is SIGNED",
-		"list-and-export":   `"Lease, flat 1",PENDING`, // newest first
-		"bulk-reminders":    "the rest takes 0s",
-		"nightly-reminders": "7 reminded, 0 unknown",
-		"webhook-receiver":  "stopped: all that had begun is done",
+		"quickstart":       "7 of 7 event types arrived, signed and verified",
+		"send-template":    "is SIGNED",
+		"list-and-export":  `"Lease, flat 1",PENDING`, // newest first
+		"bulk-reminders":   "the rest takes 0s",
+		"webhook-receiver": "stopped: all that had begun is done",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,36 +121,6 @@ func TestListAndExport(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 2, "a header and a document")
 	require.Equal(t, []string{id, "'=1+1, \"quoted\"", "PENDING", "author@example.com", "1", "0"}, rows[1][:6])
-}
-
-// TestNightlyRemindersGoOn leaves a plan as a process that was killed does: one document is done, one was under way, one is left.
-func TestNightlyRemindersGoOn(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	plan := filepath.Join(t.TempDir(), "plan")
-	var refs []signforms.DocumentRef
-	for _, email := range []string{"ann@example.com", "ben@example.com", "cy@example.com"} {
-		sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
-			TemplateID: template, Receivers: []signforms.Receiver{{Name: "x", Email: email, RoleTitle: "Buyer"}},
-		})
-		require.NoError(t, err)
-		refs = append(refs, sent.Ref())
-	}
-	lines := fmt.Sprintf("todo %s\ntodo %s\ntodo %s\nbegun %s\ndone %s\nbegun %s\n", refs[0], refs[1], refs[2], refs[0], refs[0], refs[1])
-	require.NoError(t, os.WriteFile(plan, []byte(lines), 0o600))
-	require.NoError(t, os.Chtimes(plan, time.Time{}, time.Now().Add(-time.Hour))) // nothing of that process counts any more
-	out := output(t, example(t, srv, "nightly-reminders", "-plan", plan, "-send"))
-	require.Contains(t, out, refs[1].String()+": may have been reminded")
-	require.Contains(t, out, "1 reminded, 1 unknown")
-	mail := srv.Messages()
-	require.Len(t, mail, 4, "three invitations and a reminder")
-	require.Equal(t, "reminder cy@example.com", mail[3].Kind+" "+mail[3].To)
-	require.NoFileExists(t, plan)
-
-	out = output(t, example(t, srv, "nightly-reminders", "-plan", plan))
-	require.Contains(t, out, "3 documents are pending; nothing was sent")
-	require.Len(t, srv.Messages(), 4)
-	require.NoFileExists(t, plan)
 }
 
 func TestBulkReminders(t *testing.T) {
