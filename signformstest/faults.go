@@ -113,7 +113,7 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	if err := f.checkEffect(); err != nil {
 		return "", err
 	}
-	return s.tellFault(s.faults.addRequest(f)), nil
+	return s.tellFault(s.faults.add(ActiveFault{Fault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
 // checkEffect refuses a fault of which something would never happen.
@@ -175,7 +175,7 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
 	}
 	f.DocumentID = strings.ToLower(f.DocumentID)
-	return s.tellFault(s.faults.addWebhook(f)), nil
+	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
 // wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it may come

@@ -26,7 +26,7 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 		work(w)
 		return
 	}
-	f := rule.fault
+	f := *rule.Fault
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}

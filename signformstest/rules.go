@@ -21,52 +21,38 @@ type occurrence struct {
 	probability float64
 }
 
-// count is what became of an occurrence so far.
-type count struct {
-	seen, used int
-	last       time.Time // when it was used; zero: never
-	before     time.Time // when it was used before that; zero: never
+// rule is a fault that was set. What [Server.Faults] shows of it counts its matches.
+type rule struct {
+	ActiveFault
+	occurrence
+	before time.Time // when it happened before LastAt; zero: never
+	dice   dice
 }
 
-// happens decides about one more match. roll returns a random number from 0 to 1.
-func (o occurrence) happens(c *count, now time.Time, roll func() float64) bool {
-	c.seen++
+// happens decides about one more match, of a request or of an attempt for a webhook.
+func (r *rule) happens(webhookID string, now time.Time) bool {
+	r.Matched++
 	switch {
-	case c.seen < o.nth, o.times > 0 && c.used >= o.times:
+	case r.Matched < r.nth, r.times > 0 && r.Happened >= r.times:
 		return false
-	case o.nth > 0 && o.times == 0 && c.seen > o.nth:
-		return false
-	}
-	if o.probability > 0 && roll() >= o.probability {
+	case r.nth > 0 && r.times == 0 && r.Matched > r.nth:
 		return false
 	}
-	c.used++
-	c.before, c.last = c.last, now
+	if r.probability > 0 && r.dice.roll(webhookID) >= r.probability {
+		return false
+	}
+	r.Happened++
+	r.before, r.LastAt = r.LastAt, now
 	return true
 }
 
 // faults holds the rules of a server. Of the rules that match, the first that happens is applied, alone.
 type faults struct {
-	mu       sync.Mutex
-	seed     uint64
-	set      int // rules set so far
-	requests []*requestRule
-	webhooks []*webhookRule
-	delayed  map[string]*WebhookFault // deliveries that met a delay, with what else is to happen to the attempt; nil: it happened
-}
-
-type requestRule struct {
-	fault Fault
-	occurrence
-	count
-	dice dice
-}
-
-type webhookRule struct {
-	fault WebhookFault
-	occurrence
-	count
-	dice dice
+	mu      sync.Mutex
+	seed    uint64
+	set     int // rules set so far
+	rules   []*rule
+	delayed map[string]*WebhookFault // deliveries that met a delay, with what else is to happen to the attempt; nil: it happened
 }
 
 func newFaults(seed uint64) *faults {
@@ -76,10 +62,14 @@ func newFaults(seed uint64) *faults {
 	return &faults{seed: seed, delayed: make(map[string]*WebhookFault)}
 }
 
-// dice returns the random numbers of a new rule.
-func (fs *faults) dice() dice {
+// add adds a rule for f and returns its id.
+func (fs *faults) add(f ActiveFault, o occurrence) (id string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	fs.set++
-	return dice{seed: fs.seed, rule: fs.set, series: make(map[string]*rand.Rand)}
+	f.ID = fmt.Sprintf("flt_%d", fs.set)
+	fs.rules = append(fs.rules, &rule{ActiveFault: f, occurrence: o, dice: dice{seed: fs.seed, rule: fs.set, series: make(map[string]*rand.Rand)}})
+	return f.ID
 }
 
 // dice are the random numbers of one rule. Each webhook has a series of its own, because attempts for different webhooks are made
@@ -90,10 +80,8 @@ type dice struct {
 	series map[string]*rand.Rand // by webhook id; empty for requests
 }
 
-// id is that of the rule.
-func (d dice) id() string { return fmt.Sprintf("flt_%d", d.rule) }
-
-func (d dice) roll(webhookID string) func() float64 {
+// roll returns a random number from 0 to 1.
+func (d dice) roll(webhookID string) float64 {
 	rnd := d.series[webhookID]
 	if rnd == nil {
 		name := fnv.New64a()
@@ -101,15 +89,15 @@ func (d dice) roll(webhookID string) func() float64 {
 		rnd = rand.New(rand.NewPCG(d.seed, name.Sum64()))
 		d.series[webhookID] = rnd
 	}
-	return rnd.Float64
+	return rnd.Float64()
 }
 
 // request returns the rule that a request meets, or nil.
-func (fs *faults) request(c *api.Call, now time.Time) *requestRule {
+func (fs *faults) request(c *api.Call, now time.Time) *rule {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	for _, r := range fs.requests {
-		if r.fault.matches(c) && r.happens(&r.count, now, r.dice.roll("")) {
+	for _, r := range fs.rules {
+		if r.Fault != nil && r.Fault.matches(c) && r.happens("", now) {
 			return r
 		}
 	}
@@ -117,11 +105,11 @@ func (fs *faults) request(c *api.Call, now time.Time) *requestRule {
 }
 
 // uncount takes a happening back that made no difference to its request.
-func (fs *faults) uncount(r *requestRule) {
+func (fs *faults) uncount(r *rule) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	r.used--
-	r.last = r.before
+	r.Happened--
+	r.LastAt = r.before
 }
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
@@ -133,77 +121,57 @@ func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, boo
 		fs.delayed[a.Delivery.ID] = nil
 		return *rest, true
 	}
-	for _, r := range fs.webhooks {
-		if r.fault.Delay > 0 && delayed {
+	for _, r := range fs.rules {
+		f := r.WebhookFault
+		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID, now) {
 			continue
 		}
-		if !r.fault.matches(a) || !r.happens(&r.count, now, r.dice.roll(a.Webhook.ID)) {
-			continue
-		}
-		f := r.fault
 		if f.Delay > 0 {
-			rest := f
+			rest := *f
 			rest.Delay = 0
 			fs.delayed[a.Delivery.ID] = &rest
 		}
-		return f, true
+		return *f, true
 	}
 	return WebhookFault{}, false
-}
-
-// addRequest adds a rule for requests and returns its id.
-func (fs *faults) addRequest(f Fault) (id string) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	r := &requestRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
-	fs.requests = append(fs.requests, r)
-	return r.dice.id()
-}
-
-// addWebhook adds a rule for attempts and returns its id.
-func (fs *faults) addWebhook(f WebhookFault) (id string) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	r := &webhookRule{fault: f, occurrence: occurrence{f.Nth, f.Times, f.Probability}, dice: fs.dice()}
-	fs.webhooks = append(fs.webhooks, r)
-	return r.dice.id()
 }
 
 // remove takes a rule back, and reports whether there was one with the id.
 func (fs *faults) remove(id string) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	before := len(fs.requests) + len(fs.webhooks)
-	fs.requests = slices.DeleteFunc(fs.requests, func(r *requestRule) bool { return r.dice.id() == id })
-	fs.webhooks = slices.DeleteFunc(fs.webhooks, func(r *webhookRule) bool { return r.dice.id() == id })
-	return len(fs.requests)+len(fs.webhooks) < before
+	before := len(fs.rules)
+	fs.rules = slices.DeleteFunc(fs.rules, func(r *rule) bool { return r.ID == id })
+	return len(fs.rules) < before
 }
 
-// active lists the rules.
+// active lists the rules: those of requests first.
 func (fs *faults) active() (all []ActiveFault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	for _, r := range fs.requests {
-		all = append(all, ActiveFault{ID: r.dice.id(), Fault: new(r.fault), Matched: r.seen, Happened: r.used, LastAt: r.last})
+	var webhooks []ActiveFault
+	for _, r := range fs.rules {
+		shown := r.ActiveFault
+		if f := r.Fault; f != nil {
+			shown.Fault = new(*f)
+			all = append(all, shown)
+		} else {
+			shown.WebhookFault = new(*r.WebhookFault)
+			webhooks = append(webhooks, shown)
+		}
 	}
-	for _, r := range fs.webhooks {
-		all = append(all, ActiveFault{ID: r.dice.id(), WebhookFault: new(r.fault), Matched: r.seen, Happened: r.used, LastAt: r.last})
-	}
-	return all
+	return append(all, webhooks...)
 }
 
 // unused describes each fault that is still set and never happened.
 func (fs *faults) unused() (unused []string) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	for _, r := range fs.requests {
-		if r.used == 0 {
-			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(r.fault), r.seen))
-		}
-	}
-	for _, r := range fs.webhooks {
-		if r.used == 0 {
-			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(r.fault), r.seen))
+	for _, f := range fs.active() {
+		switch {
+		case f.Happened > 0:
+		case f.Fault != nil:
+			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(*f.Fault), f.Matched))
+		default:
+			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(*f.WebhookFault), f.Matched))
 		}
 	}
 	return unused
