@@ -48,8 +48,9 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
-				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true})
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 				defer srv.Close()
+				requireFaultsHappen(t, srv)
 				set := func() (remove func()) {
 					if c.fault == (fault{}) {
 						return func() {}

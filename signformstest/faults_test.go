@@ -33,8 +33,18 @@ func list(srv *signformstest.Server, query string) (*http.Response, string, erro
 	return resp, string(body), err
 }
 
+// requireFaultsHappen fails the test at its end if a fault was set, not taken back, and never happened.
+func requireFaultsHappen(t *testing.T, srv *signformstest.Server) {
+	t.Cleanup(func() {
+		for _, f := range srv.Faults() {
+			require.Positive(t, f.Happened, "%s", f)
+		}
+	})
+}
+
 func TestFaultsChangeTheAnswer(t *testing.T) {
-	srv := signformstest.NewServer(t, &signformstest.Options{FailOnUnusedFaults: true})
+	srv := signformstest.NewServer(t, nil)
+	requireFaultsHappen(t, srv)
 	srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	with := func(f signformstest.Fault) (*http.Response, string, error) {
 		t.Helper()

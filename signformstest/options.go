@@ -35,10 +35,6 @@ type Options struct {
 	// Now: srv.Now. By default it follows the wall clock, whatever was advanced.
 	VirtualTimestamps bool
 
-	// FailOnUnusedFaults fails the test at its end when a fault was set, not taken back, and never happened. It has no
-	// effect on a server from [Start].
-	FailOnUnusedFaults bool
-
 	// ReminderLimit is how many reminders the service accepts. The zero value is the documented limit.
 	ReminderLimit ReminderLimit
 

@@ -63,8 +63,9 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes a connection whose body was refused
 				network := signformstest.NewNetwork()
 				defer network.Close()
-				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true})
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 				defer srv.Close()
+				requireFaultsHappen(t, srv)
 				url, seen := sdkReceiver(t, network, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
 				_, submit := addPair(t, srv, url)
 				if name != "none" {

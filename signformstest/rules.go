@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -161,37 +159,4 @@ func (fs *faults) active() (all []ActiveFault) {
 		}
 	}
 	return append(all, webhooks...)
-}
-
-// unused describes each fault that is still set and never happened.
-func (fs *faults) unused() (unused []string) {
-	for _, f := range fs.active() {
-		switch {
-		case f.Happened > 0:
-		case f.Fault != nil:
-			unused = append(unused, fmt.Sprintf("Fault{%s} never happened: it matched %d requests", settings(*f.Fault), f.Matched))
-		default:
-			unused = append(unused, fmt.Sprintf("WebhookFault{%s} never happened: it matched %d attempts", settings(*f.WebhookFault), f.Matched))
-		}
-	}
-	return unused
-}
-
-// settings are the fields of a fault that are set, texts cut to 60 characters, without the secret of a webhook.
-func settings(fault any) string {
-	var set []string
-	v := reflect.ValueOf(fault)
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		value := v.FieldByIndex(f.Index)
-		switch {
-		case value.IsZero():
-		case f.Name == "Secret":
-			set = append(set, "Secret: (hidden)")
-		case value.Kind() == reflect.String:
-			set = append(set, fmt.Sprintf("%s: %.60q", f.Name, value))
-		default:
-			set = append(set, fmt.Sprintf("%s: %v", f.Name, value))
-		}
-	}
-	return strings.Join(set, ", ")
 }

@@ -79,11 +79,6 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	}
 	t.Cleanup(func() {
 		s.Close()
-		if s.options.FailOnUnusedFaults {
-			for _, unused := range s.faults.unused() {
-				t.Errorf("signformstest: FailOnUnusedFaults: %s; make what it waits for, or take it back", unused)
-			}
-		}
 		if t.Failed() {
 			t.Log(s.history())
 		}

@@ -51,8 +51,9 @@ func TestWebhookFaults(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
 				r := &receiver{}
-				srv, _, submit := newPair(t, &signformstest.Options{Network: network, FailOnUnusedFaults: true}, network.Serve("app.test", r))
+				srv, _, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("app.test", r))
 				defer srv.Close()
+				requireFaultsHappen(t, srv)
 				srv.FailWebhooks(c.fault)
 				submit()
 				require.NoError(t, srv.Settle(t.Context()))
