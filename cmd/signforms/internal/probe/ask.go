@@ -83,9 +83,7 @@ func pageOf[T any](p *signforms.Page[T], err error, list string, of func(*T) rec
 }
 
 func object(text []byte) (o map[string]json.RawMessage) {
-	if json.Unmarshal(text, &o) != nil {
-		return nil
-	}
+	unmarshal(text, &o)
 	return o
 }
 
@@ -97,7 +95,7 @@ func rawList(text []byte, list string) (raws []map[string]json.RawMessage) {
 	if one := object(value); one != nil {
 		return []map[string]json.RawMessage{one}
 	}
-	if json.Unmarshal(value, &raws) != nil {
+	if !unmarshal(value, &raws) {
 		return nil
 	}
 	return raws
@@ -117,10 +115,14 @@ func (r *run) documentsBy(ctx context.Context, e map[signforms.Operation]signfor
 	if r.second && p.Page == 0 && !slices.Contains(set, "page") {
 		set = append(set, "page", "0")
 	}
-	return r.ask(ctx, question{set: set, endpoints: e, do: func(ctx context.Context, c *signforms.Client) (page, error) {
+	return r.ask(ctx, question{set: set, endpoints: e, do: listDocuments(p)})
+}
+
+func listDocuments(p params) func(context.Context, *signforms.Client) (page, error) {
+	return func(ctx context.Context, c *signforms.Client) (page, error) {
 		list, err := c.Documents.List(ctx, p)
 		return pageOf(list, err, "documents", ofDocument)
-	}})
+	}
 }
 
 // twice asks again where the answer says that there are no records: a list may be empty for a moment.
@@ -378,14 +380,7 @@ func (r *run) mostTime() time.Duration {
 func (r *run) with(op signforms.Operation, change func(*signforms.Endpoint)) map[signforms.Operation]signforms.Endpoint {
 	all := maps.Clone(r.report.Endpoints)
 	e := all[op]
-	e.Names = maps.Clone(e.Names)
-	if e.Names == nil {
-		e.Names = map[string]string{}
-	}
-	e.Values = maps.Clone(e.Values)
-	if e.Values == nil {
-		e.Values = map[string]map[string]string{}
-	}
+	e.Names, e.Values = maps.Collect(maps.All(e.Names)), maps.Collect(maps.All(e.Values)) // never nil
 	change(&e)
 	if len(e.Names) == 0 {
 		e.Names = nil

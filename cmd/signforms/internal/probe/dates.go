@@ -22,19 +22,12 @@ var theDates = []string{"times", "dates alone", "dateFrom included", "dateTo inc
 
 // dates asks which formats of dates are taken, and what dateFrom and dateTo include.
 func (r *run) dates(ctx context.Context) {
-	var oldest, newest time.Time
-	for _, rec := range r.everything() {
-		if oldest.IsZero() || rec.created.Before(oldest) {
-			oldest = rec.created
-		}
-		if rec.created.After(newest) {
-			newest = rec.created
-		}
-	}
-	if oldest.IsZero() {
+	dated := slices.DeleteFunc(r.everything(), func(rec record) bool { return rec.created.IsZero() })
+	if len(dated) == 0 {
 		r.say("times", CannotTell, "no document has a time that can be read")
 		return
 	}
+	oldest, newest := slices.MinFunc(dated, byTime).created, slices.MaxFunc(dated, byTime).created
 	times := r.format(ctx, "times", wireTime, oldest.Add(-2*day), newest.Add(3*day), oldest, newest)
 	alone := r.format(ctx, "dates alone", time.DateOnly, newest, newest, oldest, newest) // one day, to its end
 	r.sayFormat("times", times, alone)
@@ -117,17 +110,14 @@ func (r *run) isWhole(a answer) bool {
 // sayFormat notes whether a format is taken. A format that is refused or changes nothing shows something only if another does not:
 // dates may be refused or ignored as such.
 func (r *run) sayFormat(fact string, is, other format) {
-	switch {
-	case is == taken:
+	shown := ifThen(other == taken, Differs, CannotTell)
+	switch is {
+	case taken:
 		r.say(fact, Holds, "they filter")
-	case is == rejected && other == taken:
-		r.say(fact, Differs, "they are refused")
-	case is == unused && other == taken:
-		r.say(fact, Differs, "the list is the same with them, however far outside they are")
-	case is == unused:
-		r.say(fact, CannotTell, "the list is the same with them, however far outside they are")
-	case is == rejected:
-		r.say(fact, CannotTell, "they are refused, far and near")
+	case unused:
+		r.say(fact, shown, "the list is the same with them, however far outside they are")
+	case rejected:
+		r.say(fact, shown, "they are refused, far and near")
 	}
 }
 

@@ -3,6 +3,7 @@ package probe
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,14 +38,6 @@ var harmless = slices.Concat(documentFields, templateFields, listFields, knownSt
 	"sort", "order", "sortDirection", "pageSize", "perPage", "per_page", "page_size", "size", "take", "pageNumber", "pageNo", "page_number",
 	"pageIndex", "p", "document_id", "docId", "from", "to", "startDate", "endDate", "fromDate", "toDate", "createdFrom", "createdTo",
 	time.RFC3339, time.DateOnly, "unix", "unixmilli", "GET", "POST", "PUT", "PATCH", "DELETE"})
-
-// knownName returns the name of a field if it is harmless.
-func knownName(name string) string {
-	if slices.Contains(harmless, name) {
-		return name
-	}
-	return ""
-}
 
 var (
 	smallNumber = regexp.MustCompile(`^-?\d{1,4}$`)
@@ -117,15 +110,10 @@ func described(value any) any {
 		return out
 	case map[string]any:
 		out := map[string]any{}
-		var keys []string
-		for key := range v {
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
 		others := 0
-		for _, key := range keys {
-			name := knownName(key)
-			if name == "" {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			name := key
+			if !slices.Contains(harmless, key) {
 				others++
 				name = fmt.Sprintf("(key %d)", others)
 			}

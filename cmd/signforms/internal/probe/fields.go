@@ -85,15 +85,10 @@ func objects(text []byte) (all []map[string]json.RawMessage) {
 	return all
 }
 
-// sent returns the documents made from a template that its record holds.
-func sent(rec record) []map[string]json.RawMessage {
-	return slices.Concat(objects(rec.raw["templateRespondents"]), objects(rec.raw["respondentsOfDoc"]))
-}
-
-// signersOf returns the signers of a record, and of those that it holds.
+// signersOf returns the signers of a record, and of the documents made from a template that its record holds.
 func signersOf(rec record) (all []map[string]json.RawMessage) {
 	all = objects(rec.raw["signers"])
-	for _, one := range sent(rec) {
+	for _, one := range slices.Concat(objects(rec.raw["templateRespondents"]), objects(rec.raw["respondentsOfDoc"])) {
 		all = append(all, objects(one["signers"])...)
 	}
 	return all

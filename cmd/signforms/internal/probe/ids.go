@@ -178,12 +178,9 @@ func (r *run) statuses(ctx context.Context) {
 		second = by(frozen)
 	}
 	pending := by("PENDING")
-	known := pending
-	own := r.ownStatuses()
-	if !pending.ok() || len(pending.records) == 0 {
-		if len(own) > 0 {
-			known = by(own[0])
-		}
+	known, own := pending, r.ownStatuses()
+	if (!pending.ok() || len(pending.records) == 0) && len(own) > 0 {
+		known = by(own[0])
 	}
 	works := known.ok() && len(known.records) > 0
 	switch {

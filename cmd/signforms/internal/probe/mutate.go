@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/signforms/signforms-go"
 )
@@ -122,15 +121,11 @@ func (a *action) try(ctx context.Context, e signforms.Endpoint) (got answer, aga
 	return got, false
 }
 
-// apart reports whether an answer is another than those to paths that do not exist: two of random words, and one that begins like the
-// path of got. A service may act on those too.
+// apart reports whether an answer is another than those to paths that do not exist. A service may act on those too.
 func (a *action) apart(ctx context.Context, got answer) (apart, stop bool) {
-	path := strings.TrimPrefix(got.path, basePath(a.r.BaseURL))
-	folder := path[:strings.LastIndexByte(path, '/')+1]
-	verb, _, _ := strings.Cut(path[len(folder):], "-")
 	var others []answer
-	for _, other := range []string{letters(12), letters(7) + "/" + letters(9), verb + "-" + letters(12)} {
-		c := a.r.otherPath(ctx, got, escaped(folder+other))
+	for _, path := range a.r.strange(got) {
+		c := a.r.otherPath(ctx, got, path)
 		if a.judge(ctx, c, "a path that does not exist") {
 			return false, true
 		}

@@ -184,12 +184,7 @@ func (r *run) wrongKey(ctx context.Context) {
 		return
 	}
 	key := Stranger(r.APIKey)
-	ask := func(p params) answer {
-		return r.ask(ctx, question{key: key, do: func(ctx context.Context, c *signforms.Client) (page, error) {
-			list, err := c.Documents.List(ctx, p)
-			return pageOf(list, err, "documents", ofDocument)
-		}})
-	}
+	ask := func(p params) answer { return r.ask(ctx, question{key: key, do: listDocuments(p)}) }
 	// Between the service and probe there may be a cache that disregards the key: the first list was not asked for before, the second was.
 	a, again := ask(params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst}), ask(params{Limit: 1})
 	right := r.documents(ctx, params{Limit: 1})
@@ -204,7 +199,7 @@ func (r *run) wrongKey(ctx context.Context) {
 		r.say("key status", Differs, "%s with an empty list", a.short())
 	case a.Status/100 == 2 && !strings.Contains(a.short(), "cannot read"):
 		r.say("key status", Differs, "%s", a.short())
-	case a.Status/100 != 4 || errIsLimit(a):
+	case a.Status/100 != 4 || a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout:
 		r.say("key status", CannotTell, "%s", a.short())
 	default:
 		r.check("key status", a.Status == http.StatusForbidden, "%s", a.short())
@@ -212,10 +207,6 @@ func (r *run) wrongKey(ctx context.Context) {
 			r.report.Profile.KeyStatus = a.Status
 		}
 	}
-}
-
-func errIsLimit(a answer) bool {
-	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusRequestTimeout}, a.Status)
 }
 
 // layout is where an error's message and code are.

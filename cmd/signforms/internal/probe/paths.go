@@ -33,19 +33,20 @@ type bytesJSON []byte
 
 func (b bytesJSON) MarshalJSON() ([]byte, error) { return b, nil }
 
-// otherPaths asks for paths that do not exist: two of random words, and one that begins like the path of a.
-func (r *run) otherPaths(ctx context.Context, a answer) []answer {
-	path := strings.TrimPrefix(a.path, basePath(r.BaseURL))
-	folder := path[:strings.LastIndexByte(path, '/')+1]
-	all := []answer{r.otherPath(ctx, a, escaped(folder+letters(12))), r.otherPath(ctx, a, escaped(folder+letters(7)+"/"+letters(9)))}
-	return append(all, r.otherPath(ctx, a, near(path)))
+// otherPaths asks for the paths of strange.
+func (r *run) otherPaths(ctx context.Context, a answer) (all []answer) {
+	for _, path := range r.strange(a) {
+		all = append(all, r.otherPath(ctx, a, path))
+	}
+	return all
 }
 
-// near returns a path that does not exist and begins like another.
-func near(path string) string {
+// strange returns paths that do not exist: two of random words, and one that begins like the path of a.
+func (r *run) strange(a answer) []string {
+	path := strings.TrimPrefix(a.path, basePath(r.BaseURL))
 	folder := path[:strings.LastIndexByte(path, '/')+1]
 	verb, _, _ := strings.Cut(path[len(folder):], "-")
-	return escaped(folder + verb + "-" + letters(12))
+	return []string{escaped(folder + letters(12)), escaped(folder + letters(7) + "/" + letters(9)), escaped(folder + verb + "-" + letters(12))}
 }
 
 func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
@@ -194,7 +195,7 @@ func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer
 		return false
 	case dependent && unlike(unknown, others):
 		r.say(id, Holds, "an unknown id: %s; under another name: %s; other paths answer otherwise", unknown.short(), bare.short())
-	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, near(strings.TrimPrefix(bare.path, basePath(r.BaseURL))))}):
+	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, r.strange(bare)[2])}):
 		r.say(id, Holds, "an unknown id is answered like other paths, one under another name is not: %s", bare.short())
 	default:
 		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())
