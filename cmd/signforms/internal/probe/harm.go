@@ -30,7 +30,7 @@ func (r *run) unsafe(ctx context.Context) string {
 	if r.archive(); !r.shownArchived() {
 		return "the workspace is not known to show its archived documents in that page"
 	}
-	own := r.ownLayouts()
+	own := r.layouts()
 	for range 3 { // one answer may be that of a firewall, or of a service in trouble
 		if other := r.ask(ctx, question{workspace: Stranger(r.WorkspaceID), do: listDocuments(params{Limit: 1})}); !other.denied(own) {
 			return fmt.Sprintf("a workspace that does not exist is answered %s, %d documents, which does not prove that the workspace counts", other.short(), len(other.records))
@@ -50,24 +50,14 @@ func (r *run) shownArchived() bool {
 	return a.ok() && (len(a.records) == 0 || r.holds("archive")) && shared(a.records, r.sample) == len(a.records)
 }
 
-// ownLayouts returns the layouts of the errors that the list of documents answered with so far, if they are JSON.
-func (r *run) ownLayouts() (own []string) {
-	for _, asked := range r.report.Asked {
-		if asked.Operation == signforms.OpListDocuments && asked.Status/100 == 4 && object(asked.Body) != nil {
-			own = append(own, layoutOf(answer{Asked: asked}).name)
-		}
-	}
-	return own
-}
-
 // denied reports whether the service refuses a workspace in one of its own layouts, or has nothing in it.
-func (a answer) denied(own []string) bool {
+func (a answer) denied(own []layout) bool {
 	if a.ok() {
 		return len(a.records) == 0
 	}
 	refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
 	name := layoutOf(a).name
-	return slices.Contains(refused, a.Status) && name != "" && slices.Contains(own, name)
+	return slices.Contains(refused, a.Status) && name != noJSON && name != htmlPage && slices.ContainsFunc(own, func(l layout) bool { return l.name == name })
 }
 
 // look returns all that the list says of the documents, but for the URLs of files, which may be signed anew each time; "" when they

@@ -37,17 +37,10 @@ func Stranger(text string) string {
 	hex := !strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) })
 	out := []byte(text)
 	for i, c := range out {
-		switch {
-		case hex && (c >= 'a' && c <= 'f'):
-			out[i] = pick("abcdef")
-		case hex && (c >= 'A' && c <= 'F'):
-			out[i] = pick("ABCDEF")
-		case c >= 'a' && c <= 'z':
-			out[i] = pick(lower)
-		case c >= 'A' && c <= 'Z':
-			out[i] = pick(strings.ToUpper(lower))
-		case c >= '0' && c <= '9':
-			out[i] = pick(digits[1:])
+		for _, kind := range []string{ifThen(hex, lower[:6], lower), strings.ToUpper(ifThen(hex, lower[:6], lower)), digits} {
+			if strings.IndexByte(kind, c) >= 0 {
+				out[i] = pick(strings.TrimPrefix(kind, "0"))
+			}
 		}
 	}
 	return string(out)

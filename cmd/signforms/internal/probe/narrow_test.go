@@ -69,6 +69,11 @@ var narrow = []another{
 	{"microseconds", func(f *imitation) { f.dates = "micros" }, nil, nil},
 	{"microseconds, exclusive", func(f *imitation) { f.dates = "micro exclusive" }, theDates[2:], nil},
 	{"Fastify's errors", func(f *imitation) { f.errors = "fastify" }, []string{"error layout", "error codes"}, nil},
+	{"a gateway with a message alone", func(f *imitation) {
+		f.ask = func(r *http.Request) {
+			f.errors = map[bool]string{true: "no code"}[r.URL.Query().Get("documentId") == "not-an-id"]
+		}
+	}, nil, []string{"error codes"}},
 	{"NestJS", func(f *imitation) { f.errors = "nest" }, []string{"error layout", "error codes"}, nil},
 	{"errors in another case", func(f *imitation) { f.errors = "case" }, []string{"error layout", "error codes"}, nil},
 	{"counts in two spellings", edited(func(_ *imitation, _ url.Values, body map[string]any) {

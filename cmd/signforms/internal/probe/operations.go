@@ -221,6 +221,7 @@ const (
 	assumedLayout = "message and code"
 	noCode        = "message, without code"
 	noJSON        = "not a JSON object"
+	htmlPage      = "an HTML page, which may be that of a firewall"
 	otherLayout   = "another layout"
 )
 
@@ -229,9 +230,11 @@ func layoutOf(a answer) layout {
 	var fields map[string]any // by their exact names, which structs do not ask for
 	text := func(name string) bool { s, ok := fields[name].(string); return ok && s != "" }
 	code := func() string { s, _ := fields["code"].(string); return s }
-	switch parsed := unmarshal(a.Body, &fields); {
-	case len(strings.TrimSpace(string(a.Body))) == 0:
+	switch parsed, body := unmarshal(a.Body, &fields), bytes.TrimSpace(a.Body); {
+	case len(body) == 0:
 		return layout{}
+	case body[0] == '<':
+		return layout{name: htmlPage}
 	case !parsed || fields == nil:
 		return layout{name: noJSON, profile: signformstest.LayoutText}
 	case text("message"):
@@ -254,30 +257,35 @@ func layoutOf(a answer) layout {
 	return layout{}
 }
 
-// errors compares the layouts of all refusals that the lists answered with, and the codes of two of them.
-func (r *run) errors() {
-	var seen []layout
-	page := false
+// layouts returns the layouts of all refusals that the list of documents answered with.
+func (r *run) layouts() (seen []layout) {
 	for _, asked := range r.report.Asked {
 		if asked.Operation == signforms.OpListDocuments && asked.Status/100 == 4 && asked.Status != http.StatusTooManyRequests {
 			l := layoutOf(answer{Asked: asked})
 			l.name = cmp.Or(l.name, otherLayout)
-			page = page || bytes.HasPrefix(bytes.TrimSpace(asked.Body), []byte("<"))
 			if !slices.ContainsFunc(seen, func(o layout) bool { return o.name == l.name }) {
 				seen = append(seen, l)
 			}
 		}
 	}
+	return seen
+}
+
+// errors compares the layouts of refusals, and the codes of two of them.
+func (r *run) errors() {
+	seen := r.layouts()
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(seen, func(l layout) bool { return slices.Contains(names, l.name) })
+	}
 	switch {
-	case len(seen) > 1 && !page && !slices.ContainsFunc(seen, func(l layout) bool { return l.name == assumedLayout || l.name == noJSON }):
+	case len(seen) > 1 && !has(assumedLayout, noJSON, htmlPage):
 		r.say("error layout", Differs, "none of the errors has a message and a code; they have several layouts")
-	case len(seen) == 2 && seen[0].name+seen[1].name == ifThen(seen[0].name == noCode, noCode+assumedLayout, assumedLayout+noCode) &&
-		len(seen[0].keys) > 1 && slices.Equal(seen[0].keys, seen[1].keys): // a message alone may be that of a gateway
-		r.say("error layout", Differs, "a message, and a code in some errors alone")
+	case len(seen) == 2 && has(assumedLayout) && has(noCode) && len(seen[0].keys) > 1 && slices.Equal(seen[0].keys, seen[1].keys):
+		r.say("error layout", Differs, "a message, and a code in some errors alone") // a message alone may be that of a gateway
 	case len(seen) > 1 || r.keyError.Status/100 == 2 && !r.keyError.ok():
 		r.say("error layout", CannotTell, "the errors have several layouts, so some may not be the service's own")
-	case page:
-		r.say("error layout", CannotTell, "an HTML page, which may be that of a firewall")
+	case has(htmlPage):
+		r.say("error layout", CannotTell, htmlPage)
 	case len(seen) == 1:
 		r.check("error layout", seen[0].name == assumedLayout, "%s", seen[0].name)
 		r.report.Profile.ErrorLayout = seen[0].profile

@@ -269,6 +269,8 @@ func (f *imitation) fail(w http.ResponseWriter, r *http.Request, e fakeError) {
 		if e.status == 400 {
 			body["message"] = []string{e.message}
 		}
+	case "no code":
+		delete(body, "code")
 	case "case":
 		body = map[string]any{"Message": e.message, "Code": e.code}
 	case "text":

@@ -69,7 +69,10 @@ func (r *run) totals(ctx context.Context) {
 				return
 			}
 			if number = (*claimed + limit - 1) / limit; number < 3 {
-				r.manyTotals(c, 2*r.size)
+				if c.DocumentsCount != nil && *c.DocumentsCount < 2*r.size {
+					r.say("documents count", Differs, "%d, while at least %d were seen", *c.DocumentsCount, 2*r.size)
+					r.report.Profile.CountPage = *c.DocumentsCount == r.size
+				}
 				return
 			}
 		}
@@ -165,14 +168,6 @@ func (r *run) sayCount(fact string, right bool, of func(counts) *int, seen strin
 		r.say(fact, CannotTell, "the count changes from list to list")
 	default:
 		r.check(fact, right, "%s", seen)
-	}
-}
-
-// manyTotals judges counts that are lower than the documents that were seen.
-func (r *run) manyTotals(c counts, seen int) {
-	if c.DocumentsCount != nil && *c.DocumentsCount < seen {
-		r.say("documents count", Differs, "%d, while at least %d were seen", *c.DocumentsCount, seen)
-		r.report.Profile.CountPage = *c.DocumentsCount == r.size
 	}
 }
 
