@@ -311,6 +311,14 @@ var acts = []struct {
 	{"workspaces ignored, 409 once", unguarded("409"), probe.CannotTell, probe.CannotTell, 0, false},
 	{"workspaces ignored, pages 403", unguarded("always html403"), probe.CannotTell, probe.CannotTell, 0, false},
 	{"workspaces ignored, 409", unguarded("always 409"), probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, texts 403", func(f *imitation) {
+		unguarded("always 403")(f)
+		f.errors = "text"
+	}, probe.CannotTell, probe.CannotTell, 0, false},
+	{"workspaces ignored, 403 in another layout", func(f *imitation) {
+		unguarded("always 403")(f)
+		f.others = "7807"
+	}, probe.CannotTell, probe.CannotTell, 0, false},
 }
 
 // unguarded ignores workspaces, and acts on any record.

@@ -46,6 +46,7 @@ type imitation struct {
 	extra    map[string]any
 	acts     string // of void and reminder: yes, 500, put, ignored, koa, unclear, taken409, taken422, taken404, near, remind409
 	guard    string // answers one request for another workspace: html403, html404, 400, 409; always answers all of them
+	others   string // the guard's errors, where they are not as errors says
 
 	// These change a request before it is answered, the list of documents in it, an answer with another status than 200 or none, and the
 	// answer about respondents, unless they return nil.
@@ -222,7 +223,10 @@ func (f *imitation) guarded(w http.ResponseWriter, r *http.Request) bool {
 		fmt.Fprint(w, "<html><title>Not here</title></html>")
 		return true
 	}
+	own := f.errors
+	f.errors = cmp.Or(f.others, own)
 	f.fail(w, r, fakeError{status, "not now", ""})
+	f.errors = own
 	return true
 }
 
