@@ -87,19 +87,24 @@ func TestSentencesAndCountsOfFaultsAreTrue(t *testing.T) {
 			require.Equal(t, happened[i], after.LastAt != before.LastAt || after.Happened > before.Happened)
 		}
 		for i, sentence := range sentences {
-			said, n := read(t, sentence), 0
-			for j, is := range happened[i:] {
-				number := j + 1
-				if is {
-					n++
-				}
-				within := number >= said.first && number <= said.last
-				require.False(t, is && !within, "%+v: %q, and then %v", f, sentence, happened[i:])
-				require.False(t, said.certain && within && !is, "%+v: %q, and then %v", f, sentence, happened[i:])
-			}
-			require.LessOrEqual(t, n, said.most, "%+v: %q, and then %v", f, sentence, happened[i:])
+			requireTrue(t, f, sentence, happened[i:])
 		}
 	}
+}
+
+// requireTrue holds a sentence against which of the requests after it were met by the fault.
+func requireTrue(t *testing.T, fault any, sentence string, happened []bool) {
+	t.Helper()
+	said, n := read(t, sentence), 0
+	for i, is := range happened {
+		if is {
+			n++
+		}
+		within := i+1 >= said.first && i+1 <= said.last
+		require.False(t, is && !within, "%+v: %q, and then %v", fault, sentence, happened)
+		require.False(t, said.certain && within && !is, "%+v: %q, and then %v", fault, sentence, happened)
+	}
+	require.LessOrEqual(t, n, said.most, "%+v: %q, and then %v", fault, sentence, happened)
 }
 
 // failed reports whether something was wrong with an answer.
@@ -142,6 +147,9 @@ func TestFaultsThatWouldDoNothingAreRefused(t *testing.T) {
 		require.Equal(t, c.field, invalid.Field, "%+v: %v", c.fault, err)
 	}
 	_, err := srv.TryFailWebhooks(signformstest.WebhookFault{Times: 2})
+	require.ErrorIs(t, err, signformstest.ErrInvalid)
+	_, err = srv.TryFailWebhooks(signformstest.WebhookFault{OmitType: true, Type: "new_thing"})
+	require.ErrorContains(t, err, "Type")
 	require.ErrorIs(t, err, signformstest.ErrInvalid)
 	for _, f := range []signformstest.Fault{
 		{Latency: 1}, {AfterWork: true, Latency: 1}, {AfterWork: true, Cut: 1}, {Body: "1234", Cut: 3}, {Body: "12", Drip: 1}, {RetryAfter: "1"},

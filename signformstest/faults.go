@@ -169,6 +169,8 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
+	case f.OmitType && f.Type != "":
+		return "", invalid("Type", "would never be written: OmitType leaves webhookEvent out")
 	case len(f.effects()) == 0:
 		return "", invalid("", "the fault does nothing: say what goes wrong, as in Drop")
 	case f.WebhookID != "" && !s.hasWebhook(f.WebhookID):

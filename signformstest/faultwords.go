@@ -19,7 +19,11 @@ func (f ActiveFault) String() string {
 	}
 	w := f.WebhookFault
 	which := put(w.EventType, " of %s") + put(w.DocumentID, " about %s") + put(w.WebhookID, " to webhook %.60s")
-	return f.sentence(occurrence{w.Nth, w.Times, w.Probability}, "delivery attempt"+which, "delivery attempts"+which, func(string) []string { return w.effects() })
+	one, many := "delivery attempt", "delivery attempts"
+	if w.Delay > 0 { // which others do not even match
+		one, many = "attempt of a delivery not yet delayed", "attempts of deliveries not yet delayed"
+	}
+	return f.sentence(occurrence{w.Nth, w.Times, w.Probability}, one+which, many+which, func(string) []string { return w.effects() })
 }
 
 func (f ActiveFault) sentence(o occurrence, one, many string, effects func(its string) []string) string {
@@ -142,7 +146,7 @@ func (f WebhookFault) effects() (what []string) {
 	add(f.OmitHeader != "", "lack the header "+put(f.OmitHeader, "%.60s"))
 	add(f.OmitType, "lack webhookEvent")
 	add(f.Type != "", put(f.Type, "have the webhookEvent %.60q"))
-	add(f.Pad > 0, "have "+countOf(f.Pad, "byte")+" more in each event")
+	add(f.Pad > 0, "have a field of "+countOf(f.Pad, "byte")+" more in each event")
 	add(f.Reencode, "be indented and escaped after it was signed")
 	return what
 }

@@ -42,9 +42,9 @@ func TestFaultsAreSentences(t *testing.T) {
 			signformstest.Fault{Unknown: true, WrongTypes: true, Drip: 5 * time.Millisecond, Cut: 10}),
 
 		"The next 2 delivery attempts will get lost.": w(0, 0, signformstest.WebhookFault{Drop: true, Times: 2}),
-		"Every delivery attempt of new_form_response about " + id + " to webhook wh will be made 2s later, be made twice, be signed with another secret and have a timestamp 1h in the past.": w(0, 0,
+		"Every attempt of a delivery not yet delayed of new_form_response about " + id + " to webhook wh will be made 2s later, be made twice, be signed with another secret and have a timestamp 1h in the past.": w(0, 0,
 			signformstest.WebhookFault{EventType: "new_form_response", DocumentID: id, WebhookID: "wh", Delay: 2 * time.Second, Duplicate: true, Secret: "hush", Shift: -time.Hour}),
-		"Every delivery attempt will lack the header x-signature, lack webhookEvent, have 9 bytes more in each event and be indented and escaped after it was signed.": w(0, 0,
+		"Every delivery attempt will lack the header x-signature, lack webhookEvent, have a field of 9 bytes more in each event and be indented and escaped after it was signed.": w(0, 0,
 			signformstest.WebhookFault{OmitHeader: "x-signature", OmitType: true, Pad: 9, Reencode: true}),
 		"Every delivery attempt will have a timestamp 5m in the future and have the webhookEvent \"new\".": w(0, 0, signformstest.WebhookFault{Shift: 5 * time.Minute, Type: "new"}),
 	} {

@@ -97,7 +97,10 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 		a.Error = err.Error()
 		return a
 	}
-	req.Header = r.Header
+	req.Header = maps.Clone(r.Header)
+	if req.Header.Get("User-Agent") == "" {
+		req.Header["User-Agent"] = nil // or net/http writes its own
+	}
 	resp, err := s.Client.Do(req)
 	if err != nil {
 		a.Error = reason(ctx, err)

@@ -71,7 +71,7 @@ func TestPresetsOfFaults(t *testing.T) {
 		"json":      "The next request will do its work and be answered with the body &#34;",
 		"drop":      "The next delivery attempt will get lost.",
 		"duplicate": "Every delivery attempt will be made twice.",
-		"late":      "The next delivery attempt will be made 1m later.",
+		"late":      "The next attempt of a delivery not yet delayed will be made 1m later.",
 		"forged":    "The next delivery attempt will be signed with another secret.",
 		"stale":     "The next delivery attempt will have a timestamp 1h in the past.",
 		"untyped":   "The next delivery attempt will lack webhookEvent.",
