@@ -21,8 +21,10 @@ type Fact struct {
 	Mutating bool
 }
 
-// Facts are all facts, in the order of the report.
+// Facts are all facts, in the order of the report. Above each group are the files that judge it. In the end rules.go may note of any
+// fact that one answer contradicts it.
 var Facts = []Fact{
+	// paths.go, operations.go; redirects: rules.go
 	{ID: "list documents", Text: "GET /get-documents listed documents", Grade: Documented},
 	{ID: "list respondents", Text: "GET /get-template-respondent looked at templateId, and gave none for an unknown one", Grade: Documented},
 	{ID: "list responses", Text: "GET /get-form-responses looked at formId, and gave none for an unknown one", Grade: Documented},
@@ -31,6 +33,7 @@ var Facts = []Fact{
 	{ID: "error layout", Text: "GET /get-documents answered 4xx with a message and a code", Grade: Assumed},
 	{ID: "error codes", Text: "an error's code was forbidden for a random key, and invalid_input for not-an-id as a document's id", Grade: Assumed},
 
+	// lists.go, totals.go, orders.go, archive.go, dates.go; statuses and unknown parameters: ids.go; empty list and pagination: rules.go
 	{ID: "page size", Text: "without a limit a page of documents had 10", Grade: Assumed},
 	{ID: "limit one", Text: "limit=1 gave one document", Grade: Documented},
 	{ID: "largest limit", Text: "limit=100 gave 100 documents, or all that were seen, and 101 was refused with 400", Grade: Assumed},
@@ -50,18 +53,21 @@ var Facts = []Fact{
 	{ID: "dateFrom included", Text: "dateFrom at a document's createdAt listed it, and one millisecond later did not", Grade: Assumed},
 	{ID: "dateTo included", Text: "dateTo at a document's createdAt listed it, and one millisecond earlier did not", Grade: Assumed},
 
+	// ids.go, operations.go
 	{ID: "id filter", Text: "documentId gave the one document with a known id, and none for an unknown id", Grade: Documented},
 	{ID: "malformed id", Text: "as a document's id, not-an-id and an ObjectId were refused with 400", Grade: Assumed},
 	{ID: "unknown template", Text: "respondents of an unknown template were answered 404", Grade: Assumed},
 	{ID: "unknown form", Text: "responses of an unknown form were answered 404", Grade: Assumed},
 	{ID: "one respondent", Text: "respondents asked for by respondentDocumentId came as arrays of one", Grade: Live},
 
+	// rules.go, fields.go
 	{ID: "spellings", Text: "documents had documentName, signingType, isSigningOrder, and not their other spellings", Grade: Live},
 	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling, finishedPdfUrl aside", Grade: Live},
 	{ID: "template fields", Text: "templates had roles, totalRespondants and totalSignedRespondants, so spelled", Grade: Live},
 	{ID: "signer statuses", Text: "signers, of documents and respondents, were PENDING, VIEWED or SIGNED", Grade: Live},
 	{ID: "created format", Text: "createdAt of documents and templates was RFC 3339 in UTC with milliseconds", Grade: Assumed},
 
+	// mutate.go
 	{ID: "void document", Text: "the SDK's request to void was understood: POST /void-document, inputs in query and body at once", Grade: Assumed, Mutating: true},
 	{ID: "send reminder", Text: "the SDK's request to remind was understood: POST /send-reminder, inputs in query and body at once", Grade: Assumed, Mutating: true},
 }

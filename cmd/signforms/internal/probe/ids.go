@@ -166,10 +166,6 @@ const noSuchStatus, frozen = "NO_SUCH_STATUS", "FROZEN"
 func (r *run) statuses(ctx context.Context) {
 	by := func(s string) answer { return r.documents(ctx, params{Status: signforms.DocumentStatus(s), Limit: 1}) }
 	unknown := twice(func() answer { return by(noSuchStatus) })
-	second := unknown
-	if unknown.invalid() {
-		second = by(frozen)
-	}
 	pending := by("PENDING")
 	known, own := pending, r.ownStatuses()
 	if (!pending.ok() || len(pending.records) == 0) && len(own) > 0 {
@@ -178,7 +174,7 @@ func (r *run) statuses(ctx context.Context) {
 	works := known.ok() && len(known.records) > 0
 	switch {
 	case unknown.invalid() && works:
-		if second.invalid() {
+		if second := by(frozen); second.invalid() {
 			r.say("unknown status", Holds, "%s, and documents in a known one", unknown.short())
 		} else {
 			r.say("unknown status", CannotTell, "%s: %s; %s: %s", noSuchStatus, unknown.short(), frozen, second.short())
