@@ -1,6 +1,7 @@
 package signforms
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -169,12 +170,6 @@ func isObjectID(s string) bool {
 	if len(s) != 24 {
 		return false
 	}
-	for i := range len(s) {
-		if !isHex(s[i]) {
-			return false
-		}
-	}
-	return true
+	_, err := hex.DecodeString(s)
+	return err == nil
 }
-
-func isHex(b byte) bool { return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'f' }
