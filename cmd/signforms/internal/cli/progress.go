@@ -79,12 +79,7 @@ func (p *progress) Tell(failed bool, print func() error) error {
 	}
 	p.hide()
 	err := print()
-	if p.bar {
-		p.draw()
-	} else if p.total > 1 && (p.tried == p.total || time.Since(p.reported) >= betweenLines) {
-		p.reported = time.Now()
-		fmt.Fprintln(p.w, p.state())
-	}
+	p.show(p.tried == p.total)
 	return err
 }
 
@@ -93,9 +88,14 @@ func (p *progress) At(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tried = min(n, p.total)
+	p.show(false)
+}
+
+// show draws the bar, or prints a line when one is due or it is the last.
+func (p *progress) show(last bool) {
 	if p.bar {
 		p.draw()
-	} else if p.total > 1 && time.Since(p.reported) >= betweenLines {
+	} else if p.total > 1 && (last || time.Since(p.reported) >= betweenLines) {
 		p.reported = time.Now()
 		fmt.Fprintln(p.w, p.state())
 	}
