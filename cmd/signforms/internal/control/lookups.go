@@ -2,7 +2,6 @@ package control
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/signforms/signforms-go/signformstest"
@@ -60,18 +59,15 @@ func (a *API) listWebhooks(r *http.Request) (any, error) {
 }
 
 func (a *API) getWebhook(r *http.Request) (any, error) {
-	return one(r, "webhook", inList(a.server.Webhooks(), func(w signformstest.WebhookState) string { return w.ID }), same)
-}
-
-// inList returns a function that finds a record by its id in a short list.
-func inList[T any](all []T, id func(T) string) func(string) (T, bool) {
-	return func(wanted string) (found T, ok bool) {
-		i := slices.IndexFunc(all, func(v T) bool { return id(v) == wanted })
-		if i < 0 {
-			return found, false
+	find := func(id string) (signformstest.WebhookState, bool) {
+		for _, w := range a.server.Webhooks() {
+			if w.ID == id {
+				return w, true
+			}
 		}
-		return all[i], true
+		return signformstest.WebhookState{}, false
 	}
+	return one(r, "webhook", find, same)
 }
 
 // one answers with the record that the path names.
