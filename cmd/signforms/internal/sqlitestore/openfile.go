@@ -39,16 +39,13 @@ func openData(path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data file: %w", err)
 	}
-	err = filelock.TryContent(f, false)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
+	switch err = filelock.TryContent(f, false); {
+	case err == nil, errors.Is(err, errors.ErrUnsupported):
 		err = atomicfile.SyncDir(filepath.Dir(path))
 	case errors.Is(err, ErrInUse):
 		err = fmt.Errorf("the data file %s is %w, perhaps by another name; stop that, or choose another file", path, err)
-	case err != nil:
-		err = fmt.Errorf("locking the data file %s: %w", path, err)
 	default:
-		err = atomicfile.SyncDir(filepath.Dir(path))
+		err = fmt.Errorf("locking the data file %s: %w", path, err)
 	}
 	if err != nil {
 		f.Close()
