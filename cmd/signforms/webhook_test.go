@@ -140,7 +140,8 @@ func receiving(t *testing.T, args ...string) (address string, end func() (stdout
 func TestReceive(t *testing.T) {
 	s := newService(t, &signformstest.Options{})
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", s.WebhookSecret)
-	address, end := receiving(t)
+	dir := filepath.Join(t.TempDir(), "samples")
+	address, end := receiving(t, "--record", dir)
 	for _, family := range []signformstest.EventFamily{signformstest.SignatureCompleted, signformstest.TemplateResponse} {
 		s.AddWebhook(signformstest.Webhook{URL: address + "hook", Event: family})
 	}
@@ -177,6 +178,20 @@ func TestReceive(t *testing.T) {
 	require.Equal(t, 2, strings.Count(stderr, " refused POST /: "), stderr)
 	require.Contains(t, stderr, "does not match the secret")
 	require.NotContains(t, stdout+stderr, s.WebhookSecret)
+
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 3)
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		require.NoError(t, err)
+		for _, personal := range []string{"Lease", "ann@", "ben@", "author@", s.lease, s.offer, s.URL} {
+			require.NotContains(t, string(text), personal)
+		}
+		events, err := webhook.Parse(text)
+		require.NoError(t, err)
+		require.Contains(t, f.Name(), string(events[0].EventType()))
+	}
 }
 
 func TestReceiveJSON(t *testing.T) {

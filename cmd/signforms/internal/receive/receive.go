@@ -8,12 +8,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -21,14 +25,16 @@ import (
 type receiver struct {
 	addr      string
 	tolerance time.Duration
+	record    string
 	json      bool
 	secrets   webhookSecrets
 
 	verifier *webhook.Verifier
 	all      []string // the secrets
 	stderr   io.Writer
-	mu       sync.Mutex // guards the printer and stderr
+	mu       sync.Mutex // guards the printer, stderr and the recorder
 	events   *cli.Printer[webhook.Event]
+	recorded int
 }
 
 // Command returns the command receive.
@@ -39,13 +45,18 @@ func Command() *cobra.Command {
 		Short: "Receive webhooks, verify them and print their events",
 		Long: `Receive is a receiver for trying out the webhooks of a service. It verifies each delivery and prints its
 events. For a delivery that it refuses it says why. It answers 200 to genuine deliveries and 401 to others,
-and runs until Ctrl+C. For a service on another machine put a tunnel or a proxy with TLS in front of it.`,
+and runs until Ctrl+C. For a service on another machine put a tunnel or a proxy with TLS in front of it.
+
+With --record it keeps the body of each genuine delivery in a folder, as samples for tests. What the
+documentation of the service does not name is replaced, and so are all names, addresses, ids, links and
+answers. The signature does not match the file.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.addr, "addr", "127.0.0.1:8080", "where to listen; :8080 for every address of this machine")
 	f.DurationVar(&r.tolerance, "tolerance", webhook.DefaultTolerance, "how far the timestamp of a delivery may be off")
+	f.StringVar(&r.record, "record", "", "`folder` that keeps the deliveries with personal data replaced")
 	f.BoolVar(&r.json, "json", false, "print each event whole, one a line")
 	r.secrets.addFlags(cmd)
 	return cmd
@@ -61,6 +72,11 @@ func (r *receiver) run(cmd *cobra.Command) error {
 	}
 	if r.verifier, err = newVerifier(r.all, r.tolerance); err != nil {
 		return err
+	}
+	if r.record != "" {
+		if err := os.MkdirAll(r.record, 0o700); err != nil {
+			return err
+		}
 	}
 	r.events, r.stderr = eventPrinter(cmd, cli.Output{JSON: r.json}), cmd.ErrOrStderr()
 	l, err := net.Listen("tcp", r.addr)
@@ -115,5 +131,27 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			fmt.Fprintln(r.stderr, err)
 		}
 	}
+	if r.record != "" {
+		if err := r.keep(events, body); err != nil {
+			fmt.Fprintln(r.stderr, "not recorded:", err)
+		}
+	}
 	io.WriteString(w, `{"status":"ok"}`)
+}
+
+// keep writes a delivery into the folder, with personal data replaced.
+func (r *receiver) keep(events []webhook.Event, body []byte) error {
+	text, err := redact.New().JSON(body)
+	if err != nil {
+		return err
+	}
+	kind := "event"
+	if len(events) > 0 {
+		if _, unknown := events[0].(*webhook.UnknownEvent); !unknown {
+			kind = string(events[0].EventType())
+		}
+	}
+	r.recorded++
+	name := fmt.Sprintf("%s-%03d-%s.json", time.Now().UTC().Format("20060102T150405"), r.recorded, kind)
+	return atomicfile.Write(filepath.Join(r.record, name), text)
 }

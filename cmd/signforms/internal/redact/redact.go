@@ -1,0 +1,186 @@
+// Package redact replaces values in JSON and texts that could identify people or things, so that the result can be kept or shown
+// to others. Equal values get the same replacement, so that the result shows which values belonged together.
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
+type Replacer struct {
+	made  map[string]string // replacements by value
+	count map[string]int    // how many replacements were made, by kind of value
+}
+
+// New returns a Replacer that has no replacements yet.
+func New() *Replacer { return &Replacer{made: map[string]string{}, count: map[string]int{}} }
+
+// constants are the texts that the service itself puts into these fields. Any other text in them is replaced.
+var constants = map[string][]string{
+	"webhookEvent": {
+		"new_form_response", "new_signature_pdf_individual_viewed", "new_signature_pdf_individual_signed", "new_signature_pdf_completed",
+		"new_template_response_individual_viewed", "new_template_response_individual_signed", "new_template_response",
+	},
+	"status": {"DRAFT", "PENDING", "VIEWED", "SIGNED", "DECLINED", "COMPLETED"},
+}
+
+// These fields of the wire format keep their values: times of the service, and what is no text and says nothing about a person.
+var (
+	times = []string{"viewedAt", "signedAt"}
+	plain = []string{"isSigningOrder", "hasDeclined", "signingOrderNo"}
+)
+
+// names are the other fields of the wire format. Any other key may be somebody's words.
+var names = []string{
+	"formId", "formResponseId", "formTitle", "finishedPdfUrl", "documentUrl", "respondentEmail", "response", "id", "question", "answer",
+	"documentName", "documentId", "authorEmail", "signers", "viewedBy", "signedBy",
+	"signerIp", "roleTitle", "email", "name", "signerId",
+}
+
+// JSON returns the body of a delivery in which everything is replaced but what the wire format says about it: the names of its
+// fields, the service's constants and times, and null. The order of fields stays.
+func (r *Replacer) JSON(text []byte) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var out bytes.Buffer
+	if err := r.value(dec, &out, ""); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("there is something after the JSON value")
+	}
+	return out.Bytes(), nil
+}
+
+func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) error {
+	token, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		return r.list(dec, out, field, v)
+	case string:
+		if !slices.Contains(constants[field], v) && !(slices.Contains(times, field) && isTime(v)) {
+			v = r.text(v)
+		}
+		return write(out, v)
+	case json.Number:
+		if !slices.Contains(plain, field) || len(v) > 2 {
+			v = "1"
+		}
+		return write(out, v)
+	case bool:
+		return write(out, v && slices.Contains(plain, field))
+	}
+	return write(out, token)
+}
+
+// list writes the rest of an object or array.
+func (r *Replacer) list(dec *json.Decoder, out *bytes.Buffer, field string, open json.Delim) error {
+	out.WriteByte(byte(open))
+	for first := true; dec.More(); first = false {
+		if !first {
+			out.WriteByte(',')
+		}
+		if open == '{' {
+			token, err := dec.Token()
+			if err != nil {
+				return err
+			}
+			field, _ = token.(string)
+			if err := write(out, r.fieldName(field)); err != nil {
+				return err
+			}
+			out.WriteByte(':')
+		}
+		if err := r.value(dec, out, field); err != nil {
+			return err
+		}
+	}
+	token, err := dec.Token()
+	if err == nil {
+		fmt.Fprint(out, token)
+	}
+	return err
+}
+
+func write(out *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	out.Truncate(out.Len() - 1) // the line end
+	return nil
+}
+
+// dynamicName is the name of a filled-in field: its kind, page and label.
+var dynamicName = regexp.MustCompile(`^(contact_field|text|date|name)(\(page\d{1,4}\)\[)(.*)\]$`)
+
+// fieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may name a person.
+func (r *Replacer) fieldName(name string) string {
+	if m := dynamicName.FindStringSubmatch(name); m != nil {
+		return m[1] + m[2] + r.text(m[3]) + "]"
+	}
+	if constants[name] != nil || slices.Contains(slices.Concat(times, plain, names), name) {
+		return name
+	}
+	return r.make(name, "field", func(n int) string { return fmt.Sprintf("field %d", n) })
+}
+
+var (
+	uuidText     = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+	objectIDText = regexp.MustCompile(`(?i)\b[0-9a-f]{24}\b`)
+	mailText     = regexp.MustCompile(`[^\s@"<>(),:;]+@[^\s@"'<>(),:;]+`)
+	urlText      = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]*[^\s"'<>.,;:!?)]`)
+	ipText       = regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}\b`)
+)
+
+// kinds are the kinds of values that are recognised by their form.
+var kinds = []struct {
+	name  string
+	form  *regexp.Regexp
+	stand func(n int) string
+}{
+	{"url", urlText, func(n int) string { return fmt.Sprintf("https://example.com/%d", n) }},
+	{"mail", mailText, func(n int) string { return fmt.Sprintf("person%d@example.com", n) }},
+	{"uuid", uuidText, func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }},
+	{"id", objectIDText, func(n int) string { return fmt.Sprintf("%024d", n) }},
+	{"ip", ipText, func(n int) string { return fmt.Sprintf("192.0.2.%d", n%256) }},
+}
+
+func isTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
+}
+
+// text replaces a whole string, unless it is empty.
+func (r *Replacer) text(s string) string {
+	if s == "" {
+		return s
+	}
+	for _, k := range kinds {
+		if at := k.form.FindStringIndex(s); at != nil && at[0] == 0 && at[1] == len(s) {
+			return r.make(s, k.name, k.stand)
+		}
+	}
+	return r.make(s, "text", func(n int) string { return fmt.Sprintf("text %d", n) })
+}
+
+func (r *Replacer) make(value, kind string, stand func(n int) string) string {
+	if made, ok := r.made[value]; ok {
+		return made
+	}
+	r.count[kind]++
+	made := stand(r.count[kind])
+	r.made[value] = made
+	return made
+}
