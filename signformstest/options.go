@@ -116,6 +116,7 @@ type LimitReading int
 const (
 	SlidingWindow LimitReading = iota // never more than Requests in any window
 	FixedWindow                       // windows begin at multiples of Window since the Unix epoch
+	TokenBucket                       // Requests tokens, one comes back each Window/Requests
 )
 
 // TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
@@ -205,6 +206,8 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 		return api.SlidingWindow(l.Requests, l.Window), nil
 	case FixedWindow:
 		return api.FixedWindow(l.Requests, l.Window), nil
+	case TokenBucket:
+		return api.TokenBucket(l.Requests, l.Window), nil
 	}
-	return nil, invalid("Options.ReminderLimit.Reading", "%d is neither SlidingWindow nor FixedWindow", l.Reading)
+	return nil, invalid("Options.ReminderLimit.Reading", "%d is not one of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
 }

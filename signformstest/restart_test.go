@@ -108,7 +108,7 @@ func TestARestartChangesNothing(t *testing.T) {
 // TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service. The sixth reminder
 // is refused until the window is over.
 func TestTheReminderLimitOutlivesARestart(t *testing.T) {
-	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow} {
+	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
 		storage := &storagetest.Memory{}
 		opts := signformstest.Options{Start: start, Storage: storage, ReminderLimit: signformstest.ReminderLimit{Reading: reading}}
 		srv := signformstest.NewServer(t, &opts)
@@ -133,7 +133,7 @@ func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 
 // TestARefusedArrivalIsSaved: a reminder that comes too early is saved before it is answered, like an accepted one.
 func TestARefusedArrivalIsSaved(t *testing.T) {
-	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow} {
+	for _, reading := range []signformstest.LimitReading{signformstest.SlidingWindow, signformstest.FixedWindow, signformstest.TokenBucket} {
 		storage := newFated()
 		srv := signformstest.NewServer(t, &signformstest.Options{
 			Start: start, Storage: storage, ReminderLimit: signformstest.ReminderLimit{Reading: reading, Requests: 1},

@@ -165,6 +165,7 @@ func worst(stamps []int64) int {
 var readings = []func() api.Limit{
 	func() api.Limit { return api.SlidingWindow(api.DefaultReminders, api.DefaultReminderWindow) },
 	func() api.Limit { return api.FixedWindow(api.DefaultReminders, api.DefaultReminderWindow) },
+	func() api.Limit { return api.TokenBucket(api.DefaultReminders, api.DefaultReminderWindow) },
 }
 
 // possible is how many reminders fit into a time, if each slot comes back a whole window after it was used.

@@ -35,7 +35,7 @@ func SlidingWindow(n int, window time.Duration) Limit {
 	return &slidingWindow{rule[[]time.Time]{n, window, map[string][]time.Time{}}}
 }
 
-// rule is what both readings of the limit have: the numbers, and the state of each key.
+// rule is what the readings of the limit have in common: the numbers, and the state of each key.
 type rule[State any] struct {
 	n      int
 	window time.Duration
@@ -121,5 +121,36 @@ func (l *fixedWindow) Return(key string, at time.Time) {
 	if u := l.states[key]; u.N > 0 && !at.Before(u.Start) {
 		u.N--
 		l.states[key] = u
+	}
+}
+
+// TokenBucket holds n tokens for each key and refills one each n-th part of the window: another reading of the limit. It starts
+// full.
+func TokenBucket(n int, window time.Duration) Limit {
+	return &tokenBucket{rule[bucket]{n, window, map[string]bucket{}}}
+}
+
+type tokenBucket struct{ rule[bucket] }
+
+// bucket is when a bucket was or will be full, if nothing is taken any more. A bucket that nobody used was full at time zero.
+type bucket struct{ Full time.Time }
+
+func (l *tokenBucket) Take(key string, now time.Time) (time.Duration, bool) {
+	refill := l.window / time.Duration(l.n)
+	full := l.states[key].Full
+	if full.Before(now) {
+		full = now
+	}
+	full = full.Add(refill)
+	if wait := full.Sub(now) - time.Duration(l.n)*refill; wait > 0 {
+		return wait, false
+	}
+	l.states[key] = bucket{Full: full}
+	return 0, true
+}
+
+func (l *tokenBucket) Return(key string, _ time.Time) {
+	if b, ok := l.states[key]; ok {
+		l.states[key] = bucket{Full: b.Full.Add(-l.window / time.Duration(l.n))}
 	}
 }

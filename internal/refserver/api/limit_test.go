@@ -35,6 +35,10 @@ func TestLimitReadings(t *testing.T) {
 			{10 * m, 0}, {11 * m, 0}, {11 * m, 0}, {12 * m, 0}, {13 * m, 0}, {14 * m, m}, {15*m - 1, 1},
 			{15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 0}, {15 * m, 15 * m}, {60 * m, 0},
 		}},
+		"bucket": {api.TokenBucket(5, 15*m), []take{
+			{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 3 * m}, {m, 2 * m}, {3*m - 1, 1}, {3 * m, 0}, {3 * m, 3 * m},
+			{9 * m, 0}, {9 * m, 0}, {9 * m, 3 * m}, {21 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 0}, {33 * m, 3 * m}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 0}, {900 * m, 3 * m},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, want := range tc.takes {
@@ -52,7 +56,7 @@ func TestLimitReadings(t *testing.T) {
 func TestReturnedArrivalsDoNotCount(t *testing.T) {
 	noon := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for name, limit := range map[string]api.Limit{
-		"sliding": api.SlidingWindow(2, time.Hour), "fixed": api.FixedWindow(2, time.Hour),
+		"sliding": api.SlidingWindow(2, time.Hour), "fixed": api.FixedWindow(2, time.Hour), "bucket": api.TokenBucket(2, 2*time.Hour),
 	} {
 		for i, wantOK := range []bool{true, true, false} {
 			_, ok := limit.Take("key", noon.Add(time.Duration(i)))
