@@ -68,7 +68,7 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 		if documentID, err = look(ctx, service.Client, p, before); err != nil {
 			return err
 		}
-		fmt.Printf("it was sent all the same: document %s\n", documentID)
+		fmt.Printf("it was sent all the same, if nobody else sends this template: document %s\n", documentID)
 	default:
 		return err
 	}
@@ -100,16 +100,24 @@ func sentBefore(ctx context.Context, client *signforms.Client, templateID string
 	return ids, nil
 }
 
-// look finds the document of a send whose answer was lost: a new one with the same receiver.
-func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (string, error) {
+// look finds the document of a send whose answer was lost: the one new document with the same receiver. The error says that there
+// is none, or that there are several, of which somebody else may have sent some.
+func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (found string, err error) {
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
 		if err != nil {
 			return "", err
 		}
 		hasReceiver := func(s signforms.Signer) bool { return strings.EqualFold(s.Email, p.Receivers[0].Email) }
-		if !before[r.RespondentDocumentID] && slices.ContainsFunc(r.Signers, hasReceiver) {
-			return r.RespondentDocumentID, nil
+		if before[r.RespondentDocumentID] || !slices.ContainsFunc(r.Signers, hasReceiver) {
+			continue
 		}
+		if found != "" {
+			return "", fmt.Errorf("documents %s and %s may both be this send: ask who else sends this template", found, r.RespondentDocumentID)
+		}
+		found = r.RespondentDocumentID
 	}
-	return "", errors.New("it is not there now: it was not sent, or is still on its way")
+	if found == "" {
+		return "", errors.New("it is not there now: it was not sent, or is still on its way")
+	}
+	return found, nil
 }
