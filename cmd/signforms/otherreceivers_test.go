@@ -22,8 +22,7 @@ func twoPairsSent(t *testing.T) *mailing {
 	t.Helper()
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), threePairs}
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Status: 409})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
+	m.sends(t, cli.ExitPartial)
 	heal()
 	return m
 }
@@ -32,14 +31,12 @@ func twoPairsSent(t *testing.T) *mailing {
 func TestCorrectedReceivers(t *testing.T) {
 	m := twoPairsSent(t)
 	m.text = strings.Replace(m.text, "s@example.com", "new@example.com", 1)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
+	stderr := m.sends(t, cli.ExitPartial)
 	require.Contains(t, stderr, "line 2 (a@example.com, new@example.com): line 2 was sent to a@example.com and others at 2")
 	require.Contains(t, stderr, "sent: 1, and 1 before\nsent with other contents: 1: line 2 (a@example.com, new@example.com)\n")
 	require.Equal(t, 1, m.mails()["a@example.com"])
 	require.Equal(t, 1, m.mails()["c@example.com"])
-	_, stderr, code = m.send(t, "--resolve", "2=again")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--resolve", "2=again")
 	require.Equal(t, 2, m.mails()["a@example.com"])
 	require.Equal(t, 1, m.mails()["new@example.com"])
 }
@@ -48,19 +45,15 @@ func TestCopiesWithOtherReceivers(t *testing.T) {
 	m := twoPairsSent(t)
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
 	m.text = strings.NewReplacer("s@", "s2@", "t@", "t2@", "u@", "u2@", "c@", "c2@").Replace(m.text)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUsage, code, stderr)
+	stderr := m.sends(t, cli.ExitUsage)
 	require.Contains(t, stderr, "copy.csv: nothing was sent: 2 lines of 3 share people with the run of 2")
 	require.Contains(t, stderr, ", and it has sent to people of 2 of them.\nThe lines: line 2 (a@example.com, s2@example.com), line 3 (b@example.com, t2@example.com).\n")
 }
 
 func TestPeopleInTwoLines(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), strings.ReplaceAll(threePairs, "t@", "s@")}
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "pairs.csv: nothing was sent:\n  lines 2 and 3: s@example.com\nThese have the same addresses: ")
-	_, stderr, code = m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, m.sends(t, cli.ExitUsage), "pairs.csv: nothing was sent:\n  lines 2 and 3: s@example.com\nThese have the same addresses: ")
+	m.sends(t, cli.ExitOK, "--repeat-addresses")
 	require.Equal(t, 2, m.mails()["s@example.com"])
 }
 
@@ -70,29 +63,21 @@ const oneSeller = "Buyer.name,Buyer.email,Seller.name,Seller.email\nA,a@example.
 func TestCounterparts(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "pairs.csv"), oneSeller}
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Contains(t, stderr, "sent: 2\n")
+	require.Contains(t, m.sends(t, cli.ExitPartial), "sent: 2\n")
 	heal()
 	other := &mailing{m.testService, filepath.Join(t.TempDir(), "other.csv"), strings.NewReplacer("a@", "d@", "b@", "e@", "c@", "f@").Replace(oneSeller)}
-	_, stderr, code = other.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	other.sends(t, cli.ExitOK)
 	for text, says := range map[string]string{
 		strings.Replace(other.text, "d@", "a@", 1):                                     "1 line of 3 shares people",
 		"Buyer.name,Buyer.email,Seller.name,Seller.email\nZ,z@x.org,S,s@example.com\n": "1 line of 1 shares people", // which of the two is it?
 	} {
 		other.text = text
-		_, stderr, code = other.send(t)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, says)
+		require.Contains(t, other.sends(t, cli.ExitUsage), says)
 	}
 	m.text = strings.Replace(m.text, "a@example.com", "c@example.com", 1)
-	_, stderr, code = m.send(t)
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "nothing was sent:\n  lines 2 and 4: c@example.com\nThese have the same addresses: ")
+	require.Contains(t, m.sends(t, cli.ExitUsage), "nothing was sent:\n  lines 2 and 4: c@example.com\nThese have the same addresses: ")
 	m.text = strings.Replace(oneSeller, "a@example.com", "new@example.com", 1)
-	_, stderr, code = m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	for _, p := range []string{"a", "b", "c", "d", "e", "f", "new"} {
 		require.Equal(t, 1, m.mails()[p+"@example.com"], p)
 	}
@@ -118,13 +103,10 @@ func TestNoCounterparts(t *testing.T) {
 func TestRepeatedLinesThatAreGone(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), "name,email,[price]\nAnn,ann@example.com,1\nAnn,ann@example.com,2\n"}
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Times: 1, Reset: true, AfterWork: true})
-	_, stderr, code := m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitUnknown, code, stderr)
+	m.sends(t, cli.ExitUnknown, "--repeat-addresses")
 	m.text = strings.Replace(m.text, "Ann,ann@example.com,1\n", "", 1)
 	for _, args := range [][]string{{"--repeat-addresses"}, nil} {
-		_, stderr, code = m.send(t, args...)
-		require.Equal(t, cli.ExitUnknown, code, stderr)
-		require.Contains(t, stderr, "line 2 as it was at 2")
+		require.Contains(t, m.sends(t, cli.ExitUnknown, args...), "line 2 as it was at 2")
 	}
 	require.Equal(t, 2, m.mails()["ann@example.com"])
 }
@@ -134,11 +116,8 @@ func TestCopiesForAnotherWorkspace(t *testing.T) {
 	m := halfSent(t)
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
-	_, stderr, code := m.send(t, "--dry-run")
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "6 lines of 6 share people with the run of 2")
-	_, stderr, code = m.send(t, "--dry-run", "--workspace", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, m.sends(t, cli.ExitUsage, "--dry-run"), "6 lines of 6 share people with the run of 2")
+	m.sends(t, cli.ExitOK, "--dry-run", "--workspace", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
 }
 
 // A run that a process carries out cannot be abandoned.
@@ -153,8 +132,7 @@ func TestNewRunBesideAProcess(t *testing.T) {
 		}
 	}}
 	g.stand(t, m.testService)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	m.once(t)
 }
 
@@ -163,18 +141,15 @@ func TestAbandonedRunsDoNotGoOn(t *testing.T) {
 	m := halfSent(t)
 	path := m.path
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
-	_, stderr, code := m.send(t, "--new-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--new-run")
 	m.path = path
 	for range 2 {
-		_, stderr, code = m.send(t)
-		require.Equal(t, cli.ExitUsage, code, stderr)
+		stderr := m.sends(t, cli.ExitUsage)
 		require.Contains(t, stderr, "people.csv: nothing was sent: the run of 2")
 		require.Contains(t, stderr, " had sent 3 lines when another with --new-run took its place at 2")
 	}
 	require.Equal(t, 1, m.mails()["p5@example.com"])
-	_, stderr, code = m.send(t, "--new-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--new-run")
 	require.Equal(t, 2, m.mails()["p5@example.com"])
 }
 
@@ -187,9 +162,7 @@ func TestOutputThatEnds(t *testing.T) {
 		strings.NewReader(""), noOutput{}, &errs)
 	require.Equal(t, cli.ExitPartial, code, errs.String())
 	require.Len(t, m.mails(), 1)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, "sent: 5, and 1 before\n")
+	require.Contains(t, m.sends(t, cli.ExitOK), "sent: 5, and 1 before\n")
 	m.once(t)
 }
 

@@ -32,9 +32,7 @@ func halfSent(t *testing.T) *mailing {
 	t.Helper()
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 3, Status: 409})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Contains(t, stderr, "sent: 3\nnot sent: 3: line 5 (p3@example.com), line 6 (p4@example.com), line 7 (p5@example.com)\n")
+	require.Contains(t, m.sends(t, cli.ExitPartial), "sent: 3\nnot sent: 3: line 5 (p3@example.com), line 6 (p4@example.com), line 7 (p5@example.com)\n")
 	heal()
 	return m
 }
@@ -44,6 +42,14 @@ func (m *mailing) send(t *testing.T, args ...string) (stdout, stderr string, cod
 	t.Helper()
 	require.NoError(t, os.WriteFile(m.path, []byte(m.text), 0o600))
 	return execute(t, append([]string{"templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--subject", "Offer", "--yes"}, args...)...)
+}
+
+// sends sends the file, which must end with this code, and returns what it says beside the data.
+func (m *mailing) sends(t *testing.T, code int, args ...string) (stderr string) {
+	t.Helper()
+	_, stderr, got := m.send(t, args...)
+	require.Equal(t, code, got, stderr)
+	return stderr
 }
 
 // mails counts the invitations by address.
@@ -85,8 +91,7 @@ func TestEditedFilesGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := halfSent(t)
 			m.text = edit(m.text)
-			_, stderr, code := m.send(t)
-			require.Equal(t, cli.ExitOK, code, stderr)
+			stderr := m.sends(t, cli.ExitOK)
 			require.Regexp(t, `(?m)^3 of 6 lines were sent by a run that has not ended and began at 2\S+Z; going on with the rest\n3 lines to be sent$`, stderr)
 			require.Contains(t, stderr, "sent: 3, and 3 before\n")
 			m.once(t)
@@ -116,8 +121,7 @@ func reversed(text string) string {
 func TestLinesAddedAndRemoved(t *testing.T) {
 	m := halfSent(t)
 	m.text = strings.Replace(m.text, "P0,p0@example.com,10\n", "P6,p6@example.com,16\n", 1)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	stderr := m.sends(t, cli.ExitOK)
 	require.Contains(t, stderr, "2 of 6 lines were sent by a run that has not ended and began at ")
 	require.Len(t, m.mails(), 7)
 	m.text = sixPeople
@@ -147,15 +151,13 @@ func TestOtherSettingsAreRefused(t *testing.T) {
 				c.args[i] = strings.ReplaceAll(arg, "testdata", filepath.Dir(m.path))
 			}
 			for _, dry := range [][]string{nil, {"--dry-run"}} {
-				_, stderr, code := m.send(t, append(dry, c.args...)...)
-				require.Equal(t, cli.ExitUsage, code, stderr)
+				stderr := m.sends(t, cli.ExitUsage, append(dry, c.args...)...)
 				require.Contains(t, stderr, "people.csv: nothing was sent: the run of 2")
 				require.Contains(t, stderr, "has not ended, and this one has other settings:\n  "+c.says)
 				require.Contains(t, stderr, "That run has sent 3 lines. Its settings go on with it; --new-run abandons it and sends to all.\n")
 				require.Len(t, m.mails(), 3)
 			}
-			_, stderr, code := m.send(t)
-			require.Equal(t, cli.ExitOK, code, stderr)
+			m.sends(t, cli.ExitOK)
 			m.once(t)
 		})
 	}
@@ -169,8 +171,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 			t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
 		}
 		heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 403})
-		_, stderr, code := m.send(t)
-		require.Equal(t, cli.ExitPartial, code, stderr)
+		m.sends(t, cli.ExitPartial)
 		heal()
 		text, err := os.ReadFile(m.path + ".journal")
 		require.NoError(t, err)
@@ -178,7 +179,8 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 		another, err := m.AddAPIKey()
 		require.NoError(t, err)
 		t.Setenv("SIGNFORMS_API_KEY", another)
-		if _, stderr, code = m.send(t); workspace == "" {
+		_, stderr, code := m.send(t)
+		if workspace == "" {
 			require.Equal(t, cli.ExitUsage, code, stderr)
 			require.Regexp(t, `other settings:\n  API key, as no workspace is named: the key with the hash \w+ -> the key with the hash \w+\n`, stderr)
 			require.Len(t, m.mails(), 3)
@@ -194,14 +196,12 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 func TestRunThatSentNothing(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 6, Status: 409})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitFailure, code, stderr)
+	m.sends(t, cli.ExitFailure)
 	heal()
-	_, stderr, code = execute(t, "documents", "remind", "--all-pending", "--yes", "--journal", m.path+".journal")
+	_, stderr, code := execute(t, "documents", "remind", "--all-pending", "--yes", "--journal", m.path+".journal")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "is of a run of send --csv: name another one")
-	_, stderr, code = m.send(t, "--subject", "Another")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--subject", "Another")
 	m.once(t)
 	notes, err := filepath.Glob(filepath.Join(m.state, "signforms", "sends", "*.json"))
 	require.NoError(t, err)
@@ -211,13 +211,9 @@ func TestRunThatSentNothing(t *testing.T) {
 func TestNewRunSaysHowManyWereMailed(t *testing.T) {
 	m := halfSent(t)
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})
-	_, stderr, code := m.send(t, "--subject", "Another", "--new-run")
-	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Contains(t, stderr, "has not ended and is abandoned: it has sent 3 lines\n")
+	require.Contains(t, m.sends(t, cli.ExitPartial, "--subject", "Another", "--new-run"), "has not ended and is abandoned: it has sent 3 lines\n")
 	heal()
-	_, stderr, code = m.send(t, "--subject", "Another")
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, "sent: 1, and 5 before\n")
+	require.Contains(t, m.sends(t, cli.ExitOK, "--subject", "Another"), "sent: 1, and 5 before\n")
 	require.Equal(t, map[string]int{"p0@example.com": 2, "p1@example.com": 2, "p2@example.com": 2, "p3@example.com": 1, "p4@example.com": 1, "p5@example.com": 1}, m.mails())
 }
 
@@ -225,10 +221,8 @@ func TestNewRunSaysHowManyWereMailed(t *testing.T) {
 func TestNewRunOfResolvedLines(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})()
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUnknown, code, stderr)
-	_, stderr, code = m.send(t, "--new-run", "--resolve", "all=done", "--dry-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitUnknown)
+	stderr := m.sends(t, cli.ExitOK, "--new-run", "--resolve", "all=done", "--dry-run")
 	require.Contains(t, stderr, "\n1 of 6 lines would be left out, because --resolve says that they were sent\n5 of 6 lines were sent by a run")
 	require.NotContains(t, stderr, "going on with the rest")
 }
@@ -237,28 +231,22 @@ func TestNewRunOfResolvedLines(t *testing.T) {
 func TestAnotherTemplateIsRefused(t *testing.T) {
 	m := halfSent(t)
 	m.offer = m.AddTemplate(signformstest.Template{Name: "Second", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "  template: ")
-	_, stderr, code = m.send(t, "--journal", filepath.Join(t.TempDir(), "journal"))
-	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, m.sends(t, cli.ExitUsage), "  template: ")
+	m.sends(t, cli.ExitOK, "--journal", filepath.Join(t.TempDir(), "journal"))
 }
 
 // A line that was changed after it was sent is not sent again unless somebody says so.
 func TestChangedLinesAreHeldBack(t *testing.T) {
 	m := halfSent(t)
 	m.text = strings.NewReplacer("P1,", "Pia,", "P2,", "Paul,", "P3,", "Petra,").Replace(m.text)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
+	stderr := m.sends(t, cli.ExitPartial)
 	require.Contains(t, stderr, "line 3 (p1@example.com): was sent with other contents at 2")
 	require.Contains(t, stderr, "sent: 3, and 1 before\nsent with other contents: 2: line 3 (p1@example.com), line 4 (p2@example.com)\n")
 	require.Contains(t, stderr, "signforms: 2 sent with other contents\n")
 	m.once(t)
-	_, stderr, code = m.send(t, "--resolve", "all=again")
-	require.Equal(t, cli.ExitPartial, code, stderr)
+	m.sends(t, cli.ExitPartial, "--resolve", "all=again")
 	m.once(t)
-	_, stderr, code = m.send(t, "--resolve", "3=again", "--resolve", "changed=done")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--resolve", "3=again", "--resolve", "changed=done")
 	require.Equal(t, 2, m.mails()["p1@example.com"])
 	require.Equal(t, 1, m.mails()["p2@example.com"])
 }
@@ -267,8 +255,7 @@ func TestChangedLinesAreHeldBack(t *testing.T) {
 func TestResolvedLinesAreNoWitness(t *testing.T) {
 	m := halfSent(t)
 	m.text = strings.NewReplacer("P1,", "Pia,").Replace(m.text)
-	_, stderr, code := m.send(t, "--resolve", "changed=done")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--resolve", "changed=done")
 	text, err := os.ReadFile(m.path + ".journal")
 	require.NoError(t, err)
 	ids := regexp.MustCompile(`"id":"\w+"`).FindAllString(string(text), -1)
@@ -284,17 +271,14 @@ func TestCopiesOfTheFileAreRefused(t *testing.T) {
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
 	m.text = strings.Replace(m.text, "P5,p5@example.com,15\n", "P6,p6@example.com,16\n", 1)
 	for _, dry := range [][]string{nil, {"--dry-run"}} {
-		_, stderr, code := m.send(t, dry...)
-		require.Equal(t, cli.ExitUsage, code, stderr)
+		stderr := m.sends(t, cli.ExitUsage, dry...)
 		require.Contains(t, stderr, "5 lines of 6 share people with the run of 2")
 		require.Contains(t, stderr, "which has not ended, with the journal "+journal+", and it has sent to people of 3 of them.\nThe lines: line 2 (p0@example.com), line 3 (")
 		require.Len(t, m.mails(), 3)
 	}
-	_, stderr, code := m.send(t, "--journal", journal)
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, "3 of 6 lines were sent by a run that has not ended")
+	require.Contains(t, m.sends(t, cli.ExitOK, "--journal", journal), "3 of 6 lines were sent by a run that has not ended")
 	require.Len(t, m.mails(), 6)
-	_, stderr, code = m.send(t, "--dry-run")
+	_, stderr, code := m.send(t, "--dry-run")
 	require.Equal(t, cli.ExitOK, code, "the run has ended: %s", stderr)
 }
 
@@ -310,19 +294,16 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 		}
 	}}
 	g.stand(t, m.testService)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	m.once(t)
 }
 
 func TestAbandonedCopies(t *testing.T) {
 	m := halfSent(t)
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
-	_, stderr, code := m.send(t, "--new-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, ", and it has sent to people of 3 of them.\nThe lines: line 2 (")
+	require.Contains(t, m.sends(t, cli.ExitOK, "--new-run"), ", and it has sent to people of 3 of them.\nThe lines: line 2 (")
 	require.Equal(t, 2, m.mails()["p0@example.com"])
-	_, stderr, code = m.send(t)
+	_, stderr, code := m.send(t)
 	require.Equal(t, cli.ExitOK, code, "the other run stays abandoned: %s", stderr)
 }
 
@@ -330,15 +311,11 @@ func TestJournalThatIsGone(t *testing.T) {
 	m := halfSent(t)
 	require.NoError(t, os.Remove(m.path+".journal"))
 	for range 2 {
-		_, stderr, code := m.send(t)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, ", but to whom it has sent is unknown: the run is not in it.\n")
+		require.Contains(t, m.sends(t, cli.ExitUsage), ", but to whom it has sent is unknown: the run is not in it.\n")
 	}
 	require.NoError(t, os.Remove(m.path+".journal"))
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, ", but to whom it has sent is unknown: no such file or directory.\n")
+	require.Contains(t, m.sends(t, cli.ExitUsage), ", but to whom it has sent is unknown: no such file or directory.\n")
 	require.Len(t, m.mails(), 3)
 }
 
@@ -349,11 +326,8 @@ func TestRunsWithoutAHome(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", file)
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 409})()
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Contains(t, stderr, "a copy of this file will not be known as one: its run cannot be noted: ")
-	_, stderr, code = m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, m.sends(t, cli.ExitPartial), "a copy of this file will not be known as one: its run cannot be noted: ")
+	m.sends(t, cli.ExitOK)
 	m.once(t)
 }
 
@@ -361,8 +335,7 @@ func TestRunsWithoutAHome(t *testing.T) {
 func TestAnotherHome(t *testing.T) {
 	m := halfSent(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	m.once(t)
 }
 
@@ -371,9 +344,7 @@ func TestJournalOfAnEarlierVersion(t *testing.T) {
 	text := "{\"journal\":1}\n{\"at\":\"2026-11-21T19:40:00Z\",\"key\":\"abc\",\"run\":\"def\",\"item\":\"line 4\",\"intent\":true}\n"
 	require.NoError(t, os.WriteFile(m.path+".journal", []byte(text), 0o600))
 	for _, args := range [][]string{nil, {"--new-run"}} {
-		_, stderr, code := m.send(t, args...)
-		require.Equal(t, cli.ExitFailure, code, stderr)
-		require.Contains(t, stderr, "is of an earlier version of the program or of another command, and does not say to whom it sent")
+		require.Contains(t, m.sends(t, cli.ExitFailure, args...), "is of an earlier version of the program or of another command, and does not say to whom it sent")
 		require.Len(t, m.mails(), 3)
 	}
 }
@@ -385,11 +356,8 @@ func TestRepeatedAddresses(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "people.csv: nothing was sent:\n  lines 2 and 4: ann@example.com\nThese have the same addresses: ")
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 403})()
-	_, stderr, code = m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitPartial, code, stderr)
-	require.Contains(t, stderr, "1 not tried", "line 4 is not taken for line 2")
-	_, stderr, code = m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, m.sends(t, cli.ExitPartial, "--repeat-addresses"), "1 not tried", "line 4 is not taken for line 2")
+	m.sends(t, cli.ExitOK, "--repeat-addresses")
 	require.Equal(t, map[string]int{"ann@example.com": 1, "Ann@Example.com": 1, "ben@example.com": 1}, m.mails())
 }
 
@@ -402,8 +370,7 @@ func TestSeveralAddressesInACell(t *testing.T) {
 		require.Contains(t, stderr, "line 3: "+fmt.Sprintf("%q", strings.Trim(cell, `"`))+" is more than one address: each receiver has one\n")
 	}
 	m.text = "name,email\nAnn,\"\"\"a@b\"\"@example.com\"\n"
-	_, stderr, code := m.send(t, "--dry-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--dry-run")
 	require.Empty(t, m.mails())
 }
 
@@ -418,8 +385,7 @@ func TestCellsThatAreNoAddress(t *testing.T) {
 		require.Contains(t, stderr, fmt.Sprintf("line 3: %q is not a mail address alone, such as ann@example.com\n", cell))
 	}
 	m.text = "name,email\nAnn,o'neil+x@example.com\nBen,a..b.@example.com\nCem,jürgen@bücher.example\nDan,dan@localhost\n"
-	_, stderr, code := m.send(t, "--dry-run")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--dry-run")
 	require.Empty(t, m.mails())
 }
 
@@ -467,8 +433,7 @@ func TestStandardInput(t *testing.T) {
 	stderr, code := send(m.text)
 	require.Equal(t, cli.ExitUsage, code, stderr)
 	require.Contains(t, stderr, "standard input: nothing was sent: 6 lines of 6 share people with the run of ")
-	_, stderr, code = m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	require.NoError(t, os.Remove(path))
 
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 1, Status: 409})()
@@ -495,15 +460,11 @@ func TestUnknownLinesThatAreGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 			m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
-			_, stderr, code := m.send(t)
-			require.Equal(t, cli.ExitUnknown, code, stderr)
+			m.sends(t, cli.ExitUnknown)
 			m.text = edited
-			_, stderr, code = m.send(t, "--unknown")
-			require.Equal(t, cli.ExitUnknown, code, stderr)
-			require.Contains(t, stderr, says)
+			require.Contains(t, m.sends(t, cli.ExitUnknown, "--unknown"), says)
 			for range 2 {
-				_, stderr, code = m.send(t)
-				require.Equal(t, cli.ExitUnknown, code, stderr)
+				stderr := m.sends(t, cli.ExitUnknown)
 				require.Contains(t, stderr, says)
 				require.Contains(t, stderr, "is no longer there, and whether it was sent is unknown: --resolve all=done or --resolve all=again decides it\n")
 				require.Contains(t, stderr, "\nunknown: 1: "+says)
@@ -512,13 +473,11 @@ func TestUnknownLinesThatAreGone(t *testing.T) {
 			}
 			text := m.text
 			m.text = sixPeople
-			_, stderr, code = m.send(t)
+			_, stderr, code := m.send(t)
 			require.Equal(t, cli.ExitUnknown, code, "the line is back: %s", stderr)
 			require.Equal(t, 1, m.mails()["p2@example.com"])
 			m.text = text
-			_, stderr, code = m.send(t, "--resolve", "all=done")
-			require.Equal(t, cli.ExitOK, code, stderr)
-			require.Contains(t, stderr, "that run ends here")
+			require.Contains(t, m.sends(t, cli.ExitOK, "--resolve", "all=done"), "that run ends here")
 			for who, n := range m.mails() {
 				require.Equal(t, 1, n, who)
 			}
@@ -534,15 +493,12 @@ func TestResolvedLinesThatAreBack(t *testing.T) {
 	for what, mails := range map[string]int{"done": 1, "again": 2} {
 		m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Replace(sixPeople, "P5,p5@example.com,15\n", "", 1)}
 		m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
-		_, stderr, code := m.send(t)
-		require.Equal(t, cli.ExitUnknown, code, stderr)
+		m.sends(t, cli.ExitUnknown)
 		m.text = strings.Replace(sixPeople, "P2,p2@example.com,12\n", "", 1)
 		m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Times: 1, Status: 409})
-		_, stderr, code = m.send(t, "--resolve", "all="+what)
-		require.Equal(t, cli.ExitFailure, code, stderr)
+		m.sends(t, cli.ExitFailure, "--resolve", "all="+what)
 		m.text = sixPeople
-		_, stderr, code = m.send(t)
-		require.Equal(t, cli.ExitOK, code, stderr)
+		m.sends(t, cli.ExitOK)
 		require.Equal(t, mails, m.mails()["p2@example.com"], what)
 		require.Equal(t, 1, m.mails()["p5@example.com"])
 	}
@@ -574,12 +530,9 @@ func TestNewRunOfACopyWithUnknownLines(t *testing.T) {
 	journal := m.path + ".journal"
 	m.path = filepath.Join(t.TempDir(), "copy.csv")
 	for _, dry := range [][]string{nil, {"--dry-run"}} {
-		_, stderr, code := m.send(t, append(dry, "--new-run")...)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, "copy.csv: nothing was sent: the run with the journal "+journal+" is not abandoned, because whether 2 lines of it were sent is unknown.\n")
+		require.Contains(t, m.sends(t, cli.ExitUsage, append(dry, "--new-run")...), "copy.csv: nothing was sent: the run with the journal "+journal+" is not abandoned, because whether 2 lines of it were sent is unknown.\n")
 	}
-	_, stderr, code := m.send(t, "--new-run", "--journal", journal)
-	require.Equal(t, cli.ExitUnknown, code, stderr)
+	m.sends(t, cli.ExitUnknown, "--new-run", "--journal", journal)
 	require.Equal(t, map[string]int{"p0@example.com": 2, "p1@example.com": 1}, m.mails())
 }
 
@@ -588,16 +541,13 @@ func TestNewRunWithoutTheJournal(t *testing.T) {
 	for _, another := range []bool{false, true} {
 		m := halfSent(t)
 		require.NoError(t, os.Remove(m.path+".journal"))
-		_, stderr, code := m.send(t)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, "\nSay --new-run to abandon it and send to all.\n")
+		require.Contains(t, m.sends(t, cli.ExitUsage), "\nSay --new-run to abandon it and send to all.\n")
 		args := []string{"--new-run"}
 		if another {
 			args = append(args, "--journal", filepath.Join(t.TempDir(), "journal"))
 		}
-		_, stderr, code = m.send(t, args...)
-		require.Equal(t, cli.ExitOK, code, stderr)
-		_, stderr, code = m.send(t, "--dry-run")
+		m.sends(t, cli.ExitOK, args...)
+		_, stderr, code := m.send(t, "--dry-run")
 		require.Equal(t, cli.ExitOK, code, "no run is noted: %s", stderr)
 	}
 }

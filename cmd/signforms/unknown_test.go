@@ -47,16 +47,13 @@ func twoUnknown(t *testing.T, o *signformstest.Options, change func(list string)
 	t.Helper()
 	m := &mailing{newService(t, o), filepath.Join(t.TempDir(), "people.csv"), sixPeople}
 	movesWithSends(t, m, change)
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK)
 	m.Advance(12 * time.Second)
 	m.mail = len(m.Messages())
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
 	// What went wrong already does not count.
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 3, Times: 1, Reset: true, AfterWork: true})
-	_, stderr, code = m.send(t)
-	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "sent: 4\nunknown: 2: line 3 (p1@example.com), line 5 (p3@example.com)\n")
+	require.Contains(t, m.sends(t, cli.ExitUnknown), "sent: 4\nunknown: 2: line 3 (p1@example.com), line 5 (p3@example.com)\n")
 	return m
 }
 
@@ -78,8 +75,7 @@ func TestUnknownSendsAreLookedUp(t *testing.T) {
 	require.Regexp(t, `"item":"line 5","outcome":"found","to":\[{"name":"P3","email":"p3@example.com"}\],"createdDocumentId":"[0-9a-f]{24}","message":"made 2026-11-02T11:00:20Z; one that somebody else sent to them then looks the same"`, stdout)
 	require.Equal(t, "nothing was changed; to follow this, give the same command with\n  --resolve p1@example.com=again --resolve p3@example.com=done\n", stderr)
 	require.Len(t, m.mailed("invitation"), before)
-	_, stderr, code = m.send(t, "--resolve", "p1@example.com=again", "--resolve", "p3@example.com=done")
-	require.Equal(t, cli.ExitOK, code, stderr)
+	m.sends(t, cli.ExitOK, "--resolve", "p1@example.com=again", "--resolve", "p3@example.com=done")
 	m.once(t)
 	_, stderr, code = m.send(t, "--unknown")
 	require.Equal(t, cli.ExitOK, code)
@@ -156,9 +152,7 @@ func TestOneDocumentForTwoUnknownSends(t *testing.T) {
 	movesWithSends(t, m, unaltered)
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true, AfterWork: true})
-	_, stderr, code := m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "unknown: 2: line 3 (p1@example.com), line 8 (p1@example.com)\n")
+	require.Contains(t, m.sends(t, cli.ExitUnknown, "--repeat-addresses"), "unknown: 2: line 3 (p1@example.com), line 8 (p1@example.com)\n")
 	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
 	require.Equal(t, cli.ExitUnknown, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "cannot tell"), stdout)
@@ -171,8 +165,7 @@ func TestLookupLeavesOutOtherLines(t *testing.T) {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Replace(sixPeople, "P5,", "P1,p1@example.com,20\nP5,", 1)}
 	movesWithSends(t, m, unaltered)
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 6, Times: 1, Reset: true})
-	_, stderr, code := m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitUnknown, code, stderr)
+	m.sends(t, cli.ExitUnknown, "--repeat-addresses")
 	m.anHourAgo(t)
 	stdout, stderr, code := m.send(t, "--repeat-addresses", "--unknown")
 	require.Equal(t, cli.ExitOK, code, stderr)
@@ -232,9 +225,7 @@ func threeUnknown(t *testing.T) *mailing {
 	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv"), strings.Join(strings.SplitAfter(sixPeople, "\n")[:4], "")}
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true, AfterWork: true})
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Reset: true})
-	_, stderr, code := m.send(t)
-	require.Equal(t, cli.ExitUnknown, code, stderr)
-	require.Contains(t, stderr, "unknown: 2: line 3 (p1@example.com), line 4 (p2@example.com)\n")
+	require.Contains(t, m.sends(t, cli.ExitUnknown), "unknown: 2: line 3 (p1@example.com), line 4 (p2@example.com)\n")
 	return m
 }
 
@@ -243,18 +234,13 @@ func TestResolveNamesPeople(t *testing.T) {
 	m := threeUnknown(t)
 	m.text = reversed(m.text) // line 3 is still that of p1, line 4 is no more that of p2
 	for _, args := range [][]string{{"--resolve", "4=done"}, {"--resolve", "2=again"}} {
-		_, stderr, code := m.send(t, args...)
-		require.Equal(t, cli.ExitUsage, code, stderr)
+		m.sends(t, cli.ExitUsage, args...)
 	}
 	m.text = "name,email,[price]\nP0,p0@example.com,10\nP2,p2@example.com,12\nP1,p1@example.com,11\n"
 	for _, dry := range [][]string{nil, {"--dry-run"}} {
-		_, stderr, code := m.send(t, append(dry, "--resolve", "3=done", "--resolve", "4=again")...)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, "--resolve: line 3 (p2@example.com) was not that line when it was sent: name it by an address")
+		require.Contains(t, m.sends(t, cli.ExitUsage, append(dry, "--resolve", "3=done", "--resolve", "4=again")...), "--resolve: line 3 (p2@example.com) was not that line when it was sent: name it by an address")
 	}
-	_, stderr, code := m.send(t, "--resolve", "P1@Example.com=done", "--resolve", "p2@example.com=again")
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, "line 3 (p2@example.com): will be sent again, as --resolve says\nline 4 (p1@example.com): counts as sent, as --resolve says\n")
+	require.Contains(t, m.sends(t, cli.ExitOK, "--resolve", "P1@Example.com=done", "--resolve", "p2@example.com=again"), "line 3 (p2@example.com): will be sent again, as --resolve says\nline 4 (p1@example.com): counts as sent, as --resolve says\n")
 	require.Equal(t, map[string]int{"p0@example.com": 1, "p1@example.com": 1, "p2@example.com": 1}, m.mails())
 }
 
@@ -267,15 +253,10 @@ func TestResolvesThatCannotBe(t *testing.T) {
 		`the outcome of "changed" is not unknown`:                          {"--resolve", "changed=done"},
 		`--resolve "3": say ITEM=done or ITEM=again`:                       {"--resolve", "3"},
 	} {
-		_, stderr, code := m.send(t, args...)
-		require.Equal(t, cli.ExitUsage, code, stderr)
-		require.Contains(t, stderr, says)
+		require.Contains(t, m.sends(t, cli.ExitUsage, args...), says)
 	}
 	m.text = strings.Replace(m.text, "p2@example.com,12\n", "p2@example.com,12\nP1,p1@example.com,20\n", 1)
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 1, Reset: true})
-	_, stderr, code := m.send(t, "--repeat-addresses")
-	require.Equal(t, cli.ExitUnknown, code, stderr)
-	_, stderr, code = m.send(t, "--repeat-addresses", "--resolve", "p1@example.com=done")
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, `"p1@example.com" is in line 3 (p1@example.com) and line 5 (p1@example.com): say which line`)
+	m.sends(t, cli.ExitUnknown, "--repeat-addresses")
+	require.Contains(t, m.sends(t, cli.ExitUsage, "--repeat-addresses", "--resolve", "p1@example.com=done"), `"p1@example.com" is in line 3 (p1@example.com) and line 5 (p1@example.com): say which line`)
 }
