@@ -47,6 +47,17 @@ func fill(p *browsertest.Page) {
 	p.Click("[name=agree]")
 }
 
+// filled opens a signing page and fills it in. That the document was shown has been noted.
+func filled(t *testing.T, link string) *browsertest.Page {
+	t.Helper()
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(link)
+	p.Wait("document.querySelector('main').dataset.shown")
+	fill(p)
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+	return p
+}
+
 const (
 	sign     = "#sign-form button.main"
 	again    = "#again:not([hidden])"
@@ -182,12 +193,8 @@ func TestNoRoomToKeepEntries(t *testing.T) {
 func TestSignedInAnotherWindow(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
-	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p := filled(t, links["ann@example.com"])
 	p.AllowErrors("422")
-	p.Go(links["ann@example.com"])
-	p.Wait("document.querySelector('main').dataset.shown")
-	fill(p)
-	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
 	other := slices.Clone(entered)
 	other[1].Value = "Paris"
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign(other...))
@@ -201,12 +208,8 @@ func TestSignedInAnotherWindow(t *testing.T) {
 func TestVoidedMeanwhile(t *testing.T) {
 	service := newService(t)
 	id, links := offer(t, service, "Offer")
-	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p := filled(t, links["ann@example.com"])
 	p.AllowErrors("422")
-	p.Go(links["ann@example.com"])
-	p.Wait("document.querySelector('main').dataset.shown")
-	fill(p)
-	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
 	require.NoError(t, service.Void(id))
 	p.Click(sign)
 	p.WaitText("This document is void, so it cannot be signed any more. What you entered is still here: copy what you need before you leave or reload this page.")
@@ -275,12 +278,8 @@ func TestAnswerToSignatureIsLost(t *testing.T) {
 	var lost atomic.Bool
 	service := newLossyService(t, func(path string) bool { return strings.HasSuffix(path, "/document.pdf") && lost.Load() })
 	id, links := offer(t, service, "Offer")
-	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p := filled(t, links["ann@example.com"])
 	p.AllowErrors("Failed to load resource")
-	p.Go(links["ann@example.com"])
-	p.Wait("document.querySelector('main').dataset.shown")
-	fill(p)
-	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign(entered...))
 	p.Click(sign)
 	p.WaitText("You have signed.")
