@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -36,6 +37,45 @@ func TestInterruptedCommandsSaySo(t *testing.T) {
 		require.Equal(t, "signforms: interrupted\n", errs.String(), args)
 		require.Empty(t, out.String(), args)
 	}
+}
+
+// A batch that is interrupted before it did anything ends as other commands do, and one that did a part says so.
+func TestInterruptedBatches(t *testing.T) {
+	for _, c := range []struct {
+		args       string
+		done, code int
+		says, what string
+	}{
+		{"documents remind LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: interrupted; 2 not tried\n", "reminded"},
+		{"documents remind LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: interrupted; 1 not tried\n", "reminded"},
+		{"documents void LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: interrupted; 2 not tried\n", "voided"},
+		{"documents void LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: interrupted; 1 not tried\n", "voided"},
+	} {
+		s := newService(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.done == 0 {
+			cancel()
+		}
+		out, errs := interrupting{cancel: cancel, after: "\t" + c.what + "\t"}, strings.Builder{}
+		code := run(ctx, hasty, s.ids(c.args), strings.NewReader(""), &out, &errs)
+		require.Equal(t, c.code, code, "%s: %s", c.args, errs.String())
+		require.True(t, strings.HasSuffix(errs.String(), c.says), errs.String())
+		require.Equal(t, c.done, strings.Count(out.String(), "\t"+c.what+"\t"), out.String())
+	}
+}
+
+// interrupting is an output that cancels after this text.
+type interrupting struct {
+	strings.Builder
+	after  string
+	cancel func()
+}
+
+func (w *interrupting) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(w.after)) {
+		w.cancel()
+	}
+	return w.Builder.Write(p)
 }
 
 // A list that is interrupted has whole lines in its format, and says on stderr that it ends early.

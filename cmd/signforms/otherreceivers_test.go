@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -164,6 +165,27 @@ func TestOutputThatEnds(t *testing.T) {
 	require.Len(t, m.mails(), 1)
 	require.Contains(t, m.sends(t, cli.ExitOK), "sent: 5, and 1 before\n")
 	m.once(t)
+}
+
+// A device and a folder are refused, and a pipe is read as a file is.
+func TestPeopleWhoAreInNoFile(t *testing.T) {
+	s := newService(t, nil)
+	for path, says := range map[string]string{
+		os.DevNull: os.DevNull + ": is empty: the first line names the columns", t.TempDir(): "is a directory", "/dev/zero": "/dev/zero is larger than 67108864 bytes",
+	} {
+		_, stderr, code := execute(t, "templates", "send", s.offer, "--csv", path, "--role", "Buyer", "--yes")
+		require.Equal(t, cli.ExitUsage, code, "%s: %s", path, stderr)
+		require.Contains(t, stderr, says)
+	}
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	_, err = w.WriteString(sixPeople)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	_, stderr, code := execute(t, "templates", "send", s.offer, "--csv", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--role", "Buyer", "--dry-run")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, "6 lines to be sent\n")
 }
 
 type noOutput struct{}
