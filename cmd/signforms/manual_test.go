@@ -98,12 +98,12 @@ func TestHelpNamesTheVariables(t *testing.T) {
 	}
 	require.Contains(t, shown, "\n      --attempt-timeout duration")
 	for columns, lines := range map[int]string{
-		40:  "List prints PDF documents as the service\nsends them, page after page. It never\nholds more",
-		200: "List prints PDF documents as the service sends them, page after page. It never holds more than two\npages in",
+		40:  "List prints PDF documents as the service\nsends them, page after page. For\ndocuments that were made",
+		200: "List prints PDF documents as the service sends them, page after page. For documents that were made\nfrom a",
 	} {
 		shown, _ := screen(t, columns, "", "documents", "list", "--help")
 		require.Contains(t, shown, lines)
-		require.Contains(t, shown, "\n\nEach record is held against")
+		require.Contains(t, shown, "\n\nA record that does not")
 	}
 }
 

@@ -37,9 +37,9 @@ func newClockAdvance() *cobra.Command {
 		Use:   "advance DURATION",
 		Short: "Move the sandbox's clock forward, as in 72h or 3d",
 		Long: "Move the sandbox's clock forward. What falls due on the way happens in order before the command returns:\n" +
-			"retries of webhooks, documents that expire, reminders that leave the limit's window. A receiver that gives\n" +
-			"an attempt no answer for 10 seconds is not waited for again until it answers. When the command is\n" +
-			"interrupted, the clock stays where it is by then, and what is not due yet stays due at its time.",
+			"retries of webhooks, documents that expire, reminders that leave the limit's window. A receiver that does\n" +
+			"not answer within 10 seconds is not waited for again until it does. When the command is interrupted,\n" +
+			"the clock stays where it is by then.",
 		Example: "  signforms clock advance 72h",
 		Args:    cli.ExactlyOne("DURATION, as in 72h or 3d"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {

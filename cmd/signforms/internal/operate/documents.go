@@ -123,8 +123,8 @@ func newDocumentsFinish() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "finish ID",
 		Short: "Make the finished PDF of a document of a running sandbox again",
-		Long: "Make the finished PDF of a document of a running sandbox again, after five tries have failed. Its history, as GET\n" +
-			"/_/api/v1/audit and the console show it, says why they did.",
+		Long: "Make the finished PDF of a document of a running sandbox again, after five tries have failed. Its history in\n" +
+			"the console says why.",
 		Args: cli.ExactlyOne("ID of a document"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		return act(cmd, c, args[0], "finish", nil)

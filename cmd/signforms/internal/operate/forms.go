@@ -14,8 +14,7 @@ func FormsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the forms of a running sandbox",
-		Long: "List the forms of a running sandbox. The service itself has no operation that lists forms: it shows their ids\n" +
-			"where they are made.",
+		Long:  "List the forms of a running sandbox. The service itself has no operation for it.",
 	}
 	return newSandboxList(inWorkspace(cmd), cmd, "/forms", formColumns)
 }

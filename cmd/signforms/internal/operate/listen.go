@@ -48,18 +48,16 @@ type listener struct {
 func Listen() *cobra.Command {
 	var l listener
 	cmd := &cobra.Command{
-		Use:   "listen --forward-to URL",
+		Use:   "listen [--forward-to URL]",
 		Short: "Forward the webhooks of a running sandbox to this machine",
-		Long: `Listen gets every delivery of a running sandbox while it runs. It posts each, byte for byte and with its
-headers, to an address that this machine can reach: localhost means this machine, even if the sandbox runs in
-a container. It reports the answer to the sandbox, which uses it for its delivery log and its schedule. It
-prints a line on standard output for each delivery.
+		Long: `Listen gets every delivery of a running sandbox and posts it, byte for byte and with its headers, to an address
+that this machine can reach: localhost means this machine, even if the sandbox runs in a container. It prints a
+line for each delivery, and reports the answer to the sandbox. Without --forward-to it answers 200 itself.
 
-Without --forward-to it answers 200 itself. It says on standard error when it is connected and when it no
-longer is. It connects again by itself. Attempts that were made meanwhile arrive then, or later by the
-sandbox's schedule. A delivery is posted a second time only when the report of the first was lost, and its
-line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
-webhooks of its own to the sandbox and removes them at its end, unless it is killed; it touches no others.`,
+When the connection is lost, listen says so and connects again. Attempts that were made meanwhile arrive then, or
+later by the sandbox's schedule. A delivery is posted again only when the report of the first answer was lost,
+and its line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
+webhooks of its own to the sandbox, and removes them at its end unless it is killed.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },

@@ -25,10 +25,9 @@ func Ready() *cobra.Command {
 	address := sandbox.DefaultURL
 	var wait control.Duration
 	cmd := &cobra.Command{
-		Use:   "ready",
-		Short: "Tell by the exit code whether a sandbox takes requests",
-		Long: "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. When it does,\n" +
-			"nothing is printed.",
+		Use:     "ready",
+		Short:   "Tell by the exit code whether a sandbox takes requests",
+		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait.",
 		Example: "  signforms ready --wait 30s",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,8 +18,8 @@ func Seed() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "seed FILE",
 		Short: "Add the records of a seed file to a running sandbox",
-		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. docs/sandbox.md has a link\n" +
-			"to an example. A file with a mistake adds nothing.",
+		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. A file with a mistake adds\n" +
+			"nothing. docs/sandbox.md has a link to an example.",
 		Args: cli.ExactlyOne("FILE"),
 	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
@@ -54,9 +54,8 @@ func Reset() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "reset --yes",
 		Short: "Empty a running sandbox, down to the seed of serve",
-		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply the seed that serve was\n" +
-			"started with again. The API keys and the webhook secret of the workspace stay, and so does the clock: it\n" +
-			"never goes back.",
+		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply its seed again. The API keys, the\n" +
+			"webhook secret and the clock stay.",
 		Args: cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
 		if !yes {

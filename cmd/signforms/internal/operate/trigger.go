@@ -57,9 +57,8 @@ func Trigger() *cobra.Command {
 		Use:   "trigger EVENT",
 		Short: "Make an event happen in a running sandbox",
 		Long: `Trigger causes an event by acting on a record of the sandbox: a signer views or signs a document, or a form is
-answered. So the event agrees with the sandbox's state, and may cause further events: the last signature
-completes a document. Trigger uses the newest record that fits, or that of --document. It prints what it did,
-and the deliveries that follow from it.
+answered. That may cause further events: the last signature completes a document. Trigger uses the newest record
+that fits, or that of --document. It prints what it did, and the deliveries that follow from it.
 
 Events:
   ` + strings.Join(triggers(), "\n  ") + `

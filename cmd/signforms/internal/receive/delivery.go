@@ -81,8 +81,8 @@ func newWebhookSign() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign [FILE]",
 		Short: "Print the headers that the service would send with a body",
-		Long: `Sign reads a body, byte for byte as it is sent, from a file or from stdin, and prints the two headers that
-sign it. With curl, and the same --timestamp both times:
+		Long: `Sign reads a body, byte for byte as it is sent, from a file or stdin, and prints the two headers that sign it.
+With curl, and the same --timestamp both times:
 
   curl -H "$(signforms webhook sign body.json | head -1)" -H "$(… | tail -1)" --data-binary @body.json URL`,
 		Args: cli.AtMostOne("FILE"),
@@ -122,9 +122,8 @@ func newWebhookVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Verify a delivery and print its events",
-		Long: `Verify reads a body, or with --request a whole HTTP request, from a file or from stdin. It prints the events
-of a genuine delivery and ends with exit code 1 for any other. It checks the age of the delivery only with
---tolerance.`,
+		Long: `Verify reads a body, or with --request a whole HTTP request, from a file or stdin. It prints the events of a
+genuine delivery and ends with exit code 1 for any other. It checks the age of a delivery only with --tolerance.`,
 		Example: `  signforms webhook verify -H "X-Timestamp: 1732180000" -H "X-Signature: 0a1b…" body.json
   signforms webhook verify --request saved.http --tolerance 5m`,
 		Args: cli.AtMostOne("FILE"),
@@ -210,7 +209,7 @@ func newWebhookDiagnose() *cobra.Command {
 		Use:   "diagnose [FILE]",
 		Short: "Say why a delivery is refused",
 		Long: `Diagnose tries known mistakes of senders and receivers, and names the one with which the signature would
-match. It ends with exit code 0 when the delivery is genuine, and with 1 otherwise. It prints no secrets.`,
+match. It ends with exit code 0 when the delivery is genuine, else with 1. It prints no secrets.`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read(cmd.ErrOrStderr())

@@ -43,9 +43,9 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "receive",
 		Short: "Receive webhooks, verify them and print their events",
-		Long: `Receive is a receiver for trying out the webhooks of a service. It verifies each delivery and prints its
-events. For a delivery that it refuses it says why. It answers 200 to genuine deliveries and 401 to others,
-and runs until Ctrl+C. For a service on another machine put a tunnel or a proxy with TLS in front of it.
+		Long: `Receive verifies webhook deliveries and prints their events, or why it refuses one. It answers 200 to genuine
+deliveries and 401 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel or a proxy
+with TLS in front of it.
 
 With --record it keeps the body of each genuine delivery in a folder, as samples for tests. What the
 documentation of the service does not name is replaced, and so are all names, addresses, ids, links and

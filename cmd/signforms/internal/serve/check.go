@@ -19,12 +19,12 @@ func Check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Examine a sandbox's data file",
-		Long: `Check reads a data file of serve whole: its pages, the key that seals, every record, every PDF and picture. It
-compares them with their checksums, and the number of changes with the one in the lock file beside it. What makes the
-start fail, check finds too. It prints each problem on a line, and exits with 1 when there is one. It changes nothing.
+		Long: `Check reads a whole data file of serve: its pages, the key that seals, every record, every PDF and picture. It prints
+each problem on a line, and exits with 1 when there is one. What makes the start fail, check finds too. It changes
+nothing.
 
-A file that is in use is refused: stop the sandbox, or check a copy made by backup. One that was not closed, as after
-a crash, or is of an older version, is first copied to the folder for temporary files.`,
+A file in use is refused: stop the sandbox, or check a copy made by backup. A file that was not closed, as after a
+crash, or is of an older version, is first copied to the folder for temporary files.`,
 		Example: "  signforms check sandbox.db",
 		Args:    cli.ExactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,9 +39,8 @@ func Backup() *cobra.Command {
 		Use:   "backup FILE COPY",
 		Short: "Copy a sandbox's data file, also while it is in use",
 		Long: `Backup copies a data file of serve to a new file, with all that was saved when the command began. The sandbox goes on
-meanwhile. COPY must not exist, nor a -wal, -shm or -journal beside it. Then the copy is examined as by check: the
-command exits with 1 when that finds a problem, and the copy stays. What a killed backup has left in the folder of the
-copy, as .signforms-copy-123, the next one there removes.`,
+meanwhile. COPY must not exist, nor a -wal, -shm or -journal beside it. The copy is examined as by check: when that
+finds a problem, the command exits with 1, and the copy stays.`,
 		Example: "  signforms backup sandbox.db sandbox-monday.db",
 		Args:    fileAndCopy,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,9 +33,8 @@ func newAccounts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accounts",
 		Short: "List the accounts of the settings",
-		Long: `List the accounts of a settings file, and where the API key of each is: in a file, in a variable, or printed by a
-command. It reads no key and asks no service: whoami does. The default account is the one that commands use when
-neither --account nor $SIGNFORMS_ACCOUNT names another.`,
+		Long: `List the accounts of a settings file, and where the API key of each is. It reads no key and asks no service: whoami
+does. Commands use the default account when neither --account nor $SIGNFORMS_ACCOUNT names another.`,
 		Example: "  signforms accounts\n  signforms documents list --account test",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -14,7 +14,7 @@ import (
 
 func addBatchFlags(cmd *cobra.Command, f *batch.Flags) {
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.Flags().BoolVar(&f.Yes, "yes", false, "do not ask; needed for more than one recipient without a terminal")
+	cmd.Flags().BoolVar(&f.Yes, "yes", false, "do not ask; needed without a terminal for more than one receiver, line or document")
 }
 
 func addJournalFlags(cmd *cobra.Command, f *batch.Flags, where string) {

@@ -32,12 +32,11 @@ func newDocumentsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List PDF documents",
-		Long: `List prints PDF documents as the service sends them, page after page. It never holds more than two pages in memory.
-The command templates respondents prints documents that were made from a template.
+		Long: `List prints PDF documents as the service sends them, page after page. For documents that were made from a template, see
+templates respondents.
 
-Each record is held against --status, --id, --from, --to and --archived: one that the service lists against them, or
-that does not show what they ask for, is left out, and the exit code is 3. A record without isArchived counts as not
-archived. Which records --query means is for the service to say.`,
+A record that does not fit --status, --id, --from, --to or --archived, or does not show whether it does, is left out,
+and the exit code is 3. One without isArchived counts as not archived. The service alone decides on --query.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
 	}
@@ -70,7 +69,7 @@ func newDocumentsVoid() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "void ID...",
 		Short: "Void documents",
-		Long: `Void ends documents that are in progress. Voiding a document again changes nothing and is not an error.
+		Long: `Void ends documents that are in progress. Voiding one again changes nothing and is not an error.
 With --template the ids are those of documents made from that template (createdDocumentId).`,
 		Args: cli.AtLeastOne("ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {

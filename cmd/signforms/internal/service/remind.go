@@ -35,23 +35,20 @@ func newDocumentsRemind(openLimitFile func(path string) signforms.LimitStore) *c
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending",
 		Short: "Remind the signers of documents",
-		Long: `Remind sends a reminder to the pending signers of documents, within the service's limit of reminders. All runs
-of this user share one count (--limit-store), which outlasts crashes and restarts of the machine. When the
-limit is reached, remind waits.
+		Long: `Remind sends a reminder to the pending signers of documents. When the service's limit of reminders is reached,
+remind waits. All runs of this user share one count (--limit-store), which outlasts crashes and restarts.
 
 With --template the ids are those of documents made from that template (createdDocumentId).
 
 A reminder of which the service says that it reached nobody (remindersSent 0) counts as failed.
 
-With --all-pending it reminds the signers of every PDF document and every document made from a template that
-is pending. It says beforehand how long that takes. A journal (--journal) remembers which were reminded: after
-an interrupt, a crash or a restart, and when --max-wait is too short for the limit, the same command goes on
-with the rest: first what was not tried, the oldest document first, then what failed. The run has ended when
-each document was tried; the next one starts over.
+With --all-pending it reminds the signers of every pending document, also those made from templates, and says
+beforehand how long that takes. A journal (--journal) remembers which were reminded: after an interrupt, a crash
+or a restart, and when --max-wait was too short, the same command goes on with the rest: first what was not
+tried, the oldest document first, then what failed. When each document was tried, the next run starts over.
 
-Each record is judged by the status that it shows, whatever list it is in. When a list may lack records, or an
-error ends it after some were found, nothing is sent and the exit code is 3, unless --allow-incomplete says
-that those that were found do.`,
+Each record is judged by the status that it shows. When a list may lack records, or an error ends it after some
+were found, nothing is sent and the exit code is 3, unless --allow-incomplete is given.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n  signforms documents remind --all-pending --dry-run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if c.allPending == (len(args) > 0) {

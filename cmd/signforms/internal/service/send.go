@@ -38,10 +38,9 @@ With --csv it sends ` + what + ` to each line of a CSV file. The header names th
 All lines are checked before the first is sent.
 
 A journal (--journal) remembers what was sent: after an interrupt, a crash or a failure the same command
-sends only the rest. Until then another subject or another template is refused, and so is another file with some
-of the people, unless --new-run abandons that run. A line whose outcome is unknown, or that was changed after it
-was sent, is not sent again unless --resolve says so; nor is one with a person to whom a line was sent that had
-other receivers. The run has ended when every line was sent; the next one starts over.`
+sends only the rest. Until every line was sent, other settings and another file with some of the people are
+refused, unless --new-run abandons the run. A line whose outcome is unknown, that was changed after it was sent,
+or with a person who got a line with other receivers, is not sent again unless --resolve says so.`
 }
 
 func newTemplatesSend() *cobra.Command {

@@ -38,15 +38,13 @@ func newDocumentsWait() *cobra.Command {
 		Use:   "wait ID",
 		Short: "Wait until a document has a status",
 		Long: `Wait looks at a document until it has a status of --for, and prints its status. ID is a documentId or, of a document
-made from a template, its createdDocumentId. The waits between looks grow from 1 to 30 seconds, or are what the
-service asks for. While the service does not answer, answers with an error of its own, or with too many requests, wait
-says so and looks again. A document that is not found ends it at once.
+made from a template, its createdDocumentId. The time between looks grows from 1 to 30 seconds, or is what the service
+asks for. While the service does not answer, or with an error of its own or too many requests, wait says so and looks
+again. A document that is not found ends it at once.
 
-The last look is at the end of --timeout, and may take a second more.
-
-It ends with exit code 0 when the status is reached, with 1 when it is not within --timeout, and with 3 when the
-document has another status that does not change any more: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID. SIGNED
-does not end --for paid.`,
+It ends with exit code 0 when the status is reached, with 1 when it is not within --timeout (the last look may take a
+second more), and with 3 when the document has another final status: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID.
+SIGNED does not end --for paid.`,
 		Example: "  signforms documents wait 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --for signed --timeout 10m",
 		Args:    cli.ExactlyOne("ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {

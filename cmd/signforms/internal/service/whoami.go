@@ -43,13 +43,12 @@ func newWhoami() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whoami",
 		Short: "Tell whether the API key works, and in which workspace",
-		Long: `Whoami asks the service for one document, and so finds out whether it takes the API key and the workspace. That is a
-proof only if it does not take others: whoami asks the same with a random key of the same form, with a random
-workspace where one is named, and at last as before, which must still work. It changes nothing, and no key is
-printed.
+		Long: `Whoami asks the service for one document, with the API key and the workspace. To see that the service does not take
+any key, it asks again with a random key of the same form, with a random workspace where one is named, and finally as
+at first. It changes nothing, and prints no key.
 
-It ends with exit code 0 when the key works, and with 1 when it does not, or when that cannot be told, as of a service
-that answers everybody alike.`,
+It ends with exit code 0 when the key works, and with 1 when it does not or cannot be told, as from a service that
+answers everybody alike.`,
 		Example: "  signforms whoami --account test",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
