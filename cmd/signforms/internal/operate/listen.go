@@ -56,8 +56,8 @@ line for each delivery, and reports the answer to the sandbox. Without --forward
 
 When the connection is lost, listen says so and connects again. Attempts that were made meanwhile arrive then, or
 later by the sandbox's schedule. A delivery is posted again only when the report of the first answer was lost,
-and its line says so. So does the line of an answer of which only the first 64 KiB were reported. Listen adds
-webhooks of its own to the sandbox, and removes them at its end unless it is killed.`,
+and its line says so. Listen adds webhooks of its own to the sandbox, and removes them at its end unless it is
+killed.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },

@@ -63,8 +63,8 @@ that fits, or that of --document. It prints what it did, and the deliveries that
 Events:
   ` + strings.Join(triggers(), "\n  ") + `
 
-With --set: signer=ADDRESS says who acts, field.NAME=VALUE fills in a field of the document,
-answer.QUESTION=TEXT answers a question of the form, and email=ADDRESS is the respondent's address.`,
+With --set: signer=ADDRESS says who acts, field.NAME=VALUE fills in a field, answer.QUESTION=TEXT answers a
+question of the form, and email=ADDRESS is the respondent's address.`,
 		Example: "  signforms trigger new_signature_pdf_completed --document 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --set field.Fee=100",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(triggers(), args[0]) {
