@@ -30,7 +30,7 @@ func TestProbe(t *testing.T) {
 	require.Equal(t, "Asks "+s.URL+" at most 60 GET requests, less than one a second: about a minute. They change nothing.\n", stderr)
 	for _, line := range []string{
 		"OUTCOME\tGRADE\tFACT\tSEEN\n",
-		"differs\tL\ta random key of the same form was answered 403\tstatus 401 forbidden\n",
+		"differs\tL\ta key with the prefix of this one and a random rest was answered 403\tstatus 401 forbidden\n",
 		"differs\tA\tdocuments that wait for their signers were PENDING, and none had an unknown status\tdocuments are IN_PROGRESS, and PENDING is refused\n",
 		"holds\tA\tas a document's id, not-an-id and an ObjectId were refused with 400\tstatus 400 invalid_input\n",
 		"cannot tell\tA\twithout a limit a page of documents had 10\tno more than 3 documents were seen\n",

@@ -29,15 +29,15 @@ var Facts = []Fact{
 	{ID: "list respondents", Text: "GET /get-template-respondent looked at templateId, and gave none for an unknown one", Grade: Documented},
 	{ID: "list responses", Text: "GET /get-form-responses looked at formId, and gave none for an unknown one", Grade: Documented},
 	{ID: "redirects", Text: "no list was redirected", Grade: Assumed},
-	{ID: "key status", Text: "a random key of the same form was answered 403", Grade: Live},
+	{ID: "key status", Text: "a key with the prefix of this one and a random rest was answered 403", Grade: Live},
 	{ID: "error layout", Text: "GET /get-documents answered 4xx with a message and a code", Grade: Assumed},
-	{ID: "error codes", Text: "an error's code was forbidden for a random key, and invalid_input for not-an-id as a document's id", Grade: Assumed},
+	{ID: "error codes", Text: "an error's code was forbidden for that key, and invalid_input for not-an-id as a document's id", Grade: Assumed},
 
 	// lists.go, totals.go, orders.go, archive.go, dates.go; statuses and unknown parameters: ids.go; empty list and pagination: rules.go
 	{ID: "page size", Text: "without a limit a page of documents had 10", Grade: Assumed},
 	{ID: "limit one", Text: "limit=1 gave one document", Grade: Documented},
 	{ID: "largest limit", Text: "limit=100 gave 100 documents, or all that were seen, and 101 was refused with 400", Grade: Assumed},
-	{ID: "pages", Text: "pages counted from 1: page=1 was the first, not page=0, and page=2 had none of its documents", Grade: Documented},
+	{ID: "pages", Text: "pages counted from 1: page=1 gave the first documents, page=0 none before them, and page=2 none of them", Grade: Documented},
 	{ID: "empty list", Text: "lists of documents without records had an empty array", Grade: Assumed},
 	{ID: "pagination", Text: "lists of documents had pagination", Grade: Live},
 	{ID: "documents count", Text: "without a filter, the last page of documents was where documentsCount put it", Grade: Assumed},
@@ -65,7 +65,7 @@ var Facts = []Fact{
 	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling, finishedPdfUrl aside", Grade: Live},
 	{ID: "template fields", Text: "templates had roles, totalRespondants and totalSignedRespondants, so spelled", Grade: Live},
 	{ID: "signer statuses", Text: "signers, of documents and respondents, were PENDING, VIEWED or SIGNED", Grade: Live},
-	{ID: "created format", Text: "createdAt of documents and templates was RFC 3339 in UTC with milliseconds", Grade: Assumed},
+	{ID: "created format", Text: "createdAt of documents and templates was RFC 3339 with milliseconds, ending in Z", Grade: Assumed},
 
 	// mutate.go
 	{ID: "void document", Text: "the SDK's request to void was understood: POST /void-document, inputs in query and body at once", Grade: Assumed, Mutating: true},

@@ -32,8 +32,12 @@ func letters(n int) string {
 	return string(word)
 }
 
-// Stranger returns a random text of the same shape, such as an API key or an id that, most likely, nobody has.
+// Stranger returns a random text of the same shape, such as an API key or an id that, most likely, nobody has. It has the prefix of
+// the text, up to the last separator that six characters follow: a service may look at that alone.
 func Stranger(text string) string {
+	if end := strings.LastIndexAny(text[:max(0, len(text)-6)], "_-") + 1; end > 0 {
+		return text[:end] + Stranger(text[end:])
+	}
 	hex := !strings.ContainsFunc(text, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", c) })
 	out := []byte(text)
 	for i, c := range out {
@@ -128,7 +132,7 @@ func (r *run) knownID(by func(string) answer, unknown answer) {
 	if r.outcomes["id filter"].Outcome == "" && r.filtered {
 		r.say("id filter", Holds, "a known id gives its document, an unknown one none (%s)", unknown.short())
 	} else if r.outcomes["id filter"].Outcome == "" && len(one.records) != 0 {
-		r.say("id filter", Differs, "a known id gives %d documents", len(one.records))
+		r.say("id filter", Differs, "a known id gives %d records", len(one.records))
 	}
 	if other := r.otherKind(known); r.filtered && other != "" {
 		by(other)

@@ -249,10 +249,11 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 // pageZero looks for a page before page 1, which is that without a page.
 func (r *run) pageZero(ctx context.Context, p params, one answer) (told bool) {
 	zero := r.documents(ctx, p, "page", "0")
+	same := zero.ok() && len(zero.records) > 0 && zero.records[0].id == one.records[0].id
 	switch {
-	case zero.none() || zero.refused() || !zero.ok() && (zero.Status/100 == 2 || zero.Status == http.StatusInternalServerError) || alike(zero, one) || zero.ok() && zero.records[0].id == one.records[0].id:
+	case same || zero.none() || zero.refused() || !zero.ok() && (zero.Status/100 == 2 || zero.Status == http.StatusInternalServerError):
 		r.paged = true
-		r.say("pages", Holds, "page 1 is that without a page, page 2 is another, and page 0 is not before it")
+		r.say("pages", Holds, "page 1 is that without a page, page 2 is another; page 0: %s", ifThen(same, "it begins like page 1", zero.short()))
 	case zero.ok() && r.sorted && shared(zero.records, one.records) == 0 && !slices.MaxFunc(zero.records, byTime).created.After(one.records[0].created):
 		r.say("pages", Differs, "they count from 0, and without a page the second is listed")
 		r.tryPages(ctx, p, zero, func(e *signforms.Endpoint) { e.PagesFromZero = true })

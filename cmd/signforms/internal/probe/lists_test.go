@@ -73,6 +73,9 @@ var shortLists = []another{
 			q.Set("limit", "30")
 		}
 	}), nil, nil},
+	{"page 2 begins within page 1", func(f *imitation) { f.n, f.pages = 130, "overlap" }, []string{"pages"}, []string{"totals", "documents count"}},
+	{"three records of each document", func(f *imitation) { f.n, f.records = 40, 3 }, []string{"id filter", "pages", "page size", "largest limit"}, []string{"totals", "documents count"}},
+	{"two records of each document", func(f *imitation) { f.records = 2 }, []string{"id filter", "pages", "page size", "largest limit"}, []string{"totals", "documents count"}},
 	{"pages of tens, whatever limit", func(f *imitation) { f.pages = "tens" }, nil, []string{"pages"}},
 }
 
@@ -115,6 +118,34 @@ func TestNoLiteralShortensTheList(t *testing.T) {
 			if len(a.want) > 0 {
 				listsWhole(t, f, rep.Endpoints)
 			}
+		})
+	}
+}
+
+// The report says where the SDK's list of all documents fails with what was found, or what it needs.
+func TestReportSaysWhyAListFails(t *testing.T) {
+	for name, a := range map[string]struct {
+		is   func(*imitation)
+		want string
+	}{
+		"as assumed":     {func(f *imitation) {}, ""},
+		"pages from 0":   {func(f *imitation) { f.pages = "zero" }, ""},
+		"limit up to 50": {func(f *imitation) { f.limits = "refused" }, "lists need --limit 50"},
+		"pages ignored":  {func(f *imitation) { f.pages = "ignored" }, "incomplete (exit code 3)"},
+		"one more counted": {edited(func(_ *imitation, _ url.Values, body map[string]any) {
+			p := body["pagination"].(map[string]any)
+			p["totalDocuments"] = p["totalDocuments"].(int) + 1
+		}), "but with ignoreTotals for list documents they do not"},
+		"500 more counted": {func(f *imitation) { f.totals = "wrong" }, "may end as incomplete (exit code 3), as totals differ"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &imitation{n: 130}
+			a.is(f)
+			rep, err := probed(t, f, false)
+			require.NoError(t, err)
+			require.Contains(t, rep.List, a.want, show(rep))
+			require.Equal(t, a.want == "", rep.List == "", rep.List)
 		})
 	}
 }

@@ -34,8 +34,8 @@ func TestLiterals(t *testing.T) {
 func TestStranger(t *testing.T) {
 	for text, shape := range map[string]string{
 		"6aed43dc1c2facc50623d8d3":             `^[1-9a-f]{24}$`,
-		"FF488918-9CA8-4B95-B3CD-32A312C7B837": `^[1-9A-F]{8}(-[1-9A-F]{4}){3}-[1-9A-F]{12}$`,
-		"sk_test_4f9a1c77d2e8ZZ":               `^[a-z]{2}_[a-z]{4}_[1-9][a-z][1-9][a-z][1-9][a-z][1-9]{2}[a-z][1-9][a-z][1-9][A-Z]{2}$`,
+		"FF488918-9CA8-4B95-B3CD-32A312C7B837": `^FF488918-9CA8-4B95-B3CD-[1-9A-F]{12}$`,
+		"sk_test_4f9a1c77d2e8ZZ":               `^sk_test_[1-9][a-z][1-9][a-z][1-9][a-z][1-9]{2}[a-z][1-9][a-z][1-9][A-Z]{2}$`,
 		"1041052230":                           `^[1-9]{10}$`,
 	} {
 		got := probe.Stranger(text)

@@ -48,7 +48,7 @@ func (r *run) orders(ctx context.Context) {
 	if explained != "" {
 		r.say("default order", CannotTell, "%s, and so by %s too", directions[usual], explained)
 	} else if first == 0 || first == usual {
-		r.check("default order", usual == -1, "%s, of the first %d documents", directions[usual], len(r.sample))
+		r.check("default order", usual == -1, "%s, of the first %d records", directions[usual], len(r.sample))
 	}
 	r.report.Profile.OldestFirst = usual == 1 && first != -1 && first != 2
 	ask := func(o signforms.SortOrder) answer { return r.documents(ctx, params{SortOrder: o, Limit: r.size}) }
@@ -59,7 +59,7 @@ func (r *run) orders(ctx context.Context) {
 	if explained != "" && r.sorted {
 		r.say("sort orders", CannotTell, "asc: %s; desc: %s, and so by %s too", directions[asc], directions[desc], explained)
 	} else if asc != 0 && desc != 0 && up.ok() && down.ok() {
-		r.check("sort orders", r.sorted, "asc: %s; desc: %s, of %d documents each", directions[asc], directions[desc], len(up.records))
+		r.check("sort orders", r.sorted, "asc: %s; desc: %s, of %d records each", directions[asc], directions[desc], len(up.records))
 	} else if up.refused() && down.refused() {
 		r.say("sort orders", Differs, "asc: %s; desc: %s", up.short(), down.short())
 	}

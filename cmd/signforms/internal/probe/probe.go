@@ -46,6 +46,9 @@ type Report struct {
 	ProfileTried error
 	// Endpoints are those of Options, with what was found and worked when it was tried.
 	Endpoints map[signforms.Operation]signforms.Endpoint
+	// List says why the SDK's list of all documents fails with these endpoints, or what it needs; "" if the list, or its beginning,
+	// was read.
+	List string
 	// Asked are the requests that were made, in order.
 	Asked []Asked
 	// MayHaveActed says which request may have been carried out: a document may have been voided, or its signers reminded.
@@ -81,29 +84,32 @@ type run struct {
 	silent   int           // requests in a row without an answer
 	kept     int           // GETs for the last steps
 
-	first    answer   // to a list without inputs
-	seen     []answer // the answers for the user's own account, in the order of the run
-	sample   []record // the most documents that one answer gave, in the service's own order
-	up, down answer   // to sortOrder=asc and desc
-	small    answer   // to a small limit and asc
-	behind   answer   // to page 2 of the largest pages
-	hundred  int      // how many documents limit=100 gives
-	limited  bool     // limit is obeyed
-	size     int      // the documents of the largest page that is known to work
-	most     int      // the largest limit, when 100 is refused
-	cut      bool     // 100 is taken for size
-	sorted   bool     // sortOrder=asc and desc are obeyed
-	second   bool     // without a page the second is listed
-	paged    bool     // page is obeyed, and the SDK counts pages as the service does
-	complete bool     // sample holds all documents
-	filtered bool     // documentId is proven to select one document
-	keyError answer   // to a wrong key
-	badID    answer   // to a malformed documentId
-	archives answer   // to archive=true
-	gone     string   // what void answers to an unknown id
-	state    string   // of all documents, before a request that may act
-	looks    int      // at that state so far
-	trial    bool     // the reference service is asked, which needs no bounds
+	first     answer   // to a list without inputs
+	seen      []answer // the answers for the user's own account, in the order of the run
+	sample    []record // the most documents that one answer gave, in the service's own order
+	up, down  answer   // to sortOrder=asc and desc
+	small     answer   // to a small limit and asc
+	behind    answer   // to page 2 of the largest pages
+	hundred   int      // how many documents limit=100 gives
+	limited   bool     // limit is obeyed
+	size      int      // the documents of the largest page that is known to work
+	most      int      // the largest limit, when 100 is refused
+	cut       bool     // 100 is taken for size
+	sorted    bool     // sortOrder=asc and desc are obeyed
+	second    bool     // without a page the second is listed
+	paged     bool     // page is obeyed, and the SDK counts pages as the service does
+	complete  bool     // sample holds all documents
+	filtered  bool     // documentId is proven to select one document
+	keyError  answer   // to a wrong key
+	badID     answer   // to a malformed documentId
+	archives  answer   // to archive=true
+	gone      string   // what void answers to an unknown id
+	state     string   // of all documents, before a request that may act
+	looks     int      // at that state so far
+	listTried bool     // the SDK listed documents with what was found: all of them if listWhole, or it failed with listErr
+	listWhole bool
+	listErr   error
+	trial     bool // the reference service is asked, which needs no bounds
 }
 
 var (
@@ -159,6 +165,9 @@ func (r *run) all(ctx context.Context) {
 		if r.stop == nil {
 			step(ctx)
 		}
+	}
+	if r.stop == nil && r.first.ok() && !r.trial {
+		r.sayList(ctx)
 	}
 	ended := r.stop
 	if r.kept = 0; errors.Is(ended, errEnough) && r.spent < r.mostTime()-lastGets*Pause {

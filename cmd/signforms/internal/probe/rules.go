@@ -170,6 +170,11 @@ var rules = []rule{
 			}
 		}
 	}},
+	{facts: []string{"id filter"}, look: func(t *tally, a answer) {
+		if once := slices.Compact(slices.Sorted(slices.Values(ids(a.records)))); a.only(shaping...) {
+			t.see(a.id, len(once) == len(a.records), fmt.Sprintf("%d records are only %d documents", len(a.records), len(once)))
+		}
+	}, then: (*run).doubled},
 	{facts: []string{"limit one"}, look: func(t *tally, a answer) {
 		if documentLists(a) && a.in["limit"] == "1" && (len(a.records) > 0 || a.only("limit", "sortOrder")) {
 			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
@@ -206,7 +211,7 @@ var rules = []rule{
 	{facts: []string{"id filter"}, look: func(t *tally, a answer) {
 		id := a.in["documentId"]
 		if id != "" && (a.ok() || a.missing()) && slices.Contains(ids(t.everything()), id) {
-			t.see(id, len(a.records) == 1 && strings.EqualFold(a.records[0].id, id), fmt.Sprintf("%d documents by the id of one that is listed", len(a.records)))
+			t.see(id, len(a.records) == 1 && strings.EqualFold(a.records[0].id, id), fmt.Sprintf("%d records by the id of one that is listed", len(a.records)))
 		}
 	}},
 	{facts: []string{"document fields"}, of: "documents", look: ofEach("PDF", func(t *tally, rec record) { t.fields(rec, documentFields) })},
@@ -224,6 +229,18 @@ var rules = []rule{
 		ofEach("PDF", look)(t, a)
 		ofEach("PDF_TEMPLATE", look)(t, a)
 	}},
+}
+
+// doubled takes back what was said of numbers of documents if a list has a document twice: what was counted are records.
+func (r *run) doubled(t *tally) {
+	for _, fact := range []string{"page size", "largest limit", "documents count", "totals"} {
+		if t.witness != "" {
+			r.note(fact, CannotTell, "%s", t.witness)
+		}
+	}
+	if p := &r.report.Profile; t.witness != "" {
+		p.PageSize, p.MaxLimit, p.CutLimit, p.CountPage = 0, 0, false, false
+	}
 }
 
 // lookLargest looks for lists that end before 100 documents and before those that were known. A few may be gone. How a date bounds the
@@ -288,12 +305,13 @@ func lookPagination(t *tally, a answer) {
 	}
 }
 
-// lookPages looks for pages of one size and order that have documents in common. Few may have moved in between.
+// lookPages looks for pages of one size and order that have documents in common. New documents move the others, which is not told apart.
 func lookPages(t *tally, a answer) {
 	for _, b := range t.whole() {
 		same := a.in["limit"] == b.in["limit"] && a.in["sortOrder"] == b.in["sortOrder"]
 		if same && a.only(shaping...) && a.in["page"] == "2" && len(a.records) > 0 && (b.in["page"] == "" || b.in["page"] == "1") {
-			t.see(a.id, apart(a, b), "page 2 is much like page 1")
+			n := shared(a.records, b.records)
+			t.see(a.id, n == 0, fmt.Sprintf("%d records of page 2 are on page 1 too", n))
 		}
 	}
 }

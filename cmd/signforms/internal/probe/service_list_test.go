@@ -52,6 +52,11 @@ func (f *imitation) listing(r *http.Request) (map[string]any, error) {
 		all = all[:min(100, len(all))]
 		slices.Reverse(all)
 	}
+	if f.records > 1 {
+		for i := range slices.Clone(all) {
+			all = slices.Insert(all, i*f.records, slices.Repeat(all[i*f.records:i*f.records+1], f.records-1)...)
+		}
+	}
 	return f.page(all, q.Get)
 }
 
@@ -220,6 +225,8 @@ func (f *imitation) page(all []int, get func(string) string) (map[string]any, er
 		begin = min(max(0, number-1)*10, total)
 	case "offset":
 		begin = min(max(0, number-1), total)
+	case "overlap":
+		begin = min(max(0, number-1)*min(limit, 90), total)
 	}
 	part := slices.Clone(all[begin:min(begin+limit, total)])
 	if f.sorts == "page" && get("sortOrder") == "asc" {

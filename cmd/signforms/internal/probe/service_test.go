@@ -18,6 +18,7 @@ import (
 // imitation is a service that follows the interface's description, written without the reference service. Each knob makes it another
 // service; the zero value of all is the wire format as it is assumed.
 type imitation struct {
+	records  int    // of each document; 0 means 1
 	n        int    // documents
 	dates    string // ignored, second, minute, day, zone, exclusive, micro, micro exclusive, updated, unix, refused, date, range, from
 	pages    string // zero, ignored, named, last, offset, tens

@@ -200,8 +200,9 @@ func (r *run) tryList(ctx context.Context) {
 	if e, known := r.Options.Endpoints[signforms.OpListDocuments]; known {
 		before[signforms.OpListDocuments] = e
 	}
-	want, _ := r.firstPages(ctx, before)
-	got, whole := r.firstPages(ctx, r.report.Endpoints)
+	p := params{Limit: r.most}
+	want, _, _ := r.firstPages(ctx, before, p)
+	got, whole, err := r.firstPages(ctx, r.report.Endpoints, p)
 	for _, a := range r.whole() {
 		want = append(want, a.records...)
 	}
@@ -212,7 +213,9 @@ func (r *run) tryList(ctx context.Context) {
 	}
 	if len(got) == 0 || !whole && sign*sign != 1 || slices.ContainsFunc(want, lost) {
 		r.report.Endpoints = before
+		return
 	}
+	r.listTried, r.listWhole, r.listErr = true, whole, err
 }
 
 // listChanged reports whether the run found that the list of documents is asked for in another way than was known.
@@ -220,13 +223,13 @@ func (r *run) listChanged() bool {
 	return !reflect.DeepEqual(r.report.Endpoints[signforms.OpListDocuments], r.Options.Endpoints[signforms.OpListDocuments])
 }
 
-// firstPages returns the documents that the SDK lists with few requests, and whether these are all.
-func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]signforms.Endpoint) (all []record, whole bool) {
+// firstPages returns the documents that the SDK lists with few requests, and whether these are all. err is why it failed before.
+func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]signforms.Endpoint, p params) (all []record, whole bool, err error) {
 	kept := r.kept
 	r.kept = max(kept, r.mostGets()-r.gets()-mostOfList)
 	r.ask(ctx, question{endpoints: endpoints, do: func(ctx context.Context, c *signforms.Client) (page, error) {
-		for d, err := range c.Documents.All(ctx, params{Limit: r.most}) {
-			if err != nil {
+		for d, failed := range c.Documents.All(ctx, p) {
+			if err = failed; err != nil {
 				return page{}, nil // it is no answer to one request
 			}
 			all = append(all, ofDocument(d))
@@ -234,8 +237,40 @@ func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]
 		whole = true
 		return page{}, nil
 	}})
-	if r.kept = kept; errors.Is(r.stop, errEnough) && r.gets() < r.mostGets()-kept {
+	if r.kept = kept; errors.Is(r.stop, errEnough) {
+		if err = nil; len(all) == 0 {
+			err = errEnough
+		}
+		if r.gets() < r.mostGets()-kept {
+			r.stop = nil
+		}
+	}
+	return all, whole, err
+}
+
+// sayList lists the documents as a program does that uses what was found, and notes why that fails.
+func (r *run) sayList(ctx context.Context) {
+	if !r.listTried {
+		_, r.listWhole, r.listErr = r.firstPages(ctx, r.report.Endpoints, params{Limit: r.most})
+	}
+	totals := r.outcomes["totals"]
+	switch {
+	case r.listErr == nil && !r.listWhole && totals.Outcome == Differs && !r.report.Endpoints[signforms.OpListDocuments].IgnoreTotals:
+		r.report.List = "whole lists may end as incomplete (exit code 3), as totals differ; with ignoreTotals for list documents they do not count"
+	case errors.Is(r.listErr, errEnough):
+		r.report.List = "that the SDK lists all documents with it was not tried"
+	case errors.Is(r.listErr, signforms.ErrIncomplete):
+		r.report.List = "whole lists end as incomplete (exit code 3)"
+		if _, _, err := r.firstPages(ctx, r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { e.IgnoreTotals = true }), params{Limit: r.most}); err == nil && totals.Outcome == Differs {
+			r.report.List += ", but with ignoreTotals for list documents they do not; then nothing shows that documents are missing"
+			r.note("totals", Differs, "%s; %s", totals.Seen, r.report.List)
+		}
+	case r.listErr != nil:
+		r.report.List = "a list of all documents fails"
+	case r.most > 0:
+		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
+	}
+	if errors.Is(r.stop, errEnough) { // of what was left for this
 		r.stop = nil
 	}
-	return all, whole
 }

@@ -48,10 +48,11 @@ differs only if an answer shows that it is not the other way, and it holds only 
 contradicts it. Each fact is about the answers of this run: inputs that it did not send and records that it did
 not read, such as those of further pages, may be otherwise. What only a send or a delivery shows is not among the facts.
 
-It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. It has
-tried them: the endpoints on the service, where the SDK must list every document that the run saw (of a long list
-the beginning is read), the profile on a reference service that must then give the same outcomes. That does not
-prove each field: what probe reads wrongly it reads wrongly in both.
+It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. Endpoints of
+the list of documents are printed only if the SDK then lists every document that the run saw (of a long list the
+beginning is read), a profile only if a reference service with it gives the same outcomes. That does not prove
+each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails or
+needs a --limit, the line about the written account says so.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
 less than one a second. They change nothing, but two at the end have an unknown key, and some have inputs that
@@ -65,12 +66,12 @@ and asks nothing more once a document has changed or an answer may be a success.
 or the signers of one reminded; probe says so and ends with exit code 4. When a service answers that there is no
 such document but acts on another, probe cannot see a reminder, nor a change that is made later, or to a document
 that the list does not show, such as one made from a template. So use --mutating only with a disposable workspace; its
-id must be typed to confirm it. Nothing is ever sent from a template or form.
+id must be typed to confirm it. Nothing is ever sent from a template or form. It makes at most %d GET requests then.
 
 With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
 and values of the wire format only; others are described, as in (text of 12). Read it before you show it to
 others. With --write it writes an account of a settings file, but replaces none of another service or
-workspace, and keeps where a key is. With --go it writes a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders, probe.MostDocuments),
+workspace, and keeps where a key is. With --go it writes a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders, probe.MostDocuments, probe.MostGets+probe.MostLooks),
 		Example: "  signforms probe --report probe.md\n  signforms probe --write accounts.json && signforms documents list --settings accounts.json",
 		Args:    cli.NoArgs,
 		RunE:    c.run,
@@ -312,7 +313,7 @@ func (c *probeCommand) writeAccount(cmd *cobra.Command, rep *probe.Report) error
 // unproven says why what was found is not to be used at once; "" if a document showed that it works.
 func unproven(rep *probe.Report) string {
 	if slices.ContainsFunc(rep.Results, func(r probe.Result) bool { return r.ID == "list documents" && r.Outcome == probe.Holds }) {
-		return ""
+		return rep.List
 	}
 	return "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
 }
