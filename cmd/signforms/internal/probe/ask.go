@@ -153,6 +153,9 @@ func (a answer) refused() bool {
 	return known && (a.Status/100 == 4 || a.Status/100 == 2)
 }
 
+// taken reports whether the service took the inputs, or refused them otherwise than the wire format assumes.
+func (a answer) taken() bool { return a.ok() || a.refused() }
+
 // invalid reports whether the service refused the inputs as the wire format assumes.
 func (a answer) invalid() bool { return a.Status == http.StatusBadRequest && a.refused() }
 

@@ -43,7 +43,9 @@ func (r *run) dates(ctx context.Context) {
 		r.ends(ctx)
 		return
 	case times == rejected:
-		r.otherLayout(ctx, oldest, newest, alone == taken)
+		if r.otherLayout(ctx, oldest, newest, alone == taken) {
+			r.sayFormat("dates alone", alone, taken)
+		}
 	case times == unused:
 		r.otherDateNames(ctx, oldest, newest)
 	}
@@ -77,6 +79,8 @@ func (r *run) format(ctx context.Context, fact, layout string, from, to, oldest,
 		}
 	}
 	switch first, last := r.formatOf(within, behind), r.formatOf(within, before); {
+	case first == unused && last == unused && !r.isWhole(ask("dateFrom", text(newest.Add(far)), "dateTo", text(newest.Add(2*far)))):
+		return unclear // each alone may be ignored
 	case first == last:
 		return first
 	case first == taken && last == unused || first == unused && last == taken:
@@ -107,22 +111,21 @@ func (r *run) isWhole(a answer) bool {
 	})
 }
 
-// sayFormat notes whether a format is taken. A format that is refused or changes nothing shows something only if another does not:
-// dates may be refused or ignored as such.
+// sayFormat notes whether a format is taken. A format that is refused shows something only if another is taken: dates may be refused
+// as such.
 func (r *run) sayFormat(fact string, is, other format) {
-	shown := ifThen(other == taken, Differs, CannotTell)
 	switch is {
 	case taken:
 		r.say(fact, Holds, "they filter")
 	case unused:
-		r.say(fact, shown, "the list is the same with them, however far outside they are")
+		r.say(fact, Differs, "the list is the same with them, however far outside they are")
 	case rejected:
-		r.say(fact, shown, "they are refused, far and near")
+		r.say(fact, ifThen(other == taken, Differs, CannotTell), "they are refused, far and near")
 	}
 }
 
 // otherLayout looks for a layout that a service takes which refuses RFC 3339.
-func (r *run) otherLayout(ctx context.Context, oldest, newest time.Time, date bool) {
+func (r *run) otherLayout(ctx context.Context, oldest, newest time.Time, date bool) (found bool) {
 	layouts := []string{time.RFC3339, signforms.UnixSeconds, signforms.UnixMilliseconds}
 	if date {
 		layouts = []string{time.DateOnly}
@@ -130,9 +133,10 @@ func (r *run) otherLayout(ctx context.Context, oldest, newest time.Time, date bo
 	for _, layout := range layouts {
 		if r.filters(ctx, oldest, newest, func(e *signforms.Endpoint) { e.TimeLayout = layout }) {
 			r.say("times", Differs, "they are refused; the layout %s is taken", layout)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // otherDateNames looks for the names of dateFrom and dateTo where these are ignored.
@@ -325,7 +329,7 @@ func (e end) cut() signformstest.DateEnd {
 		}
 	}
 	if e.at(e.edge(e.rec).Add(e.side()*3*day)) != hidden {
-		r.say(e.fact, CannotTell, "an end three days beside it lists the document too")
+		r.say(e.fact, Differs, "an end three days beside it lists the document too")
 		return 0
 	}
 	r.say(e.fact, Differs, "an end one millisecond beside it lists the document too, and one three days beside it does not")

@@ -89,7 +89,7 @@ func (r *run) ids(ctx context.Context) {
 		if second := by(anObjectID); second.invalid() {
 			r.say("malformed id", Holds, "%s", bad.short())
 		} else {
-			r.say("malformed id", CannotTell, "not-an-id: %s; an ObjectId: %s", bad.short(), second.short())
+			r.say("malformed id", ifThen(second.taken(), Differs, CannotTell), "not-an-id: %s; an ObjectId: %s", bad.short(), second.short())
 		}
 	case bad.invalid():
 		r.say("malformed id", CannotTell, "%s; ids here are no UUIDs", bad.short())
@@ -181,7 +181,7 @@ func (r *run) statuses(ctx context.Context) {
 		if second := by(frozen); second.invalid() {
 			r.say("unknown status", Holds, "%s, and documents in a known one", unknown.short())
 		} else {
-			r.say("unknown status", CannotTell, "%s: %s; %s: %s", noSuchStatus, unknown.short(), frozen, second.short())
+			r.say("unknown status", ifThen(second.taken(), Differs, CannotTell), "%s: %s; %s: %s", noSuchStatus, unknown.short(), frozen, second.short())
 		}
 	case unknown.refused() && !unknown.missing() && works:
 		r.say("unknown status", Differs, "%s", unknown.short())
@@ -250,10 +250,8 @@ func (r *run) inProgress(pending, unknown answer, works bool, own []string) {
 	}
 	has := slices.ContainsFunc(r.everything(), func(rec record) bool { return statusOf(rec) == "PENDING" && waits(rec) })
 	switch refused := pending.invalid() && unknown.invalid() && works; {
-	case has && len(odd) == 0:
-		r.say("status in progress", Holds, "documents that wait for their signers have it, and none has a status that is not known")
 	case has:
-		r.say("status in progress", CannotTell, "documents have it, and others %s", foreign(odd[0]))
+		r.check("status in progress", len(odd) == 0, "documents that wait for their signers have it; statuses that are not known: %d", len(odd))
 	case refused && len(odd) == 1:
 		r.say("status in progress", Differs, "documents are %s, and PENDING is refused", foreign(odd[0]))
 		r.report.Profile.InProgress = odd[0]

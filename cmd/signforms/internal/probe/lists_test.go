@@ -76,6 +76,12 @@ var shortLists = []another{
 	{"page 2 begins within page 1", func(f *imitation) { f.n, f.pages = 130, "overlap" }, []string{"pages"}, []string{"totals", "documents count"}},
 	{"three records of each document", func(f *imitation) { f.n, f.records = 40, 3 }, []string{"id filter", "pages", "page size", "largest limit"}, []string{"totals", "documents count"}},
 	{"two records of each document", func(f *imitation) { f.records = 2 }, []string{"id filter", "pages", "page size", "largest limit"}, []string{"totals", "documents count"}},
+	{"one date alone is ignored", asking(func(q url.Values) {
+		if q.Has("dateFrom") != q.Has("dateTo") {
+			q.Del("dateFrom")
+			q.Del("dateTo")
+		}
+	}), theDates[2:], nil},
 	{"pages of tens, whatever limit", func(f *imitation) { f.pages = "tens" }, nil, []string{"pages"}},
 }
 

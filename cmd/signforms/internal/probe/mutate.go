@@ -76,7 +76,7 @@ func (a *action) find(ctx context.Context) {
 		}
 	}
 	if a.r.outcomes[string(a.op)].Outcome == "" {
-		a.r.say(string(a.op), CannotTell, "no method is answered in a way that shows that the id is read")
+		a.r.say(string(a.op), CannotTell, "no method is answered in a way that shows that the id is read; a path with the id in it (Endpoint.Path) is not tried")
 	}
 }
 

@@ -211,3 +211,73 @@ func TestEndsThatAreNotDays(t *testing.T) {
 		}
 	}
 }
+
+// What was seen against a fact's own words is told as a difference, and what was not asked is named once.
+func TestWhatIsSeenAgainstAFactDiffers(t *testing.T) {
+	dropping := func(name, value string) func(*imitation) {
+		return asking(func(q url.Values) {
+			if value == "" || q.Get(name) == value {
+				q.Del(name)
+			}
+		})
+	}
+	for name, a := range map[string]struct {
+		is     func(*imitation)
+		differ []string
+	}{
+		"FROZEN is taken":     {dropping("status", "FROZEN"), []string{"unknown status"}},
+		"ObjectIds are taken": {dropping("documentId", "0123456789abcdef01234567"), []string{"malformed id"}},
+		"some in progress by another name": {documents(func(i int, d fakeDocument) {
+			if i%3 == 0 && d["status"] == "PENDING" {
+				d["status"] = "AWAITING_SIGNATURE"
+			}
+		}), []string{"status in progress"}},
+		"the oldest by another name": {edited(func(f *imitation, _ url.Values, body map[string]any) {
+			for _, d := range body["documents"].([]any) {
+				if d := d.(fakeDocument); d["documentId"] == f.id(0) {
+					d["status"] = "COMPLETED"
+				}
+			}
+		}), []string{"status in progress"}},
+		"dates ignored":    {func(f *imitation) { f.dates = "ignored" }, []string{"times", "dates alone"}},
+		"dateTo ignored":   {dropping("dateTo", ""), []string{"times", "dates alone", "dateTo included"}},
+		"dates in seconds": {func(f *imitation) { f.dates = "unix" }, []string{"times", "dates alone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &imitation{n: 130}
+			a.is(f)
+			rep, err := probed(t, f, false)
+			require.NoError(t, err)
+			require.ElementsMatch(t, a.differ, factsWith(rep, probe.Differs), show(rep))
+		})
+	}
+}
+
+// The key is asked about with a limit that the service takes.
+func TestKeyIsToldWhereLimitOneIsRefused(t *testing.T) {
+	f := &imitation{n: 130}
+	f.gate = func(r *http.Request) error {
+		if number(r.URL.Query(), "limit", 10) < 10 {
+			return fakeError{400, "limit is 10, 25, 50 or 100", "invalid_input"}
+		}
+		return nil
+	}
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.Holds), "key status", show(rep))
+}
+
+// Where there is no list, the facts about it have one reason, and that no list was redirected is known.
+func TestWithoutAListItsFactsAreNotAsked(t *testing.T) {
+	rep, err := probed(t, &imitation{n: 64, envelope: "data"}, false)
+	require.NoError(t, err)
+	require.Contains(t, factsWith(rep, probe.Holds), "redirects", show(rep))
+	unasked := 0
+	for _, res := range rep.Results {
+		if res.Seen == probe.NoList {
+			unasked++
+		}
+	}
+	require.Greater(t, unasked, 20, show(rep))
+}

@@ -85,7 +85,7 @@ func (r *run) ofTemplate(template record, known, unknown answer) {
 
 // oneRespondent asks for single respondents. Two ids, each with its own, show that the id is read.
 func (r *run) oneRespondent(ctx context.Context, respondents []string) {
-	arrays, objects, seen := 0, 0, "no template was sent"
+	arrays, objects, outcome, seen := 0, 0, CannotTell, "no template was sent"
 	for _, id := range respondents {
 		one := r.askRespondents(ctx, signforms.RespondentListParams{RespondentDocumentID: id})
 		value := strings.TrimSpace(string(object(one.raw)["respondents"]))
@@ -95,6 +95,7 @@ func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 		case one.is(id) && strings.HasPrefix(value, "{"):
 			objects++
 		default:
+			outcome = ifThen(outcome == Differs || len(one.records) > 1, Differs, CannotTell)
 			seen = fmt.Sprintf("%s, %d respondents", one.short(), len(one.records))
 		}
 	}
@@ -109,7 +110,7 @@ func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 	case objects > 0 && arrays > 0:
 		r.say("one respondent", CannotTell, "an array for one, an object for another")
 	default:
-		r.say("one respondent", CannotTell, "%s", seen)
+		r.say("one respondent", outcome, "%s", seen)
 	}
 }
 
@@ -186,8 +187,9 @@ func (r *run) wrongKey(ctx context.Context) {
 	key := Stranger(r.APIKey)
 	ask := func(p params) answer { return r.ask(ctx, question{key: key, do: listDocuments(p)}) }
 	// Between the service and probe there may be a cache that disregards the key: the first list was not asked for before, the second was.
-	a, again := ask(params{Limit: 1, Page: 1, SortOrder: signforms.NewestFirst}), ask(params{Limit: 1})
-	right := r.documents(ctx, params{Limit: 1})
+	known := params{Limit: r.size}
+	a, again := ask(params{Limit: r.size, Page: 1, SortOrder: signforms.NewestFirst}), ask(known)
+	right := r.documents(ctx, known)
 	switch r.keyError = again; {
 	case !right.ok():
 		r.say("key status", CannotTell, "%s, and with the right key after it: %s", again.short(), right.short())

@@ -37,6 +37,9 @@ type Options struct {
 	Sleep func(context.Context, time.Duration) error
 }
 
+// NoList is what was seen of the facts that were not asked for, where there is no list of documents.
+const NoList = "not asked: the list of documents could not be read"
+
 // Report is what probe found.
 type Report struct {
 	Results []Result
@@ -232,6 +235,8 @@ func (r *run) finish() *Report {
 			res = Result{Outcome: CannotTell, Seen: "asked with --mutating only"}
 		case r.stop != nil:
 			res = Result{Outcome: CannotTell, Seen: "not asked: the run had ended"}
+		case !r.first.ok():
+			res = Result{Outcome: CannotTell, Seen: NoList}
 		default:
 			res = Result{Outcome: CannotTell, Seen: "nothing here showed it"}
 		}

@@ -152,8 +152,8 @@ func (r *run) apply(fact string, u rule, t *tally) {
 // rules are the facts that say something of every answer.
 var rules = []rule{
 	{facts: []string{"redirects"}, of: "lists", look: func(t *tally, a answer) {
-		if a.ok() || a.Status/100 == 3 {
-			t.see(a.id, a.ok(), a.short())
+		if a.ok() || a.Status/100 == 3 || a.Status != 0 && t.stop == nil {
+			t.see(a.id, a.Status/100 != 3, a.short())
 		}
 	}},
 	{facts: []string{"pagination"}, of: "lists", look: lookPagination, then: func(r *run, t *tally) {
@@ -205,9 +205,13 @@ var rules = []rule{
 		sorted("desc", 1)(t, a)
 	}},
 	{facts: theDates, look: lookDates},
-	{facts: []string{"status in progress"}, look: ofEach("PDF", func(t *tally, rec record) {
+	{look: ofEach("PDF", func(t *tally, rec record) {
 		t.see(rec.id, !oddStatus(statusOf(rec)), "a document has another status that is not known")
-	})},
+	}), then: func(r *run, t *tally) {
+		if fact := "status in progress"; t.witness != "" && r.holds(fact) {
+			r.note(fact, Differs, "%s", t.witness)
+		}
+	}},
 	{facts: []string{"id filter"}, look: func(t *tally, a answer) {
 		id := a.in["documentId"]
 		if id != "" && (a.ok() || a.missing()) && slices.Contains(ids(t.everything()), id) {

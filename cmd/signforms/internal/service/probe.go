@@ -267,7 +267,12 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report, stopped erro
 
 func (c *probeCommand) table(cmd *cobra.Command, rep *probe.Report) error {
 	p := cli.NewPrinter(cmd, c.out, probeColumns, func(r probe.Result) any { return probeRecord{r.ID, r.Grade, r.Outcome, r.Text, r.Seen} }, len(rep.Results))
+	data, unasked := c.out.JSON || c.out.CSV, 0
 	for _, r := range rep.Results {
+		if !data && r.Seen == probe.NoList {
+			unasked++
+			continue
+		}
 		if err := p.Print(r); err != nil {
 			return err
 		}
@@ -275,8 +280,11 @@ func (c *probeCommand) table(cmd *cobra.Command, rep *probe.Report) error {
 	if err := p.End(); err != nil {
 		return err
 	}
+	if unasked > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%d other facts were %s.\n", unasked, probe.NoList)
+	}
 	literals := cmd.OutOrStdout()
-	if c.out.JSON || c.out.CSV {
+	if data {
 		literals = cmd.ErrOrStderr()
 	}
 	if text := probeLiterals(rep, probe.Verbatim); text != "" {
