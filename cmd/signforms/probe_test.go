@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,6 +165,12 @@ func TestProbeOfWhatIsNotThere(t *testing.T) {
 	_, stderr, code = execute(t, "probe", "--base-url", "http://127.0.0.1:1")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "signforms: the service does not answer: ")
+	items := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"items":[{"id":"1"}]}`) }))
+	defer items.Close()
+	stdout, _, code := execute(t, "probe", "--base-url", items.URL)
+	require.Equal(t, cli.ExitOK, code)
+	require.Regexp(t, `\n\d+ other facts were not asked: the list of documents could not be read\.\n$`, stdout)
+	require.NotContains(t, stdout, "limit=1 gave one document")
 }
 
 // Values of the service leave only described, whatever field, key, code or path they are in. A run that was interrupted says so.

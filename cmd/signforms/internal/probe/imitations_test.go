@@ -42,8 +42,9 @@ var everyFact = func() (all []string) {
 
 // pageTotals counts the page alone, and the whole list in order.
 var pageTotals = edited(func(_ *imitation, q url.Values, body map[string]any) {
-	if p, _ := body["pagination"].(map[string]any); p != nil && !q.Has("sortOrder") {
-		p["totalPages"], p["totalDocuments"] = 1, len(body["documents"].([]any))
+	docs, listed := body["documents"].([]any)
+	if p, _ := body["pagination"].(map[string]any); p != nil && listed && !q.Has("sortOrder") {
+		p["totalPages"], p["totalDocuments"] = 1, len(docs)
 	}
 })
 
