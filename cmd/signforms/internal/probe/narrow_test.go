@@ -239,6 +239,16 @@ func TestWhatIsSeenAgainstAFactDiffers(t *testing.T) {
 				}
 			}
 		}), []string{"status in progress"}},
+		"all respondents for any id": {func(f *imitation) {
+			templates(func(fakeDocument) {})(f)
+			f.respondents = func(q url.Values) map[string]any {
+				if q.Get("respondentDocumentId") == "" && !strings.HasPrefix(q.Get("templateId"), "3f0f8a52") {
+					return nil
+				}
+				return map[string]any{"respondents": []any{map[string]any{"respondentDocumentId": signedID, "status": "SIGNED"},
+					map[string]any{"respondentDocumentId": openID, "status": "PENDING"}}}
+			}
+		}, []string{"one respondent"}},
 		"dates ignored":    {func(f *imitation) { f.dates = "ignored" }, []string{"times", "dates alone"}},
 		"dateTo ignored":   {dropping("dateTo", ""), []string{"times", "dates alone", "dateTo included"}},
 		"dates in seconds": {func(f *imitation) { f.dates = "unix" }, []string{"times", "dates alone"}},
