@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -30,8 +31,9 @@ const waitLimit = 60 * time.Second
 
 // Screen says how a page is displayed.
 type Screen struct {
-	Width int // in CSS pixels
-	Dark  bool
+	Width  int // in CSS pixels
+	Height int // in CSS pixels, 900 by default
+	Dark   bool
 	// Touch makes the screen that of a phone: it is touched, and has three pixels for each of CSS.
 	Touch bool
 	// NoScript switches JavaScript off in the page.
@@ -131,7 +133,7 @@ func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.Context
 	if screen.Touch {
 		phone = append(phone, chromedp.EmulateTouch, chromedp.EmulateMobile, chromedp.EmulateScale(3))
 	}
-	p.do(chromedp.EmulateViewport(int64(screen.Width), 900, phone...))
+	p.do(chromedp.EmulateViewport(int64(screen.Width), int64(cmp.Or(screen.Height, 900)), phone...))
 	p.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},

@@ -29,9 +29,12 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		return resp.StatusCode, string(page)
 	}
+	_, page := exchange(service.HTTPClient().Get(signing))
+	version := shownVersion.FindStringSubmatch(page)
+	require.NotNil(t, version)
 	text := func(n int) string { return strings.Repeat("é", n) }
 	values := func(name, value string) url.Values {
-		all := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "q0": {"Ann"}, "q2": {"green"}, "q4": {"true"}}
+		all := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "q0": {"Ann"}, "q2": {"green"}, "q4": {"true"}, "version": version[1:]}
 		all.Set(name, value)
 		return all
 	}

@@ -63,3 +63,50 @@ func TestTapIsADot(t *testing.T) {
 	ann.WaitText("You have signed.")
 	require.NotEmpty(t, find(t, service, id).Values[1].Image)
 }
+
+// On a phone that lies on its side, all of the dialog is on the screen: what scrolls cannot be drawn on.
+func TestAreaToDrawInFitsTheScreen(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	for _, screen := range []browsertest.Screen{{Width: 568, Height: 320, Touch: true}, {Width: 320, Height: 568, Touch: true}, {Width: 844, Height: 390, Touch: true}} {
+		p := browsertest.Open(t, screen)
+		p.Go(links["ann@example.com"])
+		p.Wait("document.querySelector('main').dataset.shown")
+		p.Click("[data-draw]")
+		p.Wait("document.querySelector('#draw').open")
+		require.Zero(t, browsertest.Eval[int](p, "(() => { const d = document.querySelector('#draw'); return d.scrollHeight - d.clientHeight + d.scrollTop })()"), screen)
+		area := browsertest.Eval[[3]float64](p, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.top, b.bottom, b.height] })()")
+		require.GreaterOrEqual(t, area[0], 0.0, screen)
+		require.LessOrEqual(t, area[1], float64(screen.Height), screen)
+		require.Greater(t, area[2], 150.0, screen)
+		p.Shot("draw")
+	}
+}
+
+// Whatever the shape of its field, the lines of a drawing are a point wide or more.
+func TestLinesOfDrawingsCanBeSeen(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	points := browsertest.Eval[[]float64](p, `(async () => {
+		const { picture } = await import(document.querySelector("main").dataset.assets + "/draw.js");
+		const drawing = { strokes: [[[0, 100], [700, 100]], [[300, 0], [300, 230]]], size: { width: 734, height: 236 } };
+		return Promise.all([[31, 95], [150, 30], [300, 12]].map(async ([w, h]) => {
+			const image = new Image();
+			image.src = picture(drawing, [w, h]);
+			await image.decode();
+			const canvas = Object.assign(document.createElement("canvas"), { width: image.naturalWidth, height: image.naturalHeight });
+			const context = canvas.getContext("2d");
+			context.drawImage(image, 0, 0);
+			const x = Math.round(canvas.width / 5); // the line across alone
+			const column = context.getImageData(x, 0, 1, canvas.height).data;
+			const ink = column.filter((alpha, i) => i % 4 === 3 && alpha > 127).length;
+			return ink * Math.min(w / canvas.width, h / canvas.height);
+		}));
+	})()`)
+	for _, wide := range points {
+		require.Greater(t, wide, 0.9)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
@@ -64,6 +65,7 @@ var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.P
 type pages struct {
 	server  *signformstest.Server
 	options Options
+	signing sync.Mutex // one signature at a time
 }
 
 // New returns the handler of everything below /sign/ and /form/. It is safe for concurrent use.

@@ -122,7 +122,7 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 	page := signPage{
 		Title: v.document.Name, Assets: prefix, Path: v.path, Document: v.document, Signer: v.signer,
 		Frames: strings.Join(p.options.Frames, " "), People: people(v), lead: leadOf(v),
-		Version: fmt.Sprint(v.document.Status, len(v.document.Values), v.document.Finished, turn(v.document)),
+		Version: version(v.document),
 	}
 	page.Signer.Name = nameOf(page.Signer)
 	page.StatusClass = map[signforms.DocumentStatus]string{
@@ -133,6 +133,16 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 		page.Agreed = r.PostFormValue("agree") == "true"
 	}
 	return page
+}
+
+func version(d signformstest.DocumentState) string {
+	signed := 0
+	for _, s := range d.Signers {
+		if !s.SignedAt.IsZero() {
+			signed++
+		}
+	}
+	return fmt.Sprint(d.Status, " ", signed, " ", d.Finished)
 }
 
 func leadOf(v visit) lead {
@@ -269,7 +279,7 @@ func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 
 func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	if v.signer.ViewedAt.IsZero() && v.signer.InTurn {
-		p.again(w, r, v, errors.New("the document was not shown to you yet: look at it, then sign"))
+		p.again(w, r, v, errors.New("the document was not shown to you yet: open it as a PDF and look at it, then sign"))
 		return
 	}
 	if r.PostFormValue("agree") != "true" {
@@ -278,7 +288,7 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	}
 	values, err := entered(fields(r, v))
 	if err == nil {
-		err = p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).Sign(values...)
+		err = p.signAsShown(r, v, values)
 	}
 	if now, ok := p.visit(r); err != nil && ok && !now.signer.SignedAt.IsZero() {
 		if err = errOtherEntries; now.has(values) {
@@ -290,6 +300,16 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 		return
 	}
 	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
+}
+
+// signAsShown signs, unless somebody else has signed since the page was made: nobody signs what was not shown to him.
+func (p *pages) signAsShown(r *http.Request, v visit, values []signformstest.FieldValue) error {
+	p.signing.Lock()
+	defer p.signing.Unlock()
+	if now, ok := p.visit(r); ok && now.signer.InTurn && r.PostFormValue("version") != version(now.document) {
+		return errors.New("somebody has signed meanwhile: look at what the document says now, then sign")
+	}
+	return p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).Sign(values...)
 }
 
 var errOtherEntries = errors.New("you have already signed in another window, with other entries. Those of this page are not used")

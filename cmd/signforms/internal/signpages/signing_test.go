@@ -205,8 +205,7 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		return resp.StatusCode, resp.Header.Get("Location")
 	}
-	signed := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}}
-	status, _ := post("/sign", signed)
+	status, _ := post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}})
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the document was not shown")
 	resp, err := client.Get(links["ann@example.com"])
 	require.NoError(t, err)
@@ -219,9 +218,12 @@ func TestSigningWithoutJavaScript(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, status)
 	require.Equal(t, "/document.pdf", location[len(location)-len("/document.pdf"):], "in another tab: what is entered here stays")
 	require.False(t, find(t, service, id).Signers[0].ViewedAt.IsZero())
-	status, _ = post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}})
+	version := shownVersion.FindStringSubmatch(string(page))
+	require.NotNil(t, version)
+	signed := url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "version": version[1:]}
+	status, _ = post("/sign", url.Values{"agree": {"true"}, "f0": {"Ann"}, "f2": {"Rome"}, "version": version[1:]})
 	require.Equal(t, http.StatusUnprocessableEntity, status, "the required tick is missing")
-	status, _ = post("/sign", url.Values{"f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}})
+	status, _ = post("/sign", url.Values{"f0": {"Ann"}, "f2": {"Rome"}, "f4": {"true"}, "version": version[1:]})
 	require.Equal(t, http.StatusUnprocessableEntity, status, "did not agree")
 	status, location = post("/sign", signed)
 	require.Equal(t, http.StatusSeeOther, status)

@@ -13,7 +13,7 @@ import (
 func TestServiceThatHangs(t *testing.T) {
 	var hangs, loses atomic.Value
 	hangs.Store("nothing")
-	loses.Store("/viewed")
+	loses.Store("/document.pdf")
 	release := make(chan struct{})
 	service := newLossyService(t, func(path string) bool {
 		if strings.HasSuffix(path, hangs.Load().(string)) {
@@ -26,7 +26,7 @@ func TestServiceThatHangs(t *testing.T) {
 	p := browsertest.Fresh(t)(browsertest.Screen{Width: 360})
 	p.AllowErrors("Failed to load resource")
 	p.Go(links["ann@example.com"])
-	p.WaitText("could not be noted, which signing needs")
+	p.WaitText("The document cannot be shown here. Try again")
 	fill(p)
 	soon := func(path string) {
 		hangs.Store(path)
@@ -41,20 +41,24 @@ func TestServiceThatHangs(t *testing.T) {
 		hangs.Store("nothing")
 		browsertest.Eval[bool](p, "([window.setTimeout, AbortSignal.timeout] = own, true)")
 	}
+	soon("/document.pdf")
+	p.Click("#loading button") // which removes the message
+	p.WaitText("The document cannot be shown here. Try again")
+	p.Click(sign)
+	p.WaitText("The first page must have been shown before you can sign.")
+	patient()
+	loses.Store("/viewed")
+	p.Click("#loading button")
+	p.WaitText("could not be noted, which signing needs")
 	soon("/viewed")
 	p.Click(again) // which removes the message
 	p.WaitText("could not be noted, which signing needs")
-	soon("/document.pdf")
-	p.Click(sign)
-	p.WaitText("The first page must have been shown before you can sign.")
-	p.Click(again)
-	p.WaitText("The document cannot be shown here. Try again")
 	patient()
-	p.Click("#loading button")
+	p.Click(again)
 	p.Wait("performance.getEntriesByName(location.href + '/viewed').at(-1)?.responseStatus === 204")
 	soon("/sign")
 	p.Click(sign)
-	p.WaitText("That could not be sent. Nothing is lost.")
+	p.WaitText("There was no answer, so whether it was done is not known.")
 	patient()
 	p.Click(again)
 	p.WaitText("You have signed.")

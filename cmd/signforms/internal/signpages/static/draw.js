@@ -97,10 +97,10 @@ const isDot = (strokes, { width }) => extent(strokes).every(([from, to]) => to -
 const smallest = 40;
 
 // picture returns the strokes as a PNG without empty margins, in four pixels for each of the screen, or as many as are of use. In a
-// field of 150 by 30 points its lines are a point wide or more.
-export function picture({ strokes }) {
+// field of so many points its lines are a point wide or more.
+export function picture({ strokes }, [fieldWidth, fieldHeight]) {
 	const [across, down] = extent(strokes);
-	const pen = Math.max(penWidth, (across[1] - across[0]) / 150, (down[1] - down[0]) / 30);
+	const pen = Math.max(penWidth, (across[1] - across[0]) / fieldWidth, (down[1] - down[0]) / fieldHeight);
 	const side = ([from, to]) => {
 		const length = Math.max(to - from + pen, smallest);
 		return [(from + to - length) / 2, length];

@@ -10,13 +10,14 @@ const fields = [...(form?.querySelectorAll("[data-field]") ?? [])].map((element)
 	input: element.querySelector("input"), image: element.querySelector("input[type=hidden]"),
 	place: null, // on the page, once it is shown
 }));
+const usual = "[150,30]"; // width and height of a field in points, until its page has said how large it is
 
 const changed = (input) => input.dispatchEvent(new Event("input", { bubbles: true }));
 const filled = (field) => (field.input.type === "checkbox" ? field.input.checked : field.input.value.trim() || field.image?.value);
 
 // The input of a picture also holds the drawing: it is smaller, and can be changed.
 export function setDrawing(image, drawing) {
-	image.value = drawing ? picture(drawing) : "";
+	image.value = drawing ? picture(drawing, JSON.parse(image.dataset.room ?? usual)) : "";
 	image.dataset.drawing = drawing ? JSON.stringify(drawing, (_, value) => (typeof value === "number" ? Math.round(value * 10) / 10 : value)) : "";
 }
 
@@ -87,7 +88,14 @@ export function showAll() {
 
 // place adds the fields of a page to its box. A page is so many points wide and high.
 export function place(box, number, width, height) {
-	for (const field of fields) if (Number(field.page) === number) field.place = placed(field, box, field.width * width, field.height * height);
+	for (const field of fields) {
+		if (Number(field.page) !== number) continue;
+		if (field.image) {
+			field.image.dataset.room = JSON.stringify([field.width * width, field.height * height]);
+			if (field.image.dataset.drawing) setDrawing(field.image, JSON.parse(field.image.dataset.drawing));
+		}
+		field.place = placed(field, box, field.width * width, field.height * height);
+	}
 }
 
 function placed(field, box, width, height) {

@@ -49,13 +49,17 @@ function start(step) {
 	shown.catch(() => {});
 }
 
+let showing = new AbortController(); // ends what shows the document
+
 async function show() {
+	showing.abort();
+	showing = new AbortController();
 	const scroller = document.querySelector(".scroller");
 	const open = document.querySelector(".open");
 	const address = `${data.path}/document.pdf`;
 	scroller.tabIndex = 0;
 	say("");
-	await attempt(document.querySelector("#loading"), new AbortController(), {
+	await attempt(document.querySelector("#loading"), showing, {
 		work: (signal, seen) => showPages(scroller, {
 			assets: data.assets, content: get(address, signal), measured: place, signal,
 			shown: () => {
@@ -74,15 +78,17 @@ async function show() {
 	return note();
 }
 
+const notNoted = "That you have seen the document could not be noted, which signing needs.";
+
 // note reports that a person has seen the document. Fetching the link does not count as that.
 async function note() {
 	if (data.state !== "ready") return;
 	try {
 		const answer = await ask(`${data.path}/viewed`, 15, { method: "POST", headers: { accept: "application/json" } });
 		if (!answer.ok) throw new Error(answer.status);
-	} catch (error) {
-		fail("That you have seen the document could not be noted, which signing needs.", () => start(note));
-		throw error;
+	} catch {
+		fail(notNoted, () => start(note));
+		throw new Error(notNoted);
 	}
 	say("");
 	tell("viewed");
@@ -100,19 +106,24 @@ async function send(form) {
 	};
 	try {
 		if (form.dataset.act === "signed") await shown;
-	} catch {
+	} catch ({ message }) {
 		ended();
+		if (message === notNoted) return fail(notNoted, () => start(note));
 		return fail("The first page must have been shown before you can sign.", () => start(show));
 	}
 	try {
 		const answer = await ask(form.action, 120, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-		const page = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+		const page = await pageOf(answer);
 		if (answer.ok && page?.dataset.path) return location.replace(`${data.path}?did=${form.dataset.act}`);
 		const words = page?.dataset.problem ?? "The service did not answer as it should.";
+		if (isNewer(page)) {
+			ended();
+			return follow(page, words);
+		}
 		const over = page?.dataset.problem && page.dataset.state !== "ready" && answer.status !== 413; // the page would not show the entries again
 		fail(over ? `${words} What you entered is still here: copy what you need before you leave or reload this page.` : words, null, page?.dataset.ended);
 	} catch {
-		fail("That could not be sent. Nothing is lost.", () => form.requestSubmit());
+		fail("There was no answer, so whether it was done is not known. Everything is still here: try again.", () => form.requestSubmit());
 	}
 	ended();
 }
@@ -120,7 +131,7 @@ async function send(form) {
 // keep holds what is entered in the browser's tab until the form is sent, and puts it back after a reload.
 function keep() {
 	const key = `signforms ${data.path}`;
-	const inputs = [...document.querySelectorAll("form[data-act] [name]")];
+	const inputs = [...document.querySelectorAll("form[data-act] [name]:not([name=version])")];
 	const valueOf = { checkbox: (input) => input.checked, hidden: (input) => input.dataset.drawing };
 	try {
 		if (data.state !== "ready") return sessionStorage.removeItem(key);
@@ -144,12 +155,31 @@ function keep() {
 	});
 }
 
-// refresh loads the page again when the document has changed.
+const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+
+// isNewer reports whether the service's page has signatures that this one lacks, and can be signed too.
+const isNewer = (page) => data.state === "ready" && page?.dataset.state === "ready" && page.dataset.version !== data.version;
+
+// follow shows what others have entered meanwhile. What was entered here stays.
+function follow(page, words) {
+	data.version = page.dataset.version;
+	for (const part of [".people", "[name=version]"]) document.querySelector(part).replaceWith(page.querySelector(part));
+	start(async () => {
+		await show();
+		say(words);
+	});
+}
+
+// isBusy reports whether somebody draws, or types into the document.
+const isBusy = () => document.querySelector("#draw")?.open || document.activeElement?.matches(".scroller input");
+
+// refresh looks whether the document has changed, and shows it anew.
 function refresh() {
 	setTimeout(async () => {
 		try {
-			const page = new DOMParser().parseFromString(await (await ask(data.path, 15)).text(), "text/html").querySelector("main");
-			if (page?.dataset.version && page.dataset.version !== data.version) {
+			const page = await pageOf(await ask(data.path, 15));
+			if (isNewer(page) && !isBusy()) follow(page, "Somebody has signed meanwhile. The document shows what was entered.");
+			if (data.state !== "ready" && page?.dataset.version && page.dataset.version !== data.version) {
 				return location.replace(data.path + (data.events.includes("finished") || data.state === "finishing" ? "?did=told" : ""));
 			}
 		} catch {} // the next time, perhaps
@@ -170,7 +200,7 @@ if (!parts) {
 	document.querySelector(".plain").remove();
 	keep();
 	start(show);
-	if (["waiting", "signed", "finishing"].includes(data.state)) refresh();
+	if (["ready", "waiting", "signed", "finishing"].includes(data.state)) refresh();
 	document.addEventListener("submit", (event) => {
 		if (!event.target.dataset.act) return;
 		event.preventDefault();

@@ -1,0 +1,112 @@
+package signpages_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// together sends a document that two people may sign in any order.
+func together(t *testing.T, service *signformstest.Server) (id string, links map[string]string) {
+	t.Helper()
+	price := signformstest.TemplateField{Name: "Price", Role: "Seller", Kind: signformstest.TextField, Required: true, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.04}
+	city := price
+	city.Name, city.Role, city.Y = "City", "Buyer", 0.4
+	templateID := service.AddTemplate(signformstest.Template{
+		Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}, Fields: []signformstest.TemplateField{price, city},
+	})
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"},
+	}})
+	require.NoError(t, err)
+	return sent.CreatedDocumentID, map[string]string{sent.Signers[0].Email: string(sent.Signers[0].SentURL), sent.Signers[1].Email: string(sent.Signers[1].SentURL)}
+}
+
+var shownVersion = regexp.MustCompile(`name="version" value="([^"]+)"`)
+
+var million = signformstest.FieldValue{Name: "Price", Value: "1,000,000"}
+
+// A page that is open shows what others sign meanwhile, and keeps what was entered on it.
+func TestOthersSignMeanwhile(t *testing.T) {
+	service := newService(t)
+	id, links := together(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.Type("[data-name=City] input", "Rome")
+	p.Click("[name=agree]")
+	require.NoError(t, service.Signer(id, "sam@example.com").Sign(million))
+	p.WaitText("Somebody has signed meanwhile. The document shows what was entered.")
+	p.WaitText("1,000,000")
+	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input').value"))
+	p.RequireAccessible()
+	p.Click(sign)
+	p.WaitText("Everybody has signed.")
+}
+
+// Who signs before the page has learned it is shown it first.
+func TestOlderStateIsNotSigned(t *testing.T) {
+	var hidden atomic.Bool
+	service := newLossyService(t, func(path string) bool { return hidden.Load() && regexp.MustCompile(`^/sign/[^/]+$`).MatchString(path) })
+	id, links := together(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.AllowErrors("Failed to load resource")
+	p.Go(links["ann@example.com"])
+	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+	hidden.Store(true) // the page does not hear of it
+	p.Type("[data-name=City] input", "Rome")
+	p.Click("[name=agree]")
+	require.NoError(t, service.Signer(id, "sam@example.com").Sign(million))
+	p.Click(sign)
+	p.WaitText("Somebody has signed meanwhile: look at what the document says now, then sign.")
+	p.WaitText("1,000,000")
+	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+	hidden.Store(false)
+	p.Click(sign)
+	p.WaitText("Everybody has signed.")
+}
+
+func TestOlderStateIsNotSignedWithoutJavaScript(t *testing.T) {
+	service := newService(t)
+	id, links := together(t, service)
+	require.NoError(t, service.Signer(id, "ann@example.com").View())
+	read := func(resp *http.Response, err error) (status int, page, version string) {
+		require.NoError(t, err)
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		if m := shownVersion.FindSubmatch(text); m != nil {
+			version = string(m[1])
+		}
+		return resp.StatusCode, string(text), version
+	}
+	client := service.HTTPClient()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	post := func(version string) (int, string, string) {
+		return read(client.PostForm(links["ann@example.com"]+"/sign", url.Values{"agree": {"true"}, "f1": {"Rome"}, "version": {version}}))
+	}
+	_, _, before := read(client.Get(links["ann@example.com"]))
+	require.NotEmpty(t, before)
+	require.NoError(t, service.Signer(id, "sam@example.com").Sign(million))
+	for _, old := range []string{before, ""} {
+		status, page, now := post(old)
+		require.Equal(t, http.StatusUnprocessableEntity, status)
+		require.Contains(t, page, "Somebody has signed meanwhile")
+		require.Contains(t, page, "1,000,000")
+		require.Contains(t, page, `value="Rome"`)
+		require.NotEqual(t, before, now)
+	}
+	_, _, now := post(before)
+	status, page, _ := post(now)
+	require.Equal(t, http.StatusSeeOther, status, page)
+	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
+}
