@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -142,6 +143,11 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 			p := body["pagination"].(map[string]any)
 			p["totalDocuments"] = p["totalDocuments"].(int) + 1
 		}), "but with ignoreTotals for list documents they do not"},
+		"64 of 100": {func(f *imitation) {
+			unordered64(f)
+			f.totals = "absent"
+		}, "whole lists lack 36 of the 100 documents that this run saw"},
+		"a key banned":     {banning, "the right key was refused too, after a wrong one: 403"},
 		"500 more counted": {func(f *imitation) { f.totals = "wrong" }, "may end as incomplete (exit code 3), as totals differ"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,4 +166,16 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 func skipping(f *imitation) {
 	cutting(130, func(f *imitation, q url.Values, _ int, id any) bool { return q.Has("sortOrder") || id != f.id(0) })(f)
 	f.pages, f.totals = "named", "absent"
+}
+
+// banning refuses each key once a wrong one came.
+func banning(f *imitation) {
+	banned := false
+	f.ask = func(r *http.Request) { banned = banned || r.Header.Get("X-Api-Key") != fakeKey }
+	f.gate = func(*http.Request) error {
+		if banned {
+			return fakeError{403, "no such key", "forbidden"}
+		}
+		return nil
+	}
 }

@@ -97,6 +97,30 @@ var narrow = []another{
 			return fakeError{404, "not found", "not_found"}
 		}
 	}, aboutResponses[:1], aboutResponses[1:]},
+	{"a route without a list, behind a gateway that knows its inputs", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			q := r.URL.Query()
+			q.Del("formId")
+			switch {
+			case !strings.HasPrefix(r.URL.Path, "/get-form-responses"):
+				return nil
+			case len(q) > 0:
+				return fakeError{400, "unknown input", "invalid_input"}
+			}
+			return fakeError{404, "there is nothing", "missing"}
+		}
+	}, aboutResponses[:2], nil},
+	{"64 records where there is no order", unordered64, []string{"largest limit"}, []string{"default order", "documents count", "totals", "pages", "sort orders"}},
+}
+
+// unordered64 ends each list without sortOrder after 64 records.
+func unordered64(f *imitation) {
+	edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if docs, ok := body["documents"].([]any); ok && !q.Has("sortOrder") {
+			body["documents"] = docs[:min(64, len(docs))]
+		}
+	})(f)
+	f.n = 100
 }
 
 // A limit that is refused one time and taken another has no bound.

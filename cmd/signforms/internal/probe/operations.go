@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signforms/signforms-go"
@@ -45,10 +46,10 @@ func (r *run) respondents(ctx context.Context) {
 		}
 		return
 	} else {
-		bare := func() answer {
-			return r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id}, "templateId", "", "other", id)
+		by := func(set ...string) answer {
+			return r.askRespondents(ctx, signforms.RespondentListParams{TemplateID: id}, set...)
 		}
-		if !r.presence(ctx, "list respondents", "respondents", unknown, bare) {
+		if !r.presence(ctx, "list respondents", "respondents", "templateId", unknown, by) {
 			return
 		}
 	}
@@ -171,8 +172,8 @@ func (r *run) noneOf(fact string, a answer) {
 func (r *run) responses(ctx context.Context) {
 	id := randomID()
 	unknown := r.askResponses(ctx, id)
-	bare := func() answer { return r.askResponses(ctx, id, "formId", "", "other", id) }
-	if !r.presence(ctx, "list responses", "responses", unknown, bare) {
+	by := func(set ...string) answer { return r.askResponses(ctx, id, set...) }
+	if !r.presence(ctx, "list responses", "responses", "formId", unknown, by) {
 		return
 	}
 	r.noneOf("unknown form", unknown)
@@ -192,6 +193,9 @@ func (r *run) wrongKey(ctx context.Context) {
 	right := r.documents(ctx, known)
 	switch r.keyError = again; {
 	case !right.ok():
+		if right.Status/100 == 4 {
+			r.report.List = "at the end the right key was refused too, after a wrong one: " + strconv.Itoa(right.Status)
+		}
 		r.say("key status", CannotTell, "%s, and with the right key after it: %s", again.short(), right.short())
 	case a.Status != again.Status:
 		r.say("key status", CannotTell, "%s, and for a list that was asked for before: %s", a.short(), again.short())

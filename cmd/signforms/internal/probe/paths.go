@@ -157,9 +157,9 @@ func (r *run) absent(id string, a answer) bool {
 	return true
 }
 
-// presence asks whether a list is at its path. unknown is the answer to an id that no record has. bare gives the id another name: some
-// routers refuse a request without inputs whatever its path.
-func (r *run) presence(ctx context.Context, id, list string, unknown answer, bare func() answer) bool {
+// presence asks whether a list is at its path. unknown is the answer to an id that no record has, as the value of
+// input. by asks the same with other inputs.
+func (r *run) presence(ctx context.Context, id, list, input string, unknown answer, by func(set ...string) answer) bool {
 	if r.absent(id, unknown) || r.stop != nil {
 		return false
 	}
@@ -171,7 +171,7 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 	apart := unlike(unknown, others)
 	switch {
 	case unknown.ok() && apart && object(unknown.raw)[list] != nil:
-		none := bare()
+		none := by(input, "", "other", unknown.in[input])
 		r.say(id, ifThen(none.refused(), Holds, CannotTell), "an unknown id: %s, read by the SDK; under another name: %s", unknown.short(), none.short())
 		return true
 	case unknown.Status == http.StatusMethodNotAllowed && apart:
@@ -181,22 +181,29 @@ func (r *run) presence(ctx context.Context, id, list string, unknown answer, bar
 	case !unknown.missing() || r.stop != nil:
 		r.say(id, CannotTell, "%s", unknown.short())
 	default:
-		return r.presentBut404(ctx, id, unknown, bare(), others)
+		return r.presentBut404(ctx, id, input, unknown, by, others)
 	}
 	return false
 }
 
-// presentBut404 judges a list that answers an unknown id with 404. It is there if the answer depends on the id.
-func (r *run) presentBut404(ctx context.Context, id string, unknown, bare answer, others []answer) bool {
-	dependent := bare.refused() && bare.print() != unknown.print() && unlike(bare, others)
+// presentBut404 judges a list that answers an unknown id with 404. It is there if the answer depends on the id. The id gets another
+// name, as some routers refuse a request without inputs whatever its path.
+func (r *run) presentBut404(ctx context.Context, id, input string, unknown answer, by func(set ...string) answer, others []answer) bool {
+	value := unknown.in[input]
+	bare, how := by(input, "", "other", value), "under another name"
+	other := func(a answer) bool { return a.refused() && a.print() != unknown.print() }
+	if other(bare) && other(by("other", value)) { // unknown inputs are refused, perhaps before the path counts
+		bare, how = by(input, notAnID), "malformed"
+	}
+	dependent := other(bare) && unlike(bare, others)
 	switch {
 	case bytes.Contains(unknown.Body, []byte(path.Base(unknown.path))):
 		r.say(id, CannotTell, "%s, with an error that names the path", unknown.short())
 		return false
 	case dependent && unlike(unknown, others):
-		r.say(id, Holds, "an unknown id: %s; under another name: %s; other paths answer otherwise", unknown.short(), bare.short())
+		r.say(id, Holds, "an unknown id: %s; %s: %s; other paths answer otherwise", unknown.short(), how, bare.short())
 	case dependent && bare.invalid() && unlike(bare, []answer{r.otherPath(ctx, bare, r.strange(bare)[2])}):
-		r.say(id, Holds, "an unknown id is answered like other paths, one under another name is not: %s", bare.short())
+		r.say(id, Holds, "an unknown id is answered like other paths; %s, it is not: %s", how, bare.short())
 	default:
 		r.say(id, CannotTell, "%s, which is not told apart from a path that does not exist", unknown.short())
 		return false

@@ -111,6 +111,7 @@ type run struct {
 	looks     int      // at that state so far
 	listTried bool     // the SDK listed documents with what was found: all of them if listWhole, or it failed with listErr
 	listWhole bool
+	listOf    []record // what it listed
 	listErr   error
 	trial     bool // the reference service is asked, which needs no bounds
 }

@@ -247,6 +247,19 @@ func (r *run) doubled(t *tally) {
 	}
 }
 
+// inLists returns the ids of the documents of this run, but for those that only a list of the archived ones held.
+func (r *run) inLists() (all []string) {
+	known := map[string]bool{}
+	for _, a := range r.seen {
+		if a.only(slices.Concat(shaping, filtering)...) && a.in["archive"] == "" {
+			for _, id := range ids(a.records) {
+				known[id] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
 // lookLargest looks for lists that end before 100 documents and before those that were known. A few may be gone. How a date bounds the
 // list is not known here, so that the bounded side does not count.
 func lookLargest(t *tally, a answer) {
@@ -255,7 +268,11 @@ func lookLargest(t *tally, a answer) {
 		return
 	}
 	if a.only("limit", "sortOrder") {
-		t.see(a.id, n+3 >= min(assumedLimit, len(t.sample)), fmt.Sprintf("%d documents", n))
+		all := len(t.inLists())
+		if c := a.counts.DocumentsCount; c != nil {
+			all = max(all, *c)
+		}
+		t.see(a.id, n+3 >= min(assumedLimit, all), fmt.Sprintf("%d documents of %d that were seen or counted", n, all))
 	}
 	if sign*sign != 1 || a.in[ifThen(sign > 0, "dateTo", "dateFrom")] != "" {
 		return

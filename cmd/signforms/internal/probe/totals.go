@@ -215,7 +215,7 @@ func (r *run) tryList(ctx context.Context) {
 		r.report.Endpoints = before
 		return
 	}
-	r.listTried, r.listWhole, r.listErr = true, whole, err
+	r.listTried, r.listOf, r.listWhole, r.listErr = true, got, whole, err
 }
 
 // listChanged reports whether the run found that the list of documents is asked for in another way than was known.
@@ -248,10 +248,16 @@ func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]
 	return all, whole, err
 }
 
+// lacks returns the ids of documents that lists of the run held and the SDK's list of all lacks.
+func (r *run) lacks() []string {
+	found := ids(r.listOf)
+	return slices.DeleteFunc(r.inLists(), func(id string) bool { return slices.Contains(found, id) })
+}
+
 // sayList lists the documents as a program does that uses what was found, and notes why that fails.
 func (r *run) sayList(ctx context.Context) {
 	if !r.listTried {
-		_, r.listWhole, r.listErr = r.firstPages(ctx, r.report.Endpoints, params{Limit: r.most})
+		r.listOf, r.listWhole, r.listErr = r.firstPages(ctx, r.report.Endpoints, params{Limit: r.most})
 	}
 	totals := r.outcomes["totals"]
 	switch {
@@ -267,6 +273,10 @@ func (r *run) sayList(ctx context.Context) {
 		}
 	case r.listErr != nil:
 		r.report.List = "a list of all documents fails"
+	case r.listWhole && len(r.lacks()) > 0:
+		r.report.List = fmt.Sprintf("whole lists lack %d of the %d documents that this run saw", len(r.lacks()), len(r.inLists()))
+	case r.listWhole && len(r.listOf) > assumedSize && r.outcomes["pages"].Outcome == CannotTell:
+		r.report.List = "nothing shows that whole lists have all documents, as it is not known how pages count"
 	case r.most > 0:
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
 	}

@@ -92,7 +92,7 @@ func probeLiterals(rep *probe.Report, show func(string) string) string {
 	if text := probe.ProfileLiteral(rep.Profile, show); text != "" && rep.ProfileTried == nil {
 		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
 	} else if text != "" {
-		parts = append(parts, "// No signformstest.Profile is like this service: "+rep.ProfileTried.Error())
+		parts = append(parts, "// The signformstest.Profile that was found is not like this service: "+rep.ProfileTried.Error())
 	}
 	return strings.Join(parts, "\n\n")
 }
