@@ -49,8 +49,8 @@ type Report struct {
 	ProfileTried error
 	// Endpoints are those of Options, with what was found and worked when it was tried.
 	Endpoints map[signforms.Operation]signforms.Endpoint
-	// List says why the SDK's list of all documents fails with these endpoints, or what it needs; "" if the list, or its beginning,
-	// was read.
+	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, or that the key was refused at
+	// the end; "" if the list, or its beginning, was read.
 	List string
 	// Asked are the requests that were made, in order.
 	Asked []Asked

@@ -51,8 +51,9 @@ not read, such as those of further pages, may be otherwise. What only a send or 
 It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. Endpoints of
 the list of documents are printed only if the SDK then lists every document that the run saw (of a long list the
 beginning is read), a profile only if a reference service with it gives the same outcomes. That does not prove
-each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails or
-needs a --limit, the line about the written account says so.
+each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails,
+lacks some that the run saw or needs a --limit, or the right key is refused at the end, the line about the written
+account says so.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
 less than one a second. They change nothing, but two at the end have an unknown key, and some have inputs that
