@@ -275,7 +275,7 @@ func (r *run) sayList(ctx context.Context) {
 		r.report.List = "a list of all documents fails"
 	case r.listWhole && len(r.lacks()) > 0:
 		r.report.List = fmt.Sprintf("whole lists lack %d of the %d documents that this run saw", len(r.lacks()), len(r.inLists()))
-	case r.listWhole && len(r.listOf) > assumedSize && r.outcomes["pages"].Outcome == CannotTell:
+	case len(r.listOf) > assumedSize && r.outcomes["pages"].Outcome == CannotTell:
 		r.report.List = "nothing shows that whole lists have all documents, as it is not known how pages count"
 	case r.most > 0:
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
