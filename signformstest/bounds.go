@@ -58,6 +58,9 @@ func (f Fault) checkTexts() error {
 		if strings.ContainsFunc(header.value, unicode.IsControl) {
 			return invalid(header.field, "has a control character, which no header can have")
 		}
+		if header.value != "" && strings.TrimSpace(header.value) == "" {
+			return invalid(header.field, "has only spaces, which no header keeps")
+		}
 	}
 	return signing.CheckLength("Body", f.Body, maxFaultBody)
 }

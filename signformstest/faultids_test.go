@@ -26,7 +26,31 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 	_, err := srv.TryFailWebhooks(signformstest.WebhookFault{WebhookID: document, Drop: true})
 	require.ErrorIs(t, err, signformstest.ErrInvalid)
 	require.ErrorContains(t, err, "add the webhook first")
+	forms := srv.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.FormResponse})
+	for says, f := range map[string]signformstest.WebhookFault{
+		`OmitHeader: "X-Webhook-Signature" is none of those that a delivery can lack`: {OmitHeader: "X-Webhook-Signature"},
+		`OmitHeader: "Host" is none of those that a delivery can lack`:                {OmitHeader: "Host"},
+		`OmitHeader: "a:\n" is none of those that a delivery can lack`:                {OmitHeader: "a:\n"},
+		"Secret: is the server's own":                                                 {Secret: srv.WebhookSecret},
+		`EventType: "new_signature_pdf_completed" is never delivered`:                 {WebhookID: forms, EventType: "new_signature_pdf_completed", Drop: true},
+	} {
+		_, err := srv.TryFailWebhooks(f)
+		require.ErrorIs(t, err, signformstest.ErrInvalid)
+		require.ErrorContains(t, err, says)
+	}
+	for says, f := range map[string]signformstest.Fault{
+		"ContentType: is never sent with the status 304": {Status: http.StatusNotModified, ContentType: "text/plain"},
+		"ContentType: has only spaces":                   {Status: 503, ContentType: "  "},
+		"RetryAfter: has only spaces":                    {Status: 503, RetryAfter: " "},
+	} {
+		_, err := srv.TryFail(f)
+		require.ErrorIs(t, err, signformstest.ErrInvalid)
+		require.ErrorContains(t, err, says)
+	}
 	require.Empty(t, srv.Faults())
+
+	srv.Fail(signformstest.Fault{Status: 503, Probability: 0.999999})
+	require.Contains(t, srv.Faults()[0].String(), "a chance of 99.9999 %")
 }
 
 // TestFaultsMayNameWhatIsNotThereYet: a fault may name a document that does not exist yet, and requests may name any id.

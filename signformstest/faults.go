@@ -133,6 +133,8 @@ func (f Fault) checkEffect() error {
 		return invalid("Reset", "leaves no answer: set nothing else that changes the answer")
 	case f.Body != "" && (f.Status == http.StatusNoContent || f.Status == http.StatusNotModified):
 		return invalid("Body", "is never sent with the status %d", f.Status)
+	case f.ContentType != "" && f.Status == http.StatusNotModified:
+		return invalid("ContentType", "is never sent with the status %d", f.Status)
 	case !f.answers():
 		return nil // what the work answers is not known yet
 	case f.Cut > 0 && f.Cut >= size:
@@ -171,10 +173,21 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", malformedID(f.DocumentID)
 	case f.OmitType && f.Type != "":
 		return "", invalid("Type", "would never be written: OmitType leaves webhookEvent out")
+	case f.OmitHeader != "" && !slices.Contains(deliveryHeaders, http.CanonicalHeaderKey(f.OmitHeader)):
+		return "", invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
+	case f.Secret != "" && f.Secret == s.WebhookSecret:
+		return "", invalid("Secret", "is the server's own, which would be a right signature")
 	case len(f.effects()) == 0:
 		return "", invalid("", "the fault does nothing: say what goes wrong, as in Drop")
-	case f.WebhookID != "" && !s.hasWebhook(f.WebhookID):
-		return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
+	}
+	if f.WebhookID != "" {
+		family, ok := s.familyOf(f.WebhookID)
+		if !ok {
+			return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
+		}
+		if f.EventType != "" && signing.EventType(f.EventType).Family() != family {
+			return "", invalid("EventType", "%q is never delivered to this webhook, which has the event %q", f.EventType, family)
+		}
 	}
 	f.DocumentID = strings.ToLower(f.DocumentID)
 	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
@@ -188,11 +201,16 @@ func malformedID(id string) error {
 	return invalid("DocumentID", "%.64q is not an id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
 }
 
-func (s *Server) hasWebhook(id string) bool {
-	return s.store.View(func(tx *store.Tx) error {
-		_, err := tx.Webhook(id)
+// deliveryHeaders are those that only we set. The connection needs the others.
+var deliveryHeaders = []string{"Content-Type", "User-Agent", "X-Signature", "X-Timestamp"}
+
+func (s *Server) familyOf(webhookID string) (family signing.EventFamily, ok bool) {
+	err := s.store.View(func(tx *store.Tx) error {
+		w, err := tx.Webhook(webhookID)
+		family = w.Family
 		return err
-	}) == nil
+	})
+	return family, err == nil
 }
 
 func (s *Server) tellFault(id string) string {

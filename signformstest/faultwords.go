@@ -30,7 +30,7 @@ func (f ActiveFault) sentence(o occurrence, one, many string, effects func(its s
 	left, number := o.times-f.Happened, max(o.nth-f.Matched, 1) // number is that of the first match from now on that it may happen to
 	its, chance, which := "its", "will ", "The next "+one
 	if o.probability > 0 && o.probability < 1 {
-		chance = "has a chance of " + strconv.FormatFloat(o.probability*100, 'g', 4, 64) + " % to "
+		chance = "has a chance of " + strconv.FormatFloat(o.probability*100, 'g', 15, 64) + " % to "
 	}
 	switch {
 	case o.times > 0 && left <= 0, o.nth > 0 && o.times == 0 && f.Matched >= o.nth:
