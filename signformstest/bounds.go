@@ -66,5 +66,5 @@ func (f Fault) checkTexts() error {
 }
 
 func (f WebhookFault) checkTexts() error {
-	return checkNames(text{"Secret", f.Secret}, text{"OmitHeader", f.OmitHeader}, text{"Type", f.Type})
+	return checkNames(text{"Secret", f.Secret}, text{"Type", f.Type})
 }

@@ -41,7 +41,6 @@ func TestMethodsBoundTexts(t *testing.T) {
 		{"RetryAfter", 1000, func(s string) error { return fault(signformstest.Fault{RetryAfter: s}) }},
 		{"Body", 64 << 20, func(s string) error { return fault(signformstest.Fault{Body: s}) }},
 		{"Secret", 1000, func(s string) error { return webhookFault(signformstest.WebhookFault{Secret: s}) }},
-		{"OmitHeader", 1000, func(s string) error { return webhookFault(signformstest.WebhookFault{OmitHeader: s}) }},
 		{"Type", 1000, func(s string) error { return webhookFault(signformstest.WebhookFault{Type: s}) }},
 	} {
 		require.NoError(t, c.try(strings.Repeat("x", c.most)), c.field)

@@ -67,7 +67,7 @@ type WebhookFault struct {
 	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
 	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
 	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp: negative for a stale one
-	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header, as in "x-signature"
+	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header: Content-Type, User-Agent, X-Signature or X-Timestamp
 	OmitType   bool          `json:"omitType,omitempty"`   // leave out webhookEvent
 	Type       string        `json:"type,omitempty"`       // write this as webhookEvent; empty: the event's own
 	Pad        int           `json:"pad,omitempty"`        // add a field of this many bytes to each event, at most 16 MiB; 0: none

@@ -105,6 +105,23 @@ func TestListsFollowWhatHappens(t *testing.T) {
 	}
 }
 
+// Without shared workers, tabs use up no connections.
+func TestManyTabsWithoutSharedWorkers(t *testing.T) {
+	service := newConsole(t)
+	open := browsertest.Fresh(t)
+	var tabs []*browsertest.Page
+	for range 8 {
+		p := open(browsertest.Screen{Width: 1280})
+		p.Before("delete self.SharedWorker")
+		p.Go(service.URL + "/_/documents")
+		tabs = append(tabs, p)
+	}
+	service.AddDocument(oneSigner("Live"))
+	for _, p := range tabs {
+		p.WaitText("Live")
+	}
+}
+
 // What happens while the stream cannot be had is shown when it can be had again.
 func TestRefusedStreamIsOpenedAgain(t *testing.T) {
 	service := newConsole(t)

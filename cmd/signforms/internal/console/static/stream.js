@@ -34,7 +34,12 @@ function join(page) {
 	};
 }
 
-listen();
-setInterval(tell, 20000, { type: "here" });
-if ("onconnect" in self) onconnect = (event) => join(event.ports[0]);
-else join(self); // in a browser without shared workers, each page has a worker
+if ("onconnect" in self) {
+	listen();
+	setInterval(tell, 20000, { type: "here" });
+	onconnect = (event) => join(event.ports[0]);
+} else { // in a browser without shared workers, each page has a worker, which has no stream
+	let kinds = [];
+	onmessage = ({ data }) => (kinds = data);
+	setInterval(() => kinds.length && postMessage("open"), 5000);
+}
