@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,14 +98,14 @@ func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }
 
-// secretHeaders are header fields whose values are not recorded. A key in the wrong one is a common mistake, so their names are.
-var secretHeaders = []string{"X-Api-Key", "Api-Key", "Apikey", "X-Auth-Token", "Authorization", "Proxy-Authorization", "Cookie"}
+// secretHeader are names of header fields whose values are not recorded. A key in the wrong one is a common mistake, so the names are.
+var secretHeader = regexp.MustCompile(`(?i)api-?key|token|secret|auth|cookie|password`)
 
 // newRecord begins the record of a request.
 func newRecord(r *http.Request, at time.Time) *Record {
 	header := r.Header.Clone()
-	for _, name := range secretHeaders {
-		if strings.Join(header[name], "") != "" {
+	for name, values := range header {
+		if secretHeader.MatchString(name) && strings.Join(values, "") != "" {
 			header[name] = []string{"(hidden)"}
 		}
 	}

@@ -157,3 +157,12 @@ func TestDroppedAnswer(t *testing.T) {
 	w := load(t, "void_document").send(srv)
 	require.Equal(t, wantAnswer(t, "void_document_again"), parse(t, w.Body.Bytes()))
 }
+
+// What looks like a secret is not kept, whatever its header is called.
+func TestSecretsAreNotRecorded(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, name := range []string{"X-Access-Token", "X-Amz-Security-Token", "X-Csrf-Token", "My-Api-Key", "X-Client-Secret", "X-Password"} {
+		load(t, "list_documents").with(header(name, "a secret")).send(srv)
+		require.Equal(t, "(hidden)", srv.last().Header.Get(name), name)
+	}
+}

@@ -228,7 +228,7 @@ var sayings = map[string]string{
 	"declined": "The signer has declined.", "voided": "The document is void.", "reminded": "The pending signers were reminded.",
 	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
-	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled.", "rotated": "The webhook has a new secret.",
+	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled, and gets no delivery that was pending.", "rotated": "The webhook has a new secret.",
 	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "reset": "Everything was deleted.",
 }
 
