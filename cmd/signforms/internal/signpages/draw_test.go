@@ -79,7 +79,7 @@ func TestAreaToDrawInFitsTheScreen(t *testing.T) {
 		require.GreaterOrEqual(t, area[0], 0.0, screen)
 		require.LessOrEqual(t, area[1], float64(screen.Height), screen)
 		require.Greater(t, area[2], 150.0, screen)
-		p.Shot("draw")
+		p.Shot(fmt.Sprint("draw", screen.Width))
 	}
 }
 
