@@ -260,7 +260,7 @@ func (r *run) inLists() (all []string) {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// lookLargest looks for lists that end before 100 documents and before those that were known. A few may be gone. How a date bounds the
+// lookLargest looks for lists that end before 100 documents and before those that were known. How a date bounds the
 // list is not known here, so that the bounded side does not count.
 func lookLargest(t *tally, a answer) {
 	n, sign := len(a.records), direction(a.records)
@@ -272,7 +272,7 @@ func lookLargest(t *tally, a answer) {
 		if c := a.counts.DocumentsCount; c != nil {
 			all = max(all, *c)
 		}
-		t.see(a.id, n+3 >= min(assumedLimit, all), fmt.Sprintf("%d documents of %d that were seen or counted", n, all))
+		t.see(a.id, n >= min(assumedLimit, all), fmt.Sprintf("%d documents of %d that were seen or counted", n, all))
 	}
 	if sign*sign != 1 || a.in[ifThen(sign > 0, "dateTo", "dateFrom")] != "" {
 		return
@@ -283,7 +283,7 @@ func lookLargest(t *tally, a answer) {
 			further++
 		}
 	}
-	t.see(a.id, n >= assumedLimit || further < 4, fmt.Sprintf("%d documents, and %d known ones are further on", n, further))
+	t.see(a.id, n >= assumedLimit || further == 0, fmt.Sprintf("%d documents, and %d known ones are further on", n, further))
 }
 
 // unsteady returns a limit that was refused without other inputs, and one as large that was taken; or 0.

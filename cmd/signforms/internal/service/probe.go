@@ -63,7 +63,7 @@ With --mutating it also asks to void and to remind, for documents that do not ex
 requests with random ids, with up to three beside each to paths that do not exist. The reminders count in the
 limit store. It asks nothing so unless the service's lists prove that it looks at ids and at the workspace,
 and one page shows all documents, archived ones too, at most %d. It reads that page again after each request,
-and asks nothing more once a document has changed or an answer may be a success. Then one document may be voided,
+and asks nothing more once a document has changed or an answer may be a success. Then documents may be voided,
 or the signers of one reminded; probe says so and ends with exit code 4. When a service answers that there is no
 such document but acts on another, probe cannot see a reminder, nor a change that is made later, or to a document
 that the list does not show, such as one made from a template. So use --mutating only with a disposable workspace; its
@@ -186,7 +186,7 @@ func (c *probeCommand) announce(cmd *cobra.Command) error {
 	if c.mutating {
 		gets, long = gets+probe.MostLooks, "one to three minutes"
 	}
-	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: %s. They change nothing.\n", cli.Plain(cli.ShownURL(c.conn.baseURL)), gets, long)
+	fmt.Fprintf(stderr, "Asks %s at most %d GET requests, less than one a second: %s. The GET requests change nothing.\n", cli.Plain(cli.ShownURL(c.conn.baseURL)), gets, long)
 	if !c.mutating {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (c *probeCommand) announce(cmd *cobra.Command) error {
 		return cli.UsageError("--mutating needs the id of a workspace that is disposable: set SIGNFORMS_WORKSPACE_ID or --workspace")
 	}
 	fmt.Fprintf(stderr, `If the lists prove that ids and the workspace count, it asks to void at most %d times and to remind at most %d times, each for a
-random id that no document should have. If the service takes another record instead, one document may be voided or the signers of
+random id that no document should have. If the service takes another record instead, documents may be voided or the signers of
 one reminded; then nothing more is asked.
 `, probe.MostVoids, probe.MostReminders)
 	typed := c.confirm
