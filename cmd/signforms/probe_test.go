@@ -28,7 +28,7 @@ func TestProbe(t *testing.T) {
 		KeyStatus: 401, InProgress: "IN_PROGRESS", Extra: map[string]any{"owner": "Zoe Smith"}}})
 	stdout, stderr, code := execute(t, "probe")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, "Asks "+s.URL+" at most 60 GET requests, less than one a second: about a minute. They change nothing.\n", stderr)
+	require.Equal(t, "Asks "+s.URL+" at most 60 GET requests, less than one a second: about a minute. The GET requests change nothing.\n", stderr)
 	for _, line := range []string{
 		"OUTCOME\tGRADE\tFACT\tSEEN\n",
 		"differs\tL\ta key with the prefix of this one and a random rest was answered 403\tstatus 401 forbidden\n",
