@@ -41,5 +41,11 @@ if ("onconnect" in self) {
 } else { // in a browser without shared workers, each page has a worker, which has no stream
 	let kinds = [];
 	onmessage = ({ data }) => (kinds = data);
-	setInterval(() => kinds.length && postMessage("open"), 5000);
+	setInterval(async () => {
+		if (!kinds.length) return;
+		const asked = new AbortController();
+		const answer = await fetch(name, { signal: asked.signal }).catch(() => null);
+		asked.abort();
+		postMessage(answer?.status === 404 ? "gone" : "open");
+	}, 5000);
 }
