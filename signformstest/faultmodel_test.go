@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -31,9 +32,9 @@ func read(t *testing.T, sentence string) says {
 	for pattern, meaning := range map[string]func(n []int) says{
 		`^Nothing any more\.`:                                            func([]int) says { return says{first: many, last: many, certain: true} },
 		`^Every request will `:                                           func([]int) says { return says{first: 1, last: many, certain: true, most: many} },
-		`^Every request has a chance of (\d+) % to `:                     func(n []int) says { return says{first: 1, last: many, most: many} },
+		`^Every request has a chance of [\d.]+ % to `:                    func(n []int) says { return says{first: 1, last: many, most: many} },
 		`^The next request will `:                                        func([]int) says { return says{first: 1, last: 1, certain: true, most: 1} },
-		`^The next request has a chance of (\d+) % to `:                  func([]int) says { return says{first: 1, last: 1, most: 1} },
+		`^The next request has a chance of [\d.]+ % to `:                 func([]int) says { return says{first: 1, last: 1, most: 1} },
 		`^The next (\d+) requests will `:                                 func(n []int) says { return says{first: 1, last: n[0], certain: true, most: n[0]} },
 		`^Of the requests from now on, number (\d+) will `:               func(n []int) says { return says{first: n[0], last: n[0], certain: true, most: 1} },
 		`^Of the requests from now on, number (\d+) has a chance of \d+`: func(n []int) says { return says{first: n[0], last: n[0], most: 1} },
@@ -62,33 +63,81 @@ func read(t *testing.T, sentence string) says {
 // Whatever the sentence says at any time is what happens from then on, and each happening is counted.
 func TestSentencesAndCountsOfFaultsAreTrue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 1))
-	pick := func(from ...int) int { return from[rnd.IntN(len(from))] }
-	for range 150 {
+	refused := map[string]bool{}
+	for range 400 {
 		srv := signformstest.NewServer(t, &signformstest.Options{Seed: rnd.Uint64()})
-		f := signformstest.Fault{Nth: pick(0, 0, 1, 2, 4), Times: pick(0, 0, 1, 2, 5), Probability: []float64{0, 0.5, 0.2, 1}[rnd.IntN(4)], AfterWork: rnd.IntN(2) == 0}
-		switch rnd.IntN(3) {
-		case 0:
-			f.Status = 503
-		case 1:
-			f.Cut = 10
-		case 2:
-			f.Unknown = true
+		f := randomFault(rnd)
+		if _, err := srv.TryFail(f); neverHappens(f) {
+			var invalid *signformstest.InvalidError
+			require.ErrorAs(t, err, &invalid, "%+v", f)
+			refused[invalid.Field] = true
+			continue
+		} else {
+			require.NoError(t, err, "%+v", f)
 		}
-		srv.Fail(f)
 		var sentences []string
 		var happened []bool
 		for i := range 12 {
 			before := srv.Faults()[0]
 			require.Equal(t, i, before.Matched)
 			sentences = append(sentences, before.String())
-			happened = append(happened, failed(srv))
+			got := ask(srv)
+			happened = append(happened, !got.usual())
 			after := srv.Faults()[0]
 			require.Equal(t, happened[i], after.Happened == before.Happened+1, "%+v after %v", f, sentences)
 			require.Equal(t, happened[i], after.LastAt != before.LastAt || after.Happened > before.Happened)
+			if happened[i] {
+				requireAnswer(t, f, got)
+			}
 		}
 		for i, sentence := range sentences {
 			requireTrue(t, f, sentence, happened[i:])
 		}
+	}
+	for _, field := range []string{"", "Body", "ContentType", "RetryAfter", "Cut", "Unknown"} {
+		require.True(t, refused[field], "no fault was refused for %q", field)
+	}
+}
+
+// randomFault returns a fault with any number of effects, of which some cannot happen.
+func randomFault(rnd *rand.Rand) signformstest.Fault {
+	pick := func(from ...int) int { return from[rnd.IntN(len(from))] }
+	text := func(from ...string) string { return from[rnd.IntN(len(from))] }
+	return signformstest.Fault{
+		Nth: pick(0, 0, 1, 2, 4), Times: pick(0, 0, 1, 2, 5), Probability: []float64{0, 0.5, 0.2, 0.999999, 1}[rnd.IntN(5)], AfterWork: rnd.IntN(2) == 0,
+		Status: pick(0, 0, 200, 204, 304, 503), Body: text("", "", "{}"), ContentType: text("", "", "", "text/plain", " "),
+		RetryAfter: text("", "", "", "7", "\u00a0 "), Cut: pick(0, 0, 0, 1, 10), Unknown: rnd.IntN(4) == 0,
+	}
+}
+
+// neverHappens reports whether a part of a random fault cannot happen.
+func neverHappens(f signformstest.Fault) bool {
+	answers, blank := f.Status != 0 || f.Body != "", func(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
+	size := len(f.Body)
+	if f.Unknown {
+		size = 100 // a field more
+	}
+	return !answers && f.ContentType == "" && f.RetryAfter == "" && f.Cut == 0 && !f.Unknown ||
+		blank(f.ContentType) || blank(f.RetryAfter) || f.ContentType != "" && f.Status == 304 || f.Body != "" && (f.Status == 204 || f.Status == 304) ||
+		answers && f.Cut > 0 && f.Cut >= size || answers && f.Unknown && f.Body == ""
+}
+
+// requireAnswer holds the answer to a request that a fault happened to against each part of the fault.
+func requireAnswer(t *testing.T, f signformstest.Fault, got reply) {
+	t.Helper()
+	require.Equal(t, f.Cut > 0, got.err != nil, "%+v: %v", f, got.err)
+	require.Equal(t, cmp.Or(f.Status, http.StatusOK), got.status, "%+v", f)
+	require.Equal(t, f.RetryAfter, got.header.Get("Retry-After"), "%+v", f)
+	if f.Status != http.StatusNotModified {
+		require.Equal(t, cmp.Or(f.ContentType, "application/json"), got.header.Get("Content-Type"), "%+v", f)
+	}
+	switch {
+	case f.Cut > 0:
+		require.Len(t, got.body, f.Cut, "%+v", f)
+	case f.Unknown:
+		require.Contains(t, got.body, "FromTheFuture", "%+v", f)
+	case f.Status != 0 || f.Body != "":
+		require.Equal(t, f.Body, got.body, "%+v", f)
 	}
 }
 
@@ -107,18 +156,34 @@ func requireTrue(t *testing.T, fault any, sentence string, happened []bool) {
 	require.LessOrEqual(t, n, said.most, "%+v: %q, and then %v", fault, sentence, happened)
 }
 
-// failed reports whether something was wrong with an answer.
-func failed(srv *signformstest.Server) bool {
+// reply is what a client saw of an answer.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	err    error
+}
+
+func ask(srv *signformstest.Server) reply {
 	req, _ := http.NewRequest(http.MethodGet, srv.URL+"/get-documents", nil)
 	req.Header.Set("x-api-key", srv.APIKey)
 	resp, err := srv.HTTPClient().Do(req)
 	if err != nil {
-		return true
+		return reply{err: err}
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	return err != nil || resp.StatusCode != http.StatusOK || strings.Contains(string(body), "FromTheFuture")
+	return reply{resp.StatusCode, resp.Header, string(body), err}
 }
+
+// usual reports whether nothing was wrong with an answer.
+func (r reply) usual() bool {
+	return r.err == nil && r.status == http.StatusOK && strings.Contains(r.body, `"documents"`) && !strings.Contains(r.body, "FromTheFuture") &&
+		r.header.Get("Content-Type") == "application/json" && r.header.Get("Retry-After") == ""
+}
+
+// failed reports whether something was wrong with an answer.
+func failed(srv *signformstest.Server) bool { return !ask(srv).usual() }
 
 func TestFaultsThatWouldDoNothingAreRefused(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
@@ -158,6 +223,13 @@ func TestFaultsThatWouldDoNothingAreRefused(t *testing.T) {
 		_, err := srv.TryFail(f)
 		require.NoError(t, err, "%+v", f)
 	}
+}
+
+func TestAHeaderThatIsThereAnywayIsNotCounted(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	srv.Fail(signformstest.Fault{ContentType: " application/json"})
+	require.False(t, failed(srv))
+	require.Zero(t, srv.Faults()[0].Happened)
 }
 
 // A fault that an answer leaves no room for has not happened, so that Times counts on.

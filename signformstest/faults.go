@@ -52,7 +52,8 @@ type Fault struct {
 //	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
 //
 // Each attempt of a delivery is matched on its own. If several faults would happen to an attempt, only the one that was set first
-// does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode.
+// does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode. A fault of
+// which a part can never happen is refused, and it does not happen to an attempt that it would not change.
 // Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
 	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
@@ -171,24 +172,55 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
-	case f.OmitType && f.Type != "":
-		return "", invalid("Type", "would never be written: OmitType leaves webhookEvent out")
-	case f.OmitHeader != "" && !slices.Contains(deliveryHeaders, http.CanonicalHeaderKey(f.OmitHeader)):
-		return "", invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
-	case len(f.effects()) == 0:
-		return "", invalid("", "the fault does nothing: say what goes wrong, as in Drop")
 	}
-	if f.WebhookID != "" {
-		family, ok := s.familyOf(f.WebhookID)
-		if !ok {
-			return "", invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
-		}
-		if f.EventType != "" && signing.EventType(f.EventType).Family() != family {
-			return "", invalid("EventType", "%q is never delivered to this webhook, which has the event %q", f.EventType, family)
-		}
+	if err := f.checkEffect(); err != nil {
+		return "", err
+	}
+	if err := s.checkWebhook(f); err != nil {
+		return "", err
 	}
 	f.DocumentID = strings.ToLower(f.DocumentID)
 	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
+}
+
+// checkEffect refuses a fault of which something would never happen.
+func (f WebhookFault) checkEffect() error {
+	header := http.CanonicalHeaderKey(f.OmitHeader)
+	sent := f // without what selects attempts, and what may happen to a request that is lost
+	sent.WebhookID, sent.DocumentID, sent.EventType, sent.Nth, sent.Times, sent.Probability = "", "", "", 0, 0, 0
+	sent.Drop, sent.Delay = false, 0
+	switch {
+	case len(f.effects()) == 0:
+		return invalid("", "the fault does nothing: say what goes wrong, as in Drop")
+	case f.Drop && sent != WebhookFault{}:
+		return invalid("Drop", "leaves no request: set nothing else that changes it")
+	case f.OmitType && f.Type != "":
+		return invalid("Type", "would never be written: OmitType leaves webhookEvent out")
+	case header != "" && !slices.Contains(deliveryHeaders, header):
+		return invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
+	case header == "X-Signature" && f.Secret != "":
+		return invalid("Secret", "would sign nothing: OmitHeader leaves the signature out")
+	case header == "X-Timestamp" && f.Shift != 0:
+		return invalid("Shift", "would never be written: OmitHeader leaves the timestamp out")
+	}
+	return nil
+}
+
+// checkWebhook refuses a fault of a webhook that there is not, or of events that the webhook never gets.
+func (s *Server) checkWebhook(f WebhookFault) error {
+	if f.WebhookID == "" {
+		return nil
+	}
+	return s.store.View(func(tx *store.Tx) error {
+		w, err := tx.Webhook(f.WebhookID)
+		switch {
+		case err != nil:
+			return invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
+		case f.EventType != "" && signing.EventType(f.EventType).Family() != w.Family:
+			return invalid("EventType", "%q is never delivered to this webhook, which has the event %q", f.EventType, w.Family)
+		}
+		return nil
+	})
 }
 
 // wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it may come
@@ -201,15 +233,6 @@ func malformedID(id string) error {
 
 // deliveryHeaders are those that only we set. The connection needs the others.
 var deliveryHeaders = []string{"Content-Type", "User-Agent", "X-Signature", "X-Timestamp"}
-
-func (s *Server) familyOf(webhookID string) (family signing.EventFamily, ok bool) {
-	err := s.store.View(func(tx *store.Tx) error {
-		w, err := tx.Webhook(webhookID)
-		family = w.Family
-		return err
-	})
-	return family, err == nil
-}
 
 func (s *Server) tellFault(id string) string {
 	s.watchers.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})

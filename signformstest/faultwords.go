@@ -30,7 +30,8 @@ func (f ActiveFault) sentence(o occurrence, one, many string, effects func(its s
 	left, number := o.times-f.Happened, max(o.nth-f.Matched, 1) // number is that of the first match from now on that it may happen to
 	its, chance, which := "its", "will ", "The next "+one
 	if o.probability > 0 && o.probability < 1 {
-		chance = "has a chance of " + strconv.FormatFloat(o.probability*100, 'g', 15, 64) + " % to "
+		percent, _ := strconv.ParseFloat(strconv.FormatFloat(o.probability, 'f', -1, 64)+"e2", 64) // exact, as a product is not
+		chance = "has a chance of " + strconv.FormatFloat(percent, 'f', -1, 64) + " % to "
 	}
 	switch {
 	case o.times > 0 && left <= 0, o.nth > 0 && o.times == 0 && f.Matched >= o.nth:
@@ -140,7 +141,7 @@ func (f WebhookFault) effects() (what []string) {
 	add(f.Delay > 0, "be made "+span(f.Delay)+" later")
 	add(f.Drop, "get lost")
 	add(f.Duplicate, "be made twice")
-	add(f.Secret != "", "be signed with another secret")
+	add(f.Secret != "", "be signed with the secret of this fault")
 	add(f.Shift < 0, "have a timestamp "+span(-f.Shift)+" in the past")
 	add(f.Shift > 0, "have a timestamp "+span(f.Shift)+" in the future")
 	add(f.OmitHeader != "", "lack the header "+put(f.OmitHeader, "%.60s"))

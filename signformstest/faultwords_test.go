@@ -33,6 +33,9 @@ func TestFaultsAreSentences(t *testing.T) {
 		"3 more times at most, each of the requests from number 2 on has a chance of 50 % to be answered 500.": f(1, 1, signformstest.Fault{Nth: 3, Times: 4, Probability: 0.5, Status: 500}),
 		"Once more at most, every reminder has a chance of 50 % to be answered 500.":                           f(9, 3, signformstest.Fault{Operation: signforms.OpSendReminder, Times: 4, Probability: 0.5, Status: 500}),
 		"Every request has a chance of 50 % to be answered 500.":                                               f(9, 3, signformstest.Fault{Probability: 0.5, Status: 500}),
+		"Every request has a chance of 99.9999 % to be answered 500.":                                          f(0, 0, signformstest.Fault{Probability: 0.999999, Status: 500}),
+		"Every request has a chance of 99.99999999999999 % to be answered 500.":                                f(0, 0, signformstest.Fault{Probability: 0.9999999999999999, Status: 500}),
+		"Every request has a chance of 7 % to be answered 500.":                                                f(0, 0, signformstest.Fault{Probability: 0.07, Status: 500}),
 		"Of the requests from now on, number 2 has a chance of 50 % to be answered 500.":                       f(1, 0, signformstest.Fault{Nth: 3, Probability: 0.5, Status: 500}),
 		"The next 2 sends will do their work and lose their connection after 1 byte of their answer, if there is more.": f(0, 0,
 			signformstest.Fault{Operation: signforms.OpSend, Times: 2, AfterWork: true, Cut: 1}),
@@ -42,7 +45,7 @@ func TestFaultsAreSentences(t *testing.T) {
 			signformstest.Fault{Unknown: true, WrongTypes: true, Drip: 5 * time.Millisecond, Cut: 10}),
 
 		"The next 2 delivery attempts will get lost.": w(0, 0, signformstest.WebhookFault{Drop: true, Times: 2}),
-		"Every attempt of a delivery not yet delayed of new_form_response about " + id + " to webhook wh will be made 2s later, be made twice, be signed with another secret and have a timestamp 1h in the past.": w(0, 0,
+		"Every attempt of a delivery not yet delayed of new_form_response about " + id + " to webhook wh will be made 2s later, be made twice, be signed with the secret of this fault and have a timestamp 1h in the past.": w(0, 0,
 			signformstest.WebhookFault{EventType: "new_form_response", DocumentID: id, WebhookID: "wh", Delay: 2 * time.Second, Duplicate: true, Secret: "hush", Shift: -time.Hour}),
 		"Every delivery attempt will lack the header x-signature, lack webhookEvent, have a field of 9 bytes more in each event and be indented and escaped after it was signed.": w(0, 0,
 			signformstest.WebhookFault{OmitHeader: "x-signature", OmitType: true, Pad: 9, Reencode: true}),

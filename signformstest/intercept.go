@@ -94,15 +94,15 @@ func (f Fault) edit(a *answer) bool {
 	if f.Status != 0 {
 		a.status = f.Status
 	}
-	if f.RetryAfter != "" {
-		a.header.Set("Retry-After", f.RetryAfter)
-	}
-	if f.ContentType != "" {
-		a.header.Set("Content-Type", f.ContentType)
-	}
 	edited := (f.Unknown || f.WrongTypes) && f.editJSON(a)
+	for name, value := range map[string]string{"Retry-After": f.RetryAfter, "Content-Type": f.ContentType} {
+		if value = strings.TrimSpace(value); value != "" && value != a.header.Get(name) {
+			a.header.Set(name, value)
+			edited = true
+		}
+	}
 	a.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
-	return f.answers() || f.RetryAfter != "" || f.ContentType != "" || edited ||
+	return f.answers() || edited ||
 		f.Cut > 0 && f.Cut < a.body.Len() || f.Drip > 0 && a.body.Len() > 1
 }
 

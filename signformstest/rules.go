@@ -106,12 +106,14 @@ func (fs *faults) request(c *api.Call, now time.Time) *rule {
 func (fs *faults) uncount(r *rule) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	r.Happened--
-	r.LastAt = r.before
+	r.uncount()
 }
 
-// webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it.
-func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, bool) {
+func (r *rule) uncount() { r.Happened, r.LastAt = r.Happened-1, r.before }
+
+// webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it. A fault
+// does not happen to an attempt that it does not change.
+func (fs *faults) webhook(a *delivery.Request, now time.Time, changes func(WebhookFault) bool) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	rest, delayed := fs.delayed[a.Delivery.ID]
@@ -122,6 +124,10 @@ func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, boo
 	for _, r := range fs.rules {
 		f := r.WebhookFault
 		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID, now) {
+			continue
+		}
+		if !changes(*f) {
+			r.uncount()
 			continue
 		}
 		if f.Delay > 0 {

@@ -20,9 +20,22 @@ func about(e signing.Event, id string) bool {
 	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
 }
 
+// changes reports whether a receiver can tell that the fault happened to an attempt, from anything but its timestamp.
+func (f WebhookFault) changes(a *delivery.Request) bool {
+	return f.Drop || f.Delay > 0 || f.Duplicate || f.OmitHeader != "" || f.Pad > 0 || f.Reencode ||
+		f.Secret != "" && f.Secret != a.Webhook.Secret || !bytes.Equal(f.edit(a.Body, 0), a.Body)
+}
+
+func (f WebhookFault) edit(body []byte, pad int) []byte {
+	return delivery.Edit(body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: pad})
+}
+
 // tamper changes what an attempt sends.
 func (s *Server) tamper(a *delivery.Request) {
-	f, ok := s.faults.webhook(a, s.Now())
+	format, clock := delivery.TimestampFormat(s.options.Profile.Timestamps).Format, s.stampClock()
+	f, ok := s.faults.webhook(a, s.Now(), func(f WebhookFault) bool {
+		return f.changes(a) || format(clock) != format(clock.Add(f.Shift))
+	})
 	if !ok {
 		return
 	}
@@ -31,10 +44,10 @@ func (s *Server) tamper(a *delivery.Request) {
 		a.Webhook.Secret = f.Secret
 	}
 	if f.Shift != 0 {
-		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
+		a.Timestamp = format(clock.Add(f.Shift))
 	}
 	if f.OmitType || f.Type != "" || f.Pad > 0 {
-		a.Body = delivery.Edit(a.Body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: f.Pad})
+		a.Body = f.edit(a.Body, f.Pad)
 	}
 	a.Seal()
 	if f.OmitHeader != "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,15 +28,15 @@ type try struct {
 
 // effects are the words for what happens to an attempt, each with what shows it.
 var effects = map[string]func(a try, words string) bool{
-	`be made (\S+) later`:                  func(a try, words string) bool { return lasts(words, a.late) },
-	`get lost`:                             func(a try, _ string) bool { return strings.HasPrefix(a.Error, "lost") },
-	`be made twice`:                        func(a try, _ string) bool { return a.twice },
-	`be signed with another secret`:        func(a try, _ string) bool { return !a.sent().genuine(a.secret) },
-	`have a timestamp (\S+) in the past`:   func(a try, words string) bool { return lasts(words, -a.shifted()) },
-	`have a timestamp (\S+) in the future`: func(a try, words string) bool { return lasts(words, a.shifted()) },
-	`lack the header (\S+)`:                func(a try, words string) bool { return a.Header.Get(words) == "" },
-	`lack webhookEvent`:                    func(a try, _ string) bool { return !strings.Contains(string(a.Body), `webhookEvent`) },
-	`have the webhookEvent "(.*)"`:         func(a try, words string) bool { return strings.Contains(string(a.Body), `"`+words+`"`) },
+	`be made (\S+) later`: func(a try, words string) bool { return lasts(words, a.late) },
+	`get lost`:            func(a try, _ string) bool { return a.lost() },
+	`be made twice`:       func(a try, _ string) bool { return a.twice },
+	`be signed with the secret of this fault`: func(a try, _ string) bool { return !a.sent().genuine(a.secret) },
+	`have a timestamp (\S+) in the past`:      func(a try, words string) bool { return lasts(words, -a.shifted()) },
+	`have a timestamp (\S+) in the future`:    func(a try, words string) bool { return lasts(words, a.shifted()) },
+	`lack the header (\S+)`:                   func(a try, words string) bool { return a.Header.Get(words) == "" },
+	`lack webhookEvent`:                       func(a try, _ string) bool { return !strings.Contains(string(a.Body), `webhookEvent`) },
+	`have the webhookEvent "(.*)"`:            func(a try, words string) bool { return strings.Contains(string(a.Body), `"`+words+`"`) },
 	`have a field of (\d+) bytes? more in each event`: func(a try, words string) bool {
 		n, err := strconv.Atoi(words)
 		return err == nil && strings.Contains(string(a.Body), `"`+strings.Repeat("x", n)+`"`)
@@ -46,6 +47,8 @@ var effects = map[string]func(a try, words string) bool{
 }
 
 func (a try) sent() received { return received{a.Header, a.Body} }
+
+func (a try) lost() bool { return strings.HasPrefix(a.Error, "lost") }
 
 // shifted returns how far the timestamp is from the clock.
 func (a try) shifted() time.Duration {
@@ -105,16 +108,23 @@ func tries(t *testing.T, srv *signformstest.Server, r *receiver) (all []try) {
 func TestSentencesAndCountsOfWebhookFaultsAreTrue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 2))
 	pick := func(from ...int) int { return from[rnd.IntN(len(from))] }
-	seen := map[string]bool{}
-	for range 150 {
+	seen, refused := map[string]bool{}, map[string]bool{}
+	for range 400 {
 		r := newReceiver(t)
 		for range 40 {
 			r.statuses = append(r.statuses, pick(200, 200, 500))
 		}
-		srv, _, submit := newPair(t, &signformstest.Options{Start: start, VirtualTimestamps: true, Seed: rnd.Uint64(), Profile: signformstest.Profile{Timestamps: signformstest.RFC3339}}, r.URL)
-		f := randomWebhookFault(rnd)
-		f.Nth, f.Times, f.Probability = pick(0, 0, 1, 2, 4), pick(0, 0, 1, 2, 5), []float64{0, 0.5, 0.2, 1}[rnd.IntN(4)]
-		srv.FailWebhooks(f)
+		srv, hook, submit := newPair(t, &signformstest.Options{Start: start, VirtualTimestamps: true, Seed: rnd.Uint64(), Profile: signformstest.Profile{Timestamps: signformstest.RFC3339}}, r.URL)
+		f := randomWebhookFault(rnd, hook)
+		f.Nth, f.Times, f.Probability = pick(0, 0, 1, 2, 4), pick(0, 0, 1, 2, 5), []float64{0, 0.5, 0.2, 0.999999, 1}[rnd.IntN(5)]
+		if _, err := srv.TryFailWebhooks(f); impossible(f) {
+			var invalid *signformstest.InvalidError
+			require.ErrorAs(t, err, &invalid, "%+v", f)
+			refused[invalid.Field] = true
+			continue
+		} else {
+			require.NoError(t, err, "%+v", f)
+		}
 		matching, from, sentences := []try(nil), []int(nil), []string(nil)
 		for range 6 {
 			from, sentences = append(from, len(matching)), append(sentences, srv.Faults()[0].String())
@@ -145,10 +155,14 @@ func TestSentencesAndCountsOfWebhookFaultsAreTrue(t *testing.T) {
 					requireEffects(t, a, sentence, seen)
 				}
 			}
+			sentence = strings.NewReplacer(" of new_form_response", "", " to webhook "+hook, "").Replace(sentence)
 			requireTrue(t, f, requests.Replace(sentence), happened)
 		}
 	}
 	require.Len(t, seen, len(effects), "each effect was seen")
+	for _, field := range []string{"Drop", "Secret", "Shift", "OmitHeader", "EventType"} {
+		require.True(t, refused[field], "no fault was refused for its %s", field)
+	}
 }
 
 // requests makes a sentence about attempts one about requests.
@@ -163,6 +177,7 @@ func requireEffects(t *testing.T, a try, sentence string, seen map[string]bool) 
 		_, what, found = strings.Cut(sentence, " % to ")
 	}
 	require.True(t, found, sentence)
+	require.True(t, !a.lost() || strings.HasSuffix(what, "get lost."), "nobody sees more than that it is lost: %s", sentence)
 	what = strings.NewReplacer("indented and escaped", "indented & escaped", " and ", ", ").Replace(strings.TrimSuffix(what, "."))
 	for one := range strings.SplitSeq(what, ", ") {
 		known := false
@@ -178,19 +193,34 @@ func requireEffects(t *testing.T, a try, sentence string, seen map[string]bool) 
 	}
 }
 
-// randomWebhookFault returns a fault with one effect or several.
-func randomWebhookFault(rnd *rand.Rand) (f signformstest.WebhookFault) {
+// randomWebhookFault returns a fault with one effect or several, of which some cannot happen.
+func randomWebhookFault(rnd *rand.Rand, hook string) (f signformstest.WebhookFault) {
 	for f == (signformstest.WebhookFault{}) {
 		for _, set := range []func(){
 			func() { f.Drop = true }, func() { f.Delay = 90 * time.Minute }, func() { f.Duplicate = true }, func() { f.Secret = "another" },
 			func() { f.Shift = -time.Hour }, func() { f.Shift = 5 * time.Second }, func() { f.OmitType = true }, func() { f.Type, f.OmitType = "new_thing", false },
 			func() { f.Pad = 1 + rnd.IntN(30) }, func() { f.Reencode = true },
-			func() { f.OmitHeader = []string{"x-signature", "Content-Type", "user-agent"}[rnd.IntN(3)] },
+			func() {
+				f.OmitHeader = []string{"x-signature", "X-Signature", "Content-Type", "user-agent", "X-TIMESTAMP", "x-timestamp", "Host", "a:\n"}[rnd.IntN(8)]
+			},
 		} {
-			if rnd.IntN(5) == 0 {
+			if rnd.IntN(6) == 0 {
 				set()
 			}
 		}
 	}
+	if rnd.IntN(5) == 0 {
+		f.WebhookID, f.EventType = hook, []string{"new_form_response", "new_signature_pdf_completed"}[rnd.IntN(2)]
+	}
 	return f
+}
+
+// impossible reports whether a part of a random fault cannot happen to a form response, or cannot be seen by its receiver.
+func impossible(f signformstest.WebhookFault) bool {
+	lost := f
+	lost.Drop, lost.Delay, lost.WebhookID, lost.EventType, lost.Nth, lost.Times, lost.Probability = false, 0, "", "", 0, 0, 0
+	header := strings.ToLower(f.OmitHeader)
+	return f.Drop && lost != (signformstest.WebhookFault{}) || f.EventType == "new_signature_pdf_completed" ||
+		header != "" && !slices.Contains([]string{"content-type", "user-agent", "x-signature", "x-timestamp"}, header) ||
+		header == "x-signature" && f.Secret != "" || header == "x-timestamp" && f.Shift != 0
 }

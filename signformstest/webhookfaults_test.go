@@ -178,6 +178,28 @@ func TestADuplicateDoesNotCountAsAnAttempt(t *testing.T) {
 	require.Equal(t, []bool{false, true, false, false}, duplicates)
 }
 
+// TestAnAttemptThatAFaultDoesNotChangeIsNotCounted: it meets the fault that was set next.
+func TestAnAttemptThatAFaultDoesNotChangeIsNotCounted(t *testing.T) {
+	for _, f := range []signformstest.WebhookFault{{Type: "new_form_response"}, {Shift: 1}, {OmitType: true}, {Secret: "its-own"}} {
+		r := newReceiver(t)
+		srv, hook, submit := newPair(t, &signformstest.Options{
+			WebhookSecret: "its-own", Start: time.Unix(2e9, 0), VirtualTimestamps: true, Profile: signformstest.Profile{UntypedSamples: true},
+		}, r.URL)
+		srv.FailWebhooks(f)
+		srv.FailWebhooks(signformstest.WebhookFault{Duplicate: true})
+		if f.OmitType {
+			srv.TestWebhook(hook)
+		} else {
+			submit()
+		}
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Len(t, r.all(), 2, "%+v", f)
+		now := srv.Faults()[0]
+		require.Equal(t, []int{1, 0}, []int{now.Matched, now.Happened}, "%+v", f)
+		require.Zero(t, now.LastAt)
+	}
+}
+
 // TestASeedDecidesForEachWebhook repeats a run with four webhooks whose attempts run concurrently.
 func TestASeedDecidesForEachWebhook(t *testing.T) {
 	run := func(seed uint64) (attempts []int) {

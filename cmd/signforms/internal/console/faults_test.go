@@ -72,7 +72,7 @@ func TestPresetsOfFaults(t *testing.T) {
 		"drop":      "The next delivery attempt will get lost.",
 		"duplicate": "Every delivery attempt will be made twice.",
 		"late":      "The next attempt of a delivery not yet delayed will be made 1m later.",
-		"forged":    "The next delivery attempt will be signed with another secret.",
+		"forged":    "The next delivery attempt will be signed with the secret of this fault.",
 		"stale":     "The next delivery attempt will have a timestamp 1h in the past.",
 		"untyped":   "The next delivery attempt will lack webhookEvent.",
 	}
