@@ -212,7 +212,7 @@ func everyOperation(rec *recorder, server *signformstest.Server) {
 	rec.call("GET", "/messages?kind=invitation&to=ann@example.com", nil)
 	rec.call("GET", "/audit?documentId="+document, nil)
 	fault := rec.call("POST", "/faults/requests", map[string]any{"operation": "void document", "status": 503, "retryAfter": "1", "latency": "10ms"})["id"].(string)
-	rec.call("POST", "/faults/deliveries", map[string]any{"drop": true, "times": 2, "shift": "-10m"})
+	rec.call("POST", "/faults/deliveries", map[string]any{"duplicate": true, "times": 2, "shift": "-10m"})
 	rec.call("GET", "/faults", nil)
 	rec.call("DELETE", "/faults/"+fault, nil)
 	rec.call("DELETE", "/faults", nil)
