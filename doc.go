@@ -10,35 +10,35 @@
 //		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 //	})
 //
-// [New] makes a [Client], which has every operation under Documents, Templates and Forms. [Error] says what happened to a
-// call that failed. [DocumentRef] says which document to void or to remind; records and results make it with their Ref methods.
+// [New] makes a [Client], which has every operation under Documents, Templates and Forms. [DocumentRef] says which document
+// to void or to remind; records and results make it with their Ref methods.
 //
-// A Client is safe for concurrent use: make one and keep it. Every call takes a context, and every wait ends with it. List
-// methods return one [Page]; All methods walk all pages, for use with range. [Client.Do] sends a request that has no method here.
+// A Client is safe for concurrent use: make one and keep it. Every wait of a call ends with its context. List methods return
+// one [Page]; All methods walk all pages, for use with range. [Client.Do] sends a request that has no method here.
 //
 // Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages, with
 // their limits and tests, are in [guarantees.md].
 //
 // # Errors
 //
-// The error of every call is an [*Error]. Branch on what it matches with errors.Is: [ErrInvalid], [ErrForbidden],
-// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown]. Each matches at
-// least one of these, or the error of the call's context. Inputs are checked before anything is sent, and all that is wrong
-// with them is in one error. Texts of errors can be logged: they hold no API key of 8 bytes or more, URL, mail address or query
-// string, and of an answer only a code and at most 200 bytes.
+// The error of every call is an [*Error]. It matches, with errors.Is, at least one of [ErrInvalid], [ErrForbidden],
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown], or the error of the
+// call's context. Inputs are checked before anything is sent, and one error lists all that is wrong with them. Texts of errors
+// can be logged: they hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer only a code and
+// at most 200 bytes.
 //
 // # Retries
 //
-// What is repeated, and after what, depends on what an operation does:
+// After what a call is repeated depends on its operation:
 //
 //	Class           Operations                                        Repeated after
 //	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
 //	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
 //	not repeatable  send, send reminder                               nothing was written, 429
 //
-// A send and a reminder write to people and cannot be taken back. They are repeated only on proof that the service did not
-// accept them: it answered 429, or net/http's trace says that nothing of the request was written. If the request may have been
-// written and no answer tells its outcome, the call returns [ErrOutcomeUnknown]. That is so
+// A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, or a trace
+// by net/http in which nothing was written. If the request may have been written and no answer tells its outcome, the call
+// returns [ErrOutcomeUnknown]. That is so
 //   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
@@ -47,42 +47,40 @@
 // [net/http/httptrace], such as a mock, gives no proof. Nor does one that reads the body of a request, such as for a log, and
 // then returns another error than that of the failed connection, or uses a proxy.
 //
-// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire.
-// [Options.RetryWaitMin] says how long it waits between them. If a wait would exceed [Options.RetryWaitMax] or the time that ctx
-// has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After, or 0. A reminder that was
-// answered 429 waits for a slot of the reminder budget instead, as long as [Options.ReminderMaxWait] says. A certificate that does
-// not verify and an answer over 32 MiB are not tried again. Redirects are never followed.
+// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire,
+// with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed RetryWaitMax or the time that
+// ctx has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After, or 0. A certificate that does not
+// verify and an answer over 32 MiB are not tried again. Redirects are never followed.
 //
 // # Reminders
 //
 // The service accepts 5 reminders in 15 minutes for each API key. The SDK keeps that limit before anything is sent, as long as
 // every sender of the key uses the same [LimitStore]. By default all clients of a process share one in memory. Module
-// github.com/signforms/signforms-go/stores has one for several processes, in Redis. A reminder without a free slot fails with
-// [ErrRateLimited], or waits as long as [Options.ReminderMaxWait] says. When a slot frees, and the limits of this promise, are in
-// [guarantees.md].
+// github.com/signforms/signforms-go/stores has one for several processes, in Redis. A reminder without a free slot, or one that
+// was answered 429, waits for a slot as long as [Options.ReminderMaxWait] says: by default not at all. Then it fails with
+// [ErrRateLimited].
 //
 // # Whole lists
 //
-// An All method yields each record once and ends in one of two ways: it has yielded every record that was there all the time,
-// whatever changed meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches
-// [ErrIncomplete], and Error.Yielded and Error.Reported say how many came and how many the service reports.
+// An All method yields each record once. Either it yields every record that was there all the time, whatever changed
+// meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches [ErrIncomplete],
+// and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
 // For that, pages overlap by a few records. A list of one page costs one request if the service says that there is no other,
 // otherwise up to three. A list of n pages of 100 costs at most n+3 requests up to n = 10, and about n/6 more for longer
-// lists; n+1 where totals are reported and the list is newest first; more if anything has moved meanwhile.
-//
-// If a service's totals count something else, set [Endpoint].IgnoreTotals. What All cannot notice is in [guarantees.md].
+// lists; n+1 where totals are reported and the list is newest first; more if anything has moved meanwhile. If a service's
+// totals count something else, set [Endpoint].IgnoreTotals.
 //
 // # What is assumed
 //
-// The service's description leaves some of its interface open. Facts that are not documented are marked where they stand, and
-// [Options.Endpoints] overrides every method and path, and the place, names, literals, times and page numbers of inputs. Unknown
-// statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
+// Facts that the service does not document are marked where they stand. [Options.Endpoints] overrides every method and path,
+// and the place, names, literals, times and page numbers of inputs. Unknown statuses are kept as they came. Unknown fields are
+// in the Raw bytes of pages and results.
 //
-// Within a record, values of an unexpected JSON type do not fail a call. A text, number, boolean or time is converted if
-// possible, and otherwise zero. Any other unexpected value is left empty. A single record where a list is expected is read as
-// a list of one. But an answer that is not what was asked for is an error and never an empty result: a list may be missing only
-// where the answer proves that it is empty, by a total of 0, or on a page past the last.
+// Within a record, a value of an unexpected JSON type does not fail a call: it is converted to the text, number, boolean or
+// time if possible, and otherwise left empty. A single record where a list is expected is read as a list of one. But an answer
+// that is not what was asked for is an error and never an empty result: a list may be missing only where the answer proves that
+// it is empty, by a total of 0, or on a page past the last.
 //
 // [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md
 package signforms

@@ -1,8 +1,8 @@
 // Package webhook receives the events of the Signing and Forms Service. It verifies deliveries, decodes them, skips
 // repeats, and runs a function for each event.
 //
-// Start with three names. [NewVerifier] takes the secret that was shown where the webhook was set up. [Funcs] has one
-// function for each of the seven event types. [NewHandler] makes an [http.Handler] of both:
+// [NewVerifier] takes the secret that was shown where the webhook was set up. [Funcs] has a function for each of the seven
+// event types. [NewHandler] makes an [http.Handler] of both:
 //
 //	verifier, err := webhook.NewVerifier([]string{secret}, nil)
 //	…
@@ -21,10 +21,10 @@
 // # When a delivery is refused
 //
 // [Diagnose] tries the known mistakes and says which one explains the signature, such as a secret with a newline or a
-// proxy that reformats JSON. [HandlerOptions.Diagnose] runs it on refused deliveries as they arrive.
+// proxy that changes the JSON. [HandlerOptions.Diagnose] runs it on refused deliveries as they arrive.
 //
-// When the service's "Test Webhook" is pressed twice, the second delivery may contain the same event to the last byte. The
-// handler then answers {"status":"duplicate"} and runs nothing.
+// The service's "Test Webhook", pressed twice, may send the same event twice, to the last byte. The second delivery is
+// answered 200 duplicate and runs nothing.
 //
 // # Answers
 //
@@ -42,23 +42,21 @@
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After
 //
-// After a 500 or 503 the service may deliver again. Then only those events run that did not succeed. An event that no
-// function is set for is acknowledged and logged.
+// "Not an event" is an [UnknownEvent] that is not an object, is nested more than 512 levels deep or not in UTF-8, or whose type
+// can be neither read nor inferred, unless Funcs.Unknown takes it. An event that no function is set for is acknowledged and
+// logged. After a 500 or 503 the service may deliver again, which it does not document. Then only those events run that did
+// not succeed.
 //
 // # What is guaranteed
 //
-//   - A function gets what was signed, at a time within [VerifierOptions.Tolerance] of the clock: five minutes by default.
-//     What is authenticated is what is decoded.
-//   - A signature fits one timestamp and one body, whatever form the timestamp has. Each header must be present exactly
-//     once, the signature in lower case.
-//   - A signature may also match the body as JavaScript's JSON.stringify prints it, because the service signs that form
-//     and a proxy may reformat JSON.
+//   - A function gets what was signed, within [VerifierOptions.Tolerance] of the clock: five minutes by default.
+//   - A signature fits one timestamp, whatever its form, and one body. Each header must be present exactly once, the
+//     signature in lower case.
+//   - The body may match as it came or as JavaScript's JSON.stringify prints it, because the service signs that form and a
+//     proxy may reformat JSON.
 //   - No event is withheld for a field. One that cannot be read is zero, in [Event.FieldErrors], and reported once to
 //     [HandlerOptions.OnError] and the log.
-//   - Every event that is received and not run is reported once, to [HandlerOptions.OnError] or
-//     [HandlerOptions.OnEvent] and to the log. An event that fails is answered with 500, which asks for another delivery.
-//     The service does not document whether it makes one. So is an [UnknownEvent] that is not an object, is nested more than
-//     512 levels deep or not in UTF-8, or whose type can be neither read nor inferred, unless Funcs.Unknown takes it.
+//   - Every event that is received and not run is reported once, to OnError or [HandlerOptions.OnEvent] and to the log.
 //   - An event that was processed does not run again as long as the [ReplayStore] remembers it. When several deliveries
 //     of one event arrive at the same time, one of them runs it.
 //   - Errors and log lines contain no secret, no signature and no personal data, except for what the errors and panics of
@@ -67,29 +65,27 @@
 // # Cost of unauthenticated requests
 //
 //   - Memory: 2 KiB before any of the body arrives, then about as much as has arrived, at most [VerifierOptions.MaxBody].
-//     While a body is put into JavaScript's form it takes about a dozen times its size. A Verifier does that with at most
-//     eight bodies of up to 64 KiB and one larger one at a time for each processor (GOMAXPROCS).
-//   - Time: one hash of the body for each secret. A body that is JSON in another form than JavaScript's costs a second
-//     hash and the work of printing it, at worst a tenth of a second for a megabyte. [VerifierOptions.RawOnly] avoids it.
+//     While a body is put into JavaScript's form it takes about a dozen times its size. A Verifier does that for each
+//     processor (GOMAXPROCS) with at most eight bodies of up to 64 KiB and one larger one at a time.
+//   - Time: one hash of the body for each secret. JSON in another form than JavaScript's costs a second one and the work
+//     of printing it, at worst a tenth of a second for a megabyte. [VerifierOptions.RawOnly] avoids it.
 //   - Log lines: five a minute at warn level, and with [HandlerOptions.Diagnose] up to one a second.
 //
 // # What is not guaranteed
 //
-//   - Processing exactly once. A process that dies after a function's work and before that is recorded leaves an event that
-//     runs again, so functions should be idempotent. And two events with the same JSON, in different deliveries within a
-//     day, count as one, because the service sends no event ids.
-//   - Order. Deliveries may overtake each other; the service does not document otherwise.
-//   - Slow senders. [http.Server.ReadTimeout] stops them; it is not set by default. Limit concurrent connections to
-//     bound many slow senders.
-//   - Secrecy. Use HTTPS: the signature shows who sent a delivery and hides nothing.
-//   - What the service does not document: the timestamp's form, its time-out, whether and how long it delivers again. The
-//     doc comments say so in each place.
+//   - Processing exactly once. If a process dies after a function's work and before that is recorded, the event runs again,
+//     so functions should be idempotent. And two events with the same JSON, in different deliveries within a day, count as
+//     one, because the service sends no event ids.
+//   - Order. Deliveries may overtake each other.
+//   - Slow senders. Set [http.Server.ReadTimeout], and limit concurrent connections.
+//   - Secrecy. Use HTTPS: the signature hides nothing.
+//   - What the service does not document: the timestamp's form, its time-out, whether and how long it delivers again.
 //
 // # Concurrency and memory
 //
 // A [Verifier], a [Handler] and a [MemoryReplayStore] are safe for concurrent use; their settings never change. Functions
 // of [Funcs], OnError, OnEvent, clocks and stores are called concurrently.
 //
-// Events, their Raw and Verified.Payload may be kept: they do not refer to memory that is used again. The one exception is
-// that Verify returns the caller's own body when that matched.
+// Events, their Raw and Verified.Payload may be kept. But when the body matched as it came, the Payload that Verify returns
+// is the caller's own body.
 package webhook

@@ -29,9 +29,9 @@ type HandlerOptions struct {
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
 	ReplayKeep time.Duration
 
-	// OnError is called once for each event that failed, or was processed although a field of it could not be read, with an
-	// *[EventError]; not for one that is ignored or repeated. It is called for each delivery that was refused as a whole, with a *[RefusedError]; unauthenticated requests can
-	// cause those. nil means no call.
+	// OnError is called with an *[EventError] once for each event that failed, or was processed although a field of it could
+	// not be read; not for one that is ignored or repeated. It is called with a *[RefusedError] for each delivery that was
+	// refused as a whole; unauthenticated requests can cause those. nil means no call.
 	//
 	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught: it
 	// ends the request without an answer, and the remaining events wait for another delivery.
@@ -41,13 +41,13 @@ type HandlerOptions struct {
 	// after the event's function and after OnError, possibly concurrently. nil means no call.
 	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and at debug
-	// level for each other one. It gets a line for
-	// each refused delivery: in a minute five at warn level for genuine ones and five for others, further ones at debug level;
-	// the next line at warn level has their number. A line with a diagnosis is always at warn level.
+	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and
+	// at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for genuine
+	// ones and five for others, further ones at debug level; the next line at warn level has their number. A line with a
+	// diagnosis is always at warn level.
 	//
-	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal data only when the errors or
-	// panics of functions do. Default [slog.Default] as it is when NewHandler is called.
+	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal
+	// data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
 
 	// Diagnose adds the text of [Diagnose] to the log line and the RefusedError of deliveries that are answered 401: at most
