@@ -207,3 +207,28 @@ func TestProbeReportHoldsNoForeignText(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `\*\*Partial: the run ended early, after \d+ requests`, string(text))
 }
+
+// A run that reached its bounds says so wherever it says what was found.
+func TestProbeThatEndedEarly(t *testing.T) {
+	s := newService(t, nil)
+	s.Fail(signformstest.Fault{Nth: 16, Times: 1000, Status: 429, RetryAfter: "3600"})
+	folder := t.TempDir()
+	file := filepath.Join(folder, "accounts.json")
+	_, stderr, code := execute(t, "probe", "--write", file, "--report", filepath.Join(folder, "probe.md"))
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Contains(t, stderr, file+" has the account default: the run ended early, before all facts were asked; that the SDK lists all documents with it was not tried\n")
+	report, err := os.ReadFile(filepath.Join(folder, "probe.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(report), "**Partial: the run ended early, after ")
+}
+
+// Files that are not written are named.
+func TestProbeThatFailedWritesNoAccount(t *testing.T) {
+	s := newService(t, nil)
+	s.Fail(signformstest.Fault{Nth: 16, Times: 1000, Reset: true})
+	file := filepath.Join(t.TempDir(), "accounts.json")
+	_, stderr, code := execute(t, "probe", "--write", file)
+	require.Equal(t, cli.ExitFailure, code, stderr)
+	require.Contains(t, stderr, file+" is not written, as the run ended early\n")
+	require.NoFileExists(t, file)
+}

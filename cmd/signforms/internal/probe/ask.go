@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -198,9 +199,12 @@ func (r *run) client(q question, w *wire) (*signforms.Client, error) {
 	}
 	return signforms.New(r.BaseURL, cmp.Or(q.key, r.APIKey), &signforms.Options{
 		WorkspaceID: cmp.Or(q.workspace, r.WorkspaceID), UserAgent: "signforms-probe", HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1,
-		AttemptTimeout: max(min(r.Timeout, r.mostTime()-r.spent), time.Second) + Pause, LimitStore: r.LimitStore, Endpoints: endpoints,
-		OnCall: func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) {
+		AttemptTimeout: r.Timeout, LimitStore: r.LimitStore, Endpoints: endpoints,
+		OnCall: func(ctx context.Context, op signforms.Operation) (context.Context, func(error)) { // before AttemptTimeout begins
 			w.asked.Operation = op
+			if len(r.report.Asked) > 0 && r.stop == nil {
+				r.stop = r.wait(ctx, Pause)
+			}
 			return ctx, func(error) {}
 		},
 	})
@@ -230,10 +234,14 @@ func (r *run) once(ctx context.Context, q question) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	p, err := q.do(ctx, c)
+	bounded, cancel := context.WithTimeout(ctx, r.mostTime()-r.spent())
+	defer cancel()
+	p, err := q.do(bounded, c)
 	a := answer{page: p, Asked: w.asked, in: w.inputs(), path: w.path, id: w.id, err: err}
 	if r.stop == nil && ctx.Err() != nil {
 		r.stop = ctx.Err()
+	} else if ctx.Err() == nil && bounded.Err() != nil {
+		r.stop = errEnough
 	}
 	if e, ok := errors.AsType[*signforms.Error](err); ok && a.Status != 0 {
 		a.Body = plain(e.Body)
@@ -283,11 +291,17 @@ func cause(err error) error {
 
 // wait waits within the time of a run.
 func (r *run) wait(ctx context.Context, d time.Duration) error {
-	if r.spent += d; r.spent > r.mostTime() {
+	if r.spent()+d > r.mostTime() {
 		return errEnough
 	}
-	return r.Sleep(ctx, d)
+	start := time.Now()
+	err := r.Sleep(ctx, d)
+	r.skipped += d - time.Since(start)
+	return err
 }
+
+// spent is how long the run has taken.
+func (r *run) spent() time.Duration { return time.Since(r.start) + r.skipped }
 
 // wire is the transport of one call. It keeps the pace and the bounds, changes the inputs as the question says, and keeps what was sent.
 type wire struct {
@@ -304,8 +318,6 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	r := w.run
 	if r.gets() >= r.mostGets()-r.kept && req.Method == http.MethodGet {
 		r.stop = errEnough
-	} else if len(r.report.Asked) > 0 && r.stop == nil {
-		r.stop = r.wait(req.Context(), Pause)
 	}
 	if r.stop != nil {
 		return nil, r.stop
@@ -332,9 +344,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(w.asked.Sent)), int64(len(w.asked.Sent))
 	}
 	r.report.Asked = append(r.report.Asked, w.asked)
-	start := time.Now()
 	resp, err := r.Transport.RoundTrip(req)
-	r.spent += time.Since(start)
 	if err == nil {
 		w.asked.Status, w.asked.Header = resp.StatusCode, resp.Header
 	}
@@ -391,7 +401,9 @@ func (r *run) with(op signforms.Operation, change func(*signforms.Endpoint)) map
 	if len(e.Values) == 0 {
 		e.Values = nil
 	}
-	all[op] = e
+	if all[op] = e; reflect.ValueOf(e).IsZero() {
+		delete(all, op)
+	}
 	return all
 }
 

@@ -173,7 +173,7 @@ var exactTime = regexp.MustCompile(`T\d\d:\d\d:\d\d\.\d{3}(Z|[+-]\d\d:?\d\d)$`)
 // time if there are such: what the service stores may be finer than what it prints. Else it says what no document has.
 func (r *run) witness() (rec record, lacking string) {
 	n, most := len(r.sample), 0
-	lacking = "that would show it, with milliseconds and a zone"
+	lacking = "in milliseconds and with a zone that would show it"
 	for i := range n {
 		candidate := r.sample[(n/2+i)%n]
 		var text string

@@ -321,7 +321,7 @@ func (r *run) rename(ctx context.Context, input string, names []string, value st
 		}
 	}
 	tried := r.with(signforms.OpListDocuments, func(e *signforms.Endpoint) { e.Names[input] = names[0] })
-	if a := r.documentsBy(ctx, tried, p); effect(a) {
+	if a := r.documentsBy(ctx, tried, p, input, value); effect(a) {
 		r.report.Endpoints = tried
 		return a
 	}

@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
 )
 
 // cutting takes the documents of a list that keep does not keep out of it, after it was cut into pages. The counts stay.
@@ -83,7 +85,37 @@ var shortLists = []another{
 			q.Del("dateTo")
 		}
 	}), theDates[2:], nil},
+	{"two documents missing at limit=100", lacking(2), []string{"largest limit"}, []string{"totals", "documents count"}},
 	{"pages of tens, whatever limit", func(f *imitation) { f.pages = "tens" }, nil, []string{"pages"}},
+}
+
+// lacking leaves out some documents of the largest page.
+func lacking(few int) func(*imitation) {
+	return cutting(64, func(f *imitation, q url.Values, _ int, id any) bool {
+		return q.Get("limit") != "100" || id != f.id(40) && (few < 2 || id != f.id(41)) && (few < 3 || id != f.id(42))
+	})
+}
+
+// Where the pages hold another number of documents than one list, the last page does not show how many there are.
+func TestCountsAreInDoubtWhereListsDisagree(t *testing.T) {
+	for few := 1; few < 4; few++ {
+		f := &imitation{}
+		lacking(few)(f)
+		rep, err := probed(t, f, false)
+		require.NoError(t, err)
+		require.Subset(t, factsWith(rep, probe.CannotTell), []string{"largest limit", "totals", "documents count"}, show(rep))
+	}
+}
+
+// typed calls documentType type.
+func typed(f *imitation) {
+	templates(func(fakeDocument) {})(f)
+	asking(func(q url.Values) {
+		q.Del("documentType")
+		if q.Has("type") {
+			q.Set("documentType", q.Get("type"))
+		}
+	})(f)
 }
 
 // What makes the SDK's list end early is not printed, nor what hides that documents are missing.
@@ -108,6 +140,17 @@ func TestNoLiteralShortensTheList(t *testing.T) {
 		"pages from 0, of 1,000":           {zeroFirst(1000), zero},
 		"page has another name":            {func(f *imitation) { f.n, f.pages = 250, "named" }, named},
 		"page has another name, and skips": {skipping, none},
+		"page has another name, and no first": {func(f *imitation) {
+			f.pages = "named"
+			asking(func(q url.Values) {
+				if q.Has("pageNumber") {
+					q.Set("pageNumber", strconv.Itoa(number(q, "pageNumber", 0)+2))
+				}
+			})(f)
+		}, none},
+		"documentType has another name": {typed, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {
+			Names: map[string]string{"documentType": "type"},
+		}}},
 		"much has another name": {func(f *imitation) {
 			f.n, f.pages, f.limits, f.filters, f.sorts, f.dates = 230, "named", "named", "named", "ascending", "unix"
 		}, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {
@@ -147,7 +190,19 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 			unordered64(f)
 			f.totals = "absent"
 		}, "whole lists lack 36 of the 100 documents that this run saw"},
-		"a key banned":     {banning, "the right key was refused too, after a wrong one: 403"},
+		"a key banned": {banning, "the right key was refused too, after a wrong one: 403"},
+		"documentType ignored": {func(f *imitation) {
+			templates(func(fakeDocument) {})(f)
+			asking(func(q url.Values) { q.Del("documentType") })(f)
+		}, "lists of templates have other documents too"},
+		"429 for an hour": {func(f *imitation) {
+			f.gate = func(*http.Request) error {
+				if f.count > 15 {
+					return fakeError{429, "too many requests", "rate_limited"}
+				}
+				return nil
+			}
+		}, "that the SDK lists all documents with it was not tried"},
 		"500 more counted": {func(f *imitation) { f.totals = "wrong" }, "may end as incomplete (exit code 3), as totals differ"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +43,14 @@ func TestStranger(t *testing.T) {
 		require.Regexp(t, shape, got)
 		require.NotEqual(t, text, got)
 	}
+}
+
+// A profile with which a fact holds that an answer contradicted is not printed.
+func TestProfileBesideAContradictedFact(t *testing.T) {
+	f := &imitation{n: 66}
+	hiding(func(q url.Values) bool { return !q.Has("documentId") })(f) // after the list was cut into pages
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.True(t, rep.Profile.HideArchived, show(rep))
+	require.EqualError(t, rep.ProfileTried, "it cannot be set so that this is the same: limit=100 gave 100 documents, or all that were seen, and 101 was refused with 400")
 }

@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -314,4 +315,34 @@ func TestWithoutAListItsFactsAreNotAsked(t *testing.T) {
 		}
 	}
 	require.Greater(t, unasked, 20, show(rep))
+}
+
+// What cannot be told is named as it was seen.
+func TestWordsOfDoubts(t *testing.T) {
+	for name, a := range map[string]struct {
+		is   func(*imitation)
+		want string
+	}{
+		"counts with a point": {edited(func(_ *imitation, _ url.Values, body map[string]any) {
+			body["documentsCount"] = json.RawMessage(fmt.Sprint(body["documentsCount"], ".0"))
+		}), "documentsCount is missing or not a whole number"},
+		"microseconds printed": {documents(func(_ int, d fakeDocument) {
+			d["createdAt"] = strings.Replace(d["createdAt"].(string), "Z", "042Z", 1)
+		}), "no document has a time in milliseconds and with a zone that would show it"},
+	} {
+		f := &imitation{n: 64}
+		a.is(f)
+		rep, err := probed(t, f, false)
+		require.NoError(t, err)
+		require.Contains(t, show(rep), a.want, name)
+	}
+}
+
+// A service may say with 404 that there are no documents behind all.
+func TestNoListBesideDatesFilters(t *testing.T) {
+	f := &imitation{n: 64}
+	narrow[slices.IndexFunc(narrow, func(a another) bool { return a.name == "no list beside dates" })].is(f)
+	rep, err := probed(t, f, false)
+	require.NoError(t, err)
+	require.Subset(t, factsWith(rep, probe.Holds), []string{"times", "dates alone"}, show(rep))
 }

@@ -115,20 +115,35 @@ func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 	}
 }
 
+func isTemplate(rec record) bool { return rec.doc.SigningType == signforms.TypePDFTemplate }
+
+// onlyTemplates reports whether an answer lists templates alone.
+func (a answer) onlyTemplates() bool {
+	return len(a.records) > 0 && !slices.ContainsFunc(a.records, func(rec record) bool { return !isTemplate(rec) })
+}
+
+func (r *run) listTemplates(ctx context.Context) {
+	r.templates = r.ask(ctx, question{do: func(ctx context.Context, c *signforms.Client) (page, error) {
+		list, err := c.Templates.List(ctx, signforms.TemplateListParams{})
+		return pageOf(list, err, "documents", ofDocument)
+	}})
+}
+
+// types asks for templates and, where they come with other documents, for the service's name of documentType.
+func (r *run) types(ctx context.Context) {
+	if r.listTemplates(ctx); len(r.templates.records) > 0 && !r.templates.onlyTemplates() {
+		r.templates = r.rename(ctx, "documentType", []string{"type", "docType", "document_type"}, string(signforms.TypePDFTemplate), answer.onlyTemplates, params{}, r.templates)
+	}
+}
+
 // template returns a template of the account, with up to two documents that were made from it, of different statuses if there are
 // such, and the answer to a request for those.
 func (r *run) template(ctx context.Context) (template *record, respondents []string, known answer) {
 	known.err = errEnough
-	templates := r.ask(ctx, question{do: func(ctx context.Context, c *signforms.Client) (page, error) {
-		list, err := c.Templates.List(ctx, signforms.TemplateListParams{})
-		return pageOf(list, err, "documents", ofDocument)
-	}})
-	var found []record
-	for _, rec := range templates.records {
-		if rec.doc.SigningType == signforms.TypePDFTemplate { // else documentType is ignored
-			found = append(found, rec)
-		}
+	if r.templates.Status == 0 {
+		r.listTemplates(ctx)
 	}
+	found := slices.DeleteFunc(slices.Clone(r.templates.records), func(rec record) bool { return !isTemplate(rec) }) // documentType may be ignored
 	if len(found) == 0 {
 		return nil, nil, known
 	}
@@ -193,7 +208,7 @@ func (r *run) wrongKey(ctx context.Context) {
 	right := r.documents(ctx, known)
 	switch r.keyError = again; {
 	case !right.ok():
-		if right.Status/100 == 4 {
+		if right.Status/100 == 4 && right.Status != http.StatusTooManyRequests {
 			r.report.List = "at the end the right key was refused too, after a wrong one: " + strconv.Itoa(right.Status)
 		}
 		r.say("key status", CannotTell, "%s, and with the right key after it: %s", again.short(), right.short())

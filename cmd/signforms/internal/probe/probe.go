@@ -52,6 +52,8 @@ type Report struct {
 	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, or that the key was refused at
 	// the end; "" if the list, or its beginning, was read.
 	List string
+	// Early is set if the run reached MostGets or MostTime before all facts were asked.
+	Early bool
 	// Asked are the requests that were made, in order.
 	Asked []Asked
 	// MayHaveActed says which request may have been carried out: a document may have been voided, or its signers reminded.
@@ -82,8 +84,9 @@ type run struct {
 	Options
 	report   Report
 	outcomes map[string]Result
-	stop     error         // why nothing more is asked
-	spent    time.Duration // on waits and answers
+	stop     error // why nothing more is asked
+	start    time.Time
+	skipped  time.Duration // of the waits, by a Sleep that does not wait
 	silent   int           // requests in a row without an answer
 	kept     int           // GETs for the last steps
 
@@ -106,14 +109,16 @@ type run struct {
 	keyError  answer   // to a wrong key
 	badID     answer   // to a malformed documentId
 	archives  answer   // to archive=true
-	gone      string   // what void answers to an unknown id
-	state     string   // of all documents, before a request that may act
-	looks     int      // at that state so far
-	listTried bool     // the SDK listed documents with what was found: all of them if listWhole, or it failed with listErr
+	templates answer
+	gone      string // what void answers to an unknown id
+	state     string // of all documents, before a request that may act
+	looks     int    // at that state so far
+	listTried bool   // the SDK listed documents with what was found: all of them if listWhole, or it failed with listErr
 	listWhole bool
 	listOf    []record // what it listed
 	listErr   error
-	trial     bool // the reference service is asked, which needs no bounds
+	doubted   []string // facts that held but for one answer
+	trial     bool     // the reference service is asked, which needs no bounds
 }
 
 var (
@@ -140,7 +145,7 @@ func newRun(o Options) *run {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	r := &run{Options: o, outcomes: map[string]Result{}, size: 1}
+	r := &run{Options: o, outcomes: map[string]Result{}, size: 1, start: time.Now()}
 	r.report.Endpoints = map[signforms.Operation]signforms.Endpoint{}
 	maps.Copy(r.report.Endpoints, o.Endpoints)
 	return r
@@ -150,7 +155,7 @@ func newRun(o Options) *run {
 func (r *run) all(ctx context.Context) {
 	r.kept = lastGets
 	if r.listed(ctx) {
-		for _, step := range []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter} {
+		for _, step := range []func(context.Context){r.sizes, r.orders, r.pages, r.totals, r.largest, r.ids, r.statuses, r.archived, r.dates, r.unknownParameter, r.types} {
 			if r.listChanged() {
 				r.kept = lastGets + 2*mostOfList
 			}
@@ -170,12 +175,12 @@ func (r *run) all(ctx context.Context) {
 			step(ctx)
 		}
 	}
-	if r.stop == nil && r.first.ok() && !r.trial {
+	ended := r.stop
+	if (ended == nil || errors.Is(ended, errEnough)) && r.first.ok() && !r.trial {
 		r.sayList(ctx)
 	}
-	ended := r.stop
-	if r.kept = 0; errors.Is(ended, errEnough) && r.spent < r.mostTime()-lastGets*Pause {
-		r.stop = nil
+	if r.kept = 0; ended != nil && (r.stop == nil || errors.Is(r.stop, errEnough)) {
+		r.stop = ifThen(errors.Is(ended, errEnough) && r.spent() < r.mostTime()-lastGets*Pause, nil, ended)
 	}
 	if r.stop == nil {
 		r.wrongKey(ctx)
@@ -236,6 +241,7 @@ func (r *run) finish() *Report {
 			res = Result{Outcome: CannotTell, Seen: "asked with --mutating only"}
 		case r.stop != nil:
 			res = Result{Outcome: CannotTell, Seen: "not asked: the run had ended"}
+			r.report.Early = errors.Is(r.stop, errEnough)
 		case !r.first.ok():
 			res = Result{Outcome: CannotTell, Seen: NoList}
 		default:

@@ -107,7 +107,7 @@ func (r *run) everything(until ...string) (all []record) {
 func ofEach(kind string, look func(t *tally, rec record)) func(*tally, answer) {
 	return func(t *tally, a answer) {
 		for _, rec := range a.records {
-			typed := kind == "PDF" || rec.doc != nil && rec.doc.SigningType == signforms.TypePDFTemplate // else documentType is ignored
+			typed := rec.doc != nil && (kind == "PDF_TEMPLATE") == isTemplate(rec) // else documentType is ignored
 			if documentLists(a) && a.in["documentType"] == kind && typed && rec.raw != nil && rec.id != "" {
 				look(t, rec)
 			}
@@ -142,6 +142,7 @@ func (r *run) apply(fact string, u rule, t *tally) {
 		r.note(fact, Differs, "not in %d of %d %s: %s", len(t.against), n, u.of, t.witness)
 	case t.witness != "":
 		r.note(fact, CannotTell, "one answer contradicts it: %s", t.witness)
+		r.doubted = append(r.doubted, fact)
 	case t.doubt != "":
 		r.note(fact, CannotTell, "%s", t.doubt)
 	case n > 0:
@@ -187,7 +188,7 @@ var rules = []rule{
 		}
 	}},
 	{facts: []string{"times"}, look: func(t *tally, a answer) {
-		if (len(a.in["dateFrom"]) == len(wireTime) || len(a.in["dateTo"]) == len(wireTime)) && a.refused() {
+		if (len(a.in["dateFrom"]) == len(wireTime) || len(a.in["dateTo"]) == len(wireTime)) && a.refused() && !a.missing() {
 			t.see(a.id, false, a.short())
 		}
 	}},

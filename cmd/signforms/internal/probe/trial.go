@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -12,7 +13,7 @@ import (
 )
 
 // tried returns the Profile that was found, and an error if the reference service with it is not like the service that was asked: the
-// same probe must give each outcome that was told.
+// same probe must give each outcome that was told, and no fact may hold that an answer contradicted.
 func (r *run) tried(ctx context.Context) (signformstest.Profile, error) {
 	p := r.report.Profile
 	if reflect.ValueOf(p).IsZero() {
@@ -36,7 +37,7 @@ func (r *run) tried(ctx context.Context) (signformstest.Profile, error) {
 	again.finish()
 	for _, f := range Facts {
 		was, is := r.outcomes[f.ID].Outcome, again.outcomes[f.ID].Outcome
-		if !f.Mutating && (was == Holds || was == Differs) && was != is {
+		if !f.Mutating && (was == Holds || was == Differs) && was != is || is == Holds && slices.Contains(r.doubted, f.ID) {
 			return p, fmt.Errorf("it cannot be set so that this is the same: %s", f.Text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,12 +53,12 @@ It also prints the Go literals of Options.Endpoints and signformstest.Profile th
 the list of documents are printed only if the SDK then lists every document that the run saw (of a long list the
 beginning is read), a profile only if a reference service with it gives the same outcomes. That does not prove
 each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails,
-lacks some that the run saw or needs a --limit, or the right key is refused at the end, the line about the written
-account says so.
+lacks some that the run saw or needs a --limit, where lists of templates have other documents, where the right
+key is refused at the end, or where the run ended early, the line about the written account says so.
 
-By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, and
-less than one a second. They change nothing, but two at the end have an unknown key, and some have inputs that
-the service should refuse.
+By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, less
+than one a second, within %d seconds. They change nothing, but two at the end have an unknown key, and some
+have inputs that the service should refuse.
 
 With --mutating it also asks to void and to remind, for documents that do not exist: at most %d and %d
 requests with random ids, with up to three beside each to paths that do not exist. The reminders count in the
@@ -72,7 +73,7 @@ id must be typed to confirm it. Nothing is ever sent from a template or form. It
 With --report it writes a page with all requests and answers, which you can attach to an issue. It holds names
 and values of the wire format only; others are described, as in (text of 12). Read it before you show it to
 others. With --write it writes an account of a settings file, but replaces none of another service or
-workspace, and keeps where a key is. With --go it writes a Go file with the Options.`, probe.MostGets, probe.MostVoids, probe.MostReminders, probe.MostDocuments, probe.MostGets+probe.MostLooks),
+workspace, and keeps where a key is. With --go it writes a Go file with the Options.`, probe.MostGets, int(probe.MostTime.Seconds()), probe.MostVoids, probe.MostReminders, probe.MostDocuments, probe.MostGets+probe.MostLooks),
 		Example: "  signforms probe --report probe.md\n  signforms probe --write accounts.json && signforms documents list --settings accounts.json",
 		Args:    cli.NoArgs,
 		RunE:    c.run,
@@ -263,6 +264,11 @@ func (c *probeCommand) print(cmd *cobra.Command, rep *probe.Report, stopped erro
 	if stopped == nil {
 		failed = append(failed, c.writeGo(cmd, rep), c.writeAccount(cmd, rep))
 	}
+	for _, path := range []string{c.goFile, c.write} {
+		if stopped != nil && path != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is not written, as the run ended early\n", path)
+		}
+	}
 	return errors.Join(failed...)
 }
 
@@ -321,10 +327,14 @@ func (c *probeCommand) writeAccount(cmd *cobra.Command, rep *probe.Report) error
 
 // unproven says why what was found is not to be used at once; "" if a document showed that it works.
 func unproven(rep *probe.Report) string {
+	why := "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
 	if slices.ContainsFunc(rep.Results, func(r probe.Result) bool { return r.ID == "list documents" && r.Outcome == probe.Holds }) {
-		return rep.List
+		why = rep.List
 	}
-	return "no document showed that the SDK reads what this service lists, so compare a list with the service's own pages before you use it"
+	if rep.Early {
+		why = strings.TrimSuffix("the run ended early, before all facts were asked; "+why, "; ")
+	}
+	return why
 }
 
 func (c *probeCommand) writeGo(cmd *cobra.Command, rep *probe.Report) error {

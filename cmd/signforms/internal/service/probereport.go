@@ -24,7 +24,7 @@ const maxBodyInReport = 2000
 func probeReport(rep *probe.Report, stopped error) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. What is not of the wire format is described, as in (text of 12).\n\n", signforms.Version())
-	if stopped != nil {
+	if stopped != nil || rep.Early {
 		fmt.Fprintf(&b, "**Partial: the run ended early, after %d requests.** %s\n\n", len(rep.Asked), shareable(stopped))
 	}
 	b.WriteString("| Fact | Grade | Outcome | Seen |\n|---|---|---|---|\n")
