@@ -10,15 +10,15 @@ import (
 )
 
 // String says in a sentence what the fault does from now on, as in "The next 2 reminders will be answered 503." Secrets are left
-// out, and long texts are cut. The wording may change.
+// out, and long texts are cut and end in "…". The wording may change.
 func (f ActiveFault) String() string {
 	if f.Fault != nil {
 		one, many := requestWords(f.Fault.Operation)
-		about := put(f.Fault.DocumentID, " about %.60s")
+		about := put(f.Fault.DocumentID, " about %s", 60)
 		return f.sentence(occurrence{f.Fault.Nth, f.Fault.Times, f.Fault.Probability}, one+about, many+about, f.Fault.effects)
 	}
 	w := f.WebhookFault
-	which := put(w.EventType, " of %s") + put(w.DocumentID, " about %s") + put(w.WebhookID, " to webhook %.60s")
+	which := put(w.EventType, " of %s", 60) + put(w.DocumentID, " about %s", 60) + put(w.WebhookID, " to webhook %s", 60)
 	one, many := "delivery attempt", "delivery attempts"
 	if w.Delay > 0 { // which others do not even match
 		one, many = "attempt of a delivery not yet delayed", "attempts of deliveries not yet delayed"
@@ -109,12 +109,15 @@ func (f Fault) effects(its string) (what []string) {
 			f.RetryAfter += " s"
 		}
 		var with []string
-		for _, part := range []string{put(f.RetryAfter, "Retry-After %.60s"), put(f.ContentType, "the type %.60s"), put(f.Body, "the body %.200q")} {
+		for _, part := range []string{put(f.RetryAfter, "Retry-After %s", 60), put(f.ContentType, "the type %s", 60), put(f.Body, "the body %q", 200)} {
 			if part != "" {
 				with = append(with, part)
 			}
 		}
-		what = append(what, answer+put(all(with), " with %s"))
+		if len(with) > 0 {
+			answer += " with " + all(with)
+		}
+		what = append(what, answer)
 	}
 	if f.Unknown {
 		what = append(what, "get statuses and fields that no client knows")
@@ -144,9 +147,9 @@ func (f WebhookFault) effects() (what []string) {
 	add(f.Secret != "", "be signed with the secret of this fault")
 	add(f.Shift < 0, "have a timestamp "+span(-f.Shift)+" in the past")
 	add(f.Shift > 0, "have a timestamp "+span(f.Shift)+" in the future")
-	add(f.OmitHeader != "", "lack the header "+put(f.OmitHeader, "%.60s"))
+	add(f.OmitHeader != "", "lack the header "+f.OmitHeader)
 	add(f.OmitType, "lack webhookEvent")
-	add(f.Type != "", put(f.Type, "have the webhookEvent %.60q"))
+	add(f.Type != "", put(f.Type, "have the webhookEvent %q", 60))
 	add(f.Pad > 0, "have a field of "+countOf(f.Pad, "byte")+" more in each event")
 	add(f.Reencode, "be indented and escaped after it was signed")
 	return what
@@ -160,10 +163,13 @@ func countOf(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// put puts a text into a format, unless it is empty.
-func put(text, format string) string {
+// put puts a text into a format, unless it is empty. A text of more than most characters is cut.
+func put(text, format string, most int) string {
 	if text == "" {
 		return ""
+	}
+	if letters := []rune(text[:min(len(text), 4*(most+1))]); len(letters) > most {
+		text = string(letters[:most-1]) + "…"
 	}
 	return fmt.Sprintf(format, text)
 }

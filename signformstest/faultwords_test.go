@@ -1,6 +1,7 @@
 package signformstest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func TestFaultsAreSentences(t *testing.T) {
 		"Every request has a chance of 50 % to be answered 500.":                                               f(9, 3, signformstest.Fault{Probability: 0.5, Status: 500}),
 		"Every request has a chance of 99.9999 % to be answered 500.":                                          f(0, 0, signformstest.Fault{Probability: 0.999999, Status: 500}),
 		"Every request has a chance of 99.99999999999999 % to be answered 500.":                                f(0, 0, signformstest.Fault{Probability: 0.9999999999999999, Status: 500}),
+		"Every request has a chance of 0.00001 % to be answered 500.":                                          f(0, 0, signformstest.Fault{Probability: 1e-7, Status: 500}),
 		"Every request has a chance of 7 % to be answered 500.":                                                f(0, 0, signformstest.Fault{Probability: 0.07, Status: 500}),
 		"Of the requests from now on, number 2 has a chance of 50 % to be answered 500.":                       f(1, 0, signformstest.Fault{Nth: 3, Probability: 0.5, Status: 500}),
 		"The next 2 sends will do their work and lose their connection after 1 byte of their answer, if there is more.": f(0, 0,
@@ -53,6 +55,19 @@ func TestFaultsAreSentences(t *testing.T) {
 	} {
 		require.Equal(t, want, fault.String())
 	}
+}
+
+// TestSentencesOfFaultsShowWhereTextsAreCut: what is no longer than the limit stands there whole.
+func TestSentencesOfFaultsShowWhereTextsAreCut(t *testing.T) {
+	text := func(n int) string { return strings.Repeat("é", n) }
+	requests := signformstest.Fault{DocumentID: text(61), Status: 500, RetryAfter: text(61), ContentType: text(61), Body: text(201)}
+	require.Equal(t, "Every request about "+text(59)+"… will be answered 500 with Retry-After "+text(59)+"…, the type "+text(59)+`… and the body "`+text(199)+`…".`,
+		signformstest.ActiveFault{Fault: &requests}.String())
+	requests.DocumentID, requests.RetryAfter, requests.ContentType, requests.Body = text(60), text(60), text(60), text(200)
+	require.NotContains(t, signformstest.ActiveFault{Fault: &requests}.String(), "…")
+
+	deliveries := signformstest.WebhookFault{WebhookID: text(61), Type: text(61)}
+	require.Equal(t, "Every delivery attempt to webhook "+text(59)+`… will have the webhookEvent "`+text(59)+`…".`, signformstest.ActiveFault{WebhookFault: &deliveries}.String())
 }
 
 func TestFaultsSayWhenTheyHappened(t *testing.T) {

@@ -21,7 +21,7 @@ type preset struct {
 var presets = []preset{
 	{"429", "Reminder limit reached", "answer 429, with Retry-After 60 s", signformstest.Fault{
 		Operation: signforms.OpSendReminder, Status: http.StatusTooManyRequests, RetryAfter: "60",
-		Body: `{"message":"At most 5 reminders in 15 minutes","code":"rate_limited"}`,
+		Body: `{"message":"Too many requests","code":"rate_limited"}`,
 	}},
 	{"503", "Down for 10 requests", "answer 503, with Retry-After 1 s", signformstest.Fault{Status: http.StatusServiceUnavailable, RetryAfter: "1", Times: 10}},
 	{"500", "Next request fails", "answer 500", signformstest.Fault{Status: http.StatusInternalServerError, Times: 1}},

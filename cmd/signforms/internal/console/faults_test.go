@@ -87,6 +87,8 @@ func TestPresetsOfFaults(t *testing.T) {
 
 	page = set(url.Values{"kind": {"503"}, "times": {"2"}, "operation": {"send reminder"}})
 	require.Contains(t, page, "The next 2 reminders will be answered 503 with Retry-After 1 s.")
+	page = set(url.Values{"kind": {"429"}, "times": {"1"}, "operation": {"send"}})
+	require.Contains(t, page, `The next send will be answered 429 with Retry-After 60 s and the body &#34;{\&#34;message\&#34;:\&#34;Too many requests\&#34;`)
 	page = set(url.Values{"kind": {"drop"}, "times": {"0"}, "webhook": {hook}})
 	require.Contains(t, page, "Every delivery attempt to webhook "+hook+" will get lost.")
 	require.Contains(t, page, ">http://127.0.0.1:1/hook</a>")
