@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -230,6 +231,40 @@ func TestAHeaderThatIsThereAnywayIsNotCounted(t *testing.T) {
 	srv.Fail(signformstest.Fault{ContentType: " application/json"})
 	require.False(t, failed(srv))
 	require.Zero(t, srv.Faults()[0].Happened)
+}
+
+// TestFaultsCountUntilOneHappens asks faults in the order in which they were set.
+func TestFaultsCountUntilOneHappens(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	srv.Fail(signformstest.Fault{Cut: 4000, Times: 1, Nth: 4})
+	srv.Fail(signformstest.Fault{Status: 501, Nth: 2})
+	srv.Fail(signformstest.Fault{Status: 502, Times: 1})
+	srv.Fail(signformstest.Fault{Status: 503})
+	var got []int
+	for range 4 {
+		got = append(got, ask(srv).status)
+	}
+	require.Equal(t, []int{502, 501, 503, 200}, got, "the fourth met the Cut, which it was too short for")
+	var counts []int
+	for _, f := range srv.Faults() {
+		counts = append(counts, f.Matched, f.Happened)
+	}
+	require.Equal(t, []int{4, 0, 3, 1, 2, 1, 1, 1}, counts)
+
+	r := newReceiver(t)
+	r.statuses = []int{500, 500, 500}
+	srv, _, submit := newPair(t, nil, r.URL)
+	srv.FailWebhooks(signformstest.WebhookFault{Type: "new_form_response"}) // as it is anyway: later faults happen
+	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Nth: 2})
+	srv.FailWebhooks(signformstest.WebhookFault{Duplicate: true})
+	submit()
+	srv.Advance(10 * time.Minute)
+	counts = nil
+	for _, f := range srv.Faults() {
+		counts = append(counts, f.Matched, f.Happened)
+	}
+	require.Equal(t, []int{3, 0, 3, 1, 2, 2}, counts)
+	require.Len(t, r.all(), 4)
 }
 
 // A fault that an answer leaves no room for has not happened, so that Times counts on.

@@ -20,10 +20,11 @@ import (
 //	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
-// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. If several faults
-// would happen to a request, only the one that was set first does, and only it counts the request. What happens can be combined.
-// With Latency alone, the request is answered as usual. A fault of which a part can never happen is refused, such as Cut in an answer
-// without a body. A happening is counted when the client can notice it: Cut beyond the end of an answer is none.
+// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The faults that match
+// a request are asked in the order in which they were set. Each counts the request, until one happens to it: those after it do not
+// count it. What happens can be combined. With Latency alone, the request is answered as usual. A fault of which a part can never
+// happen is refused, such as Cut in an answer without a body. A happening is counted when the client can notice it. Cut beyond the
+// end of an answer is not counted as one, but keeps the request from later faults, as the work is done by then.
 type Fault struct {
 	Operation   signforms.Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
 	DocumentID  string              `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
@@ -51,10 +52,11 @@ type Fault struct {
 //	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
 //	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
 //
-// Each attempt of a delivery is matched on its own. If several faults would happen to an attempt, only the one that was set first
-// does. A changed body or timestamp is signed again, so that the delivery stays genuine, except with Secret and Reencode. A fault of
-// which a part can never happen is refused, and it does not happen to an attempt that it would not change.
-// Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and Times count.
+// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were set. Each
+// counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the delivery stays genuine,
+// except with Secret and Reencode. A fault of which a part can never happen is refused, and a fault does not happen to an attempt
+// that it would not change. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and
+// Times count.
 type WebhookFault struct {
 	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
 	DocumentID  string  `json:"documentId,omitempty"`  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
@@ -96,6 +98,7 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
 		return "", s.publicError(err)
 	}
+	f.ContentType, f.RetryAfter = strings.TrimSpace(f.ContentType), strings.TrimSpace(f.RetryAfter) // as HTTP does
 	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}, number{"Drip", int64(f.Drip)}); err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (f Fault) edit(a *answer) bool {
 	}
 	edited := (f.Unknown || f.WrongTypes) && f.editJSON(a)
 	for name, value := range map[string]string{"Retry-After": f.RetryAfter, "Content-Type": f.ContentType} {
-		if value = strings.TrimSpace(value); value != "" && value != a.header.Get(name) {
+		if value != "" && value != a.header.Get(name) {
 			a.header.Set(name, value)
 			edited = true
 		}
