@@ -2,6 +2,8 @@ package signformstest
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -36,7 +38,7 @@ func bodiesInTime(next http.Handler) http.Handler {
 			return
 		}
 		body := &timedBody{ReadCloser: r.Body, conn: http.NewResponseController(w), expects: r.Header.Get("Expect") != ""}
-		own := r.WithContext(r.Context())
+		own := r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
 		own.Body = body
 		defer body.within(lingerTime) // net/http reads what is left, even when a handler panics
 		defer removeFiles(own)
@@ -45,6 +47,18 @@ func bodiesInTime(next http.Handler) http.Handler {
 		early.decide()
 		early.linger()
 	})
+}
+
+// bodyKey is the key of a request's timedBody in its context.
+type bodyKey struct{}
+
+// unreadBody returns the beginning of a body that no handler has read, as far as it had come when the request was answered, once.
+func unreadBody(r *http.Request) []byte {
+	if body, ok := r.Context().Value(bodyKey{}).(*timedBody); ok {
+		defer func() { body.unread = bytes.Buffer{} }() // the connection may go on for long
+		return body.unread.Bytes()
+	}
+	return nil
 }
 
 // removeFiles removes what an upload left on the disk.
@@ -58,7 +72,8 @@ func removeFiles(r *http.Request) {
 type timedBody struct {
 	io.ReadCloser
 	conn    *http.ResponseController
-	expects bool // the client waits for 100 Continue, which the first Read sends
+	expects bool         // the client waits for 100 Continue, which the first Read sends
+	unread  bytes.Buffer // what finish has read, if nobody had read anything
 
 	mu    sync.Mutex // middleware may read in a goroutine of its own
 	until time.Time  // zero: nobody has looked at the body
@@ -127,7 +142,11 @@ func (b *timedBody) finish() bool {
 	}
 	b.begin()
 	b.within(restTime)
-	io.CopyN(io.Discard, b, restSize+1)
+	to := io.Discard
+	if !begun {
+		to = &b.unread
+	}
+	io.CopyN(to, b, restSize+1)
 	b.within(bodyTime)
 	_, over = b.state()
 	return over

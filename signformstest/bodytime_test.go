@@ -117,6 +117,16 @@ func TestAnswersDoNotWaitForBodies(t *testing.T) {
 				_, err := io.ReadAll(conn)
 				require.NoError(t, err)
 				require.LessOrEqual(t, time.Since(begin), 2*time.Second, "%s, %s", c.name, b.name)
+				came, announced := `{"doc`, int64(size)
+				if b.start == "" || strings.Contains(b.header, "Expect") {
+					came = ""
+				}
+				if strings.Contains(b.header, "chunked") {
+					announced = int64(len(came))
+				}
+				logged := srv.Requests()[0]
+				require.Equal(t, came, string(logged.Body), "%s, %s", c.name, b.name)
+				require.Equal(t, announced, logged.BodySize, "%s, %s", c.name, b.name)
 			})
 		}
 	}
@@ -184,6 +194,10 @@ func TestBodiesThatArriveKeepTheConnection(t *testing.T) {
 				require.NoError(t, err)
 			}
 			require.Len(t, srv.Requests(), 6, "the bodies are no requests")
+			for i, r := range srv.Requests() {
+				require.Equal(t, smuggled, string(r.Body), unreadBodies[i].name)
+				require.EqualValues(t, len(smuggled), r.BodySize)
+			}
 		})
 	}
 }

@@ -110,7 +110,7 @@ var places = map[signforms.Inputs]api.Place{
 func publicRequest(r api.Record) Request {
 	return Request{
 		ID: r.ID, At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, WorkspaceID: r.WorkspaceID,
-		RequestID: r.RequestID, Header: r.Header, Query: r.Query, RawQuery: r.RawQuery, Body: r.Body, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule,
+		RequestID: r.RequestID, Header: r.Header, Query: r.Query, RawQuery: r.RawQuery, Body: r.Body, BodySize: r.BodySize, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule,
 		StatusCode: r.Status, Code: r.Code, Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, Cut: r.IsCut, line: r.String(),
 		AnswerHeader: r.AnswerHeader, Answer: r.Answer,
 	}

@@ -25,7 +25,8 @@ type Record struct {
 	Header       http.Header
 	Query        url.Values // as much as could be read
 	RawQuery     string     // as sent; empty: all of it is in Query
-	Body         []byte     // the first 64 KiB as received; nil when it was not read
+	Body         []byte     // the first 64 KiB as received; nil when none was read
+	BodySize     int64      // of the whole body in bytes: as announced, otherwise as far as it was read
 	Missing      []string   // required inputs that were not there
 	Notes        []string   // what was ignored, and other hints
 	Rule         string     // that refused it; empty: none
@@ -111,7 +112,13 @@ func newRecord(r *http.Request, at time.Time) *Record {
 	}
 	return &Record{
 		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: header, RequestID: beginning(r.Header.Get("x-request-id")),
+		BodySize: max(r.ContentLength, 0),
 	}
+}
+
+// received records a body, or as much of it as was read.
+func (r *Record) received(body []byte) {
+	r.Body, r.BodySize = slices.Clone(body[:min(len(body), maxRecorded)]), max(r.BodySize, int64(len(body)))
 }
 
 // noteUnknown notes the names that are not known ones.

@@ -104,8 +104,8 @@ func TestARequestIsReplayedByCurl(t *testing.T) {
 	}
 }
 
-// What was refused for its header alone has no body in the log, and curl adds no type of its own.
-func TestAReplayWithoutABodyOrAType(t *testing.T) {
+// What was refused before its body was needed is sent again with it, and curl adds no type of its own.
+func TestAReplayOfWhatWasRefusedUnread(t *testing.T) {
 	service := newConsole(t)
 	for i, body := range []io.Reader{strings.NewReader("{}"), io.MultiReader(strings.NewReader("{}"))} { // the second announces no length
 		req, err := http.NewRequest("POST", service.URL+"/void-document", body)
@@ -117,9 +117,8 @@ func TestAReplayWithoutABodyOrAType(t *testing.T) {
 		require.Equal(t, http.StatusUnsupportedMediaType, resp.StatusCode)
 		page := get(t, service, "requests/"+strconv.Itoa(i+1))
 		command := textOf(t, page, `<div class="copyable"><pre tabindex="0">`)
-		require.Equal(t, i == 0, strings.Contains(page, "it was refused before its body was read"))
-		require.Equal(t, i == 1, strings.Contains(command, "--data-raw '{}'"))
-		require.Equal(t, i == 1, strings.Contains(command, "-H 'Content-Type:'"))
+		require.Contains(t, command, "--data-raw '{}'")
+		require.Contains(t, command, "-H 'Content-Type:'")
 	}
 }
 

@@ -13,11 +13,8 @@ import (
 // hidden is what the request log has in place of a secret.
 const hidden = "(hidden)"
 
-// keptBody and keptAnswer are how many bytes of a request's and an answer's body the request log keeps.
-const (
-	keptBody   = 64 << 10
-	keptAnswer = 4 << 10
-)
+// keptAnswer is how many bytes of an answer's body the request log keeps.
+const keptAnswer = 4 << 10
 
 // span says which part of a list a page shows.
 type span struct {
@@ -68,11 +65,11 @@ var rules = map[string]string{
 // requestView is one request. Its secrets are not shown.
 type requestView struct {
 	signformstest.Request
-	Why                        string // the rule that refused it, in words
-	Headers, Inputs, Sent      string
-	AnswerHeaders, AnswerBody  string
-	BodyCut, Unread, AnswerCut bool
-	Curl                       string
+	Why                       string // the rule that refused it, in words
+	Headers, Inputs, Sent     string
+	AnswerHeaders, AnswerBody string
+	BodyCut, AnswerCut        bool
+	Curl                      string
 }
 
 func (c *console) request(r *http.Request) (page, error) {
@@ -88,13 +85,14 @@ func (c *console) request(r *http.Request) (page, error) {
 	}
 	hide := func(text string) string { return strings.ReplaceAll(text, c.server.APIKey, hidden) } // wherever the client has put it
 	view := requestView{
-		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q)), Sent: hide(body(q.Body)), BodyCut: len(q.Body) == keptBody,
+		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q)), Sent: hide(body(q.Body)), BodyCut: int64(len(q.Body)) < q.BodySize,
 		AnswerCut:     len(q.Answer) == keptAnswer,
-		Unread:        len(q.Body) == 0 && cmp.Or(q.Header.Get("Content-Length"), "0") != "0",
 		AnswerHeaders: header(q.AnswerHeader), AnswerBody: hide(body(q.Answer)), Curl: hide(curl(q.Method, address, q.Header, q.Body)),
 	}
 	return page{Title: "Request", name: "request", Data: view}, nil
 }
 
 // inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.
-func inputs(q signformstest.Request) string { return cmp.Or(q.RawQuery, header(http.Header(q.Query))) }
+func inputs(q signformstest.Request) string {
+	return cmp.Or(text(q.RawQuery), header(http.Header(q.Query)))
+}

@@ -2,10 +2,12 @@ package console_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,4 +100,44 @@ func TestAMalformedQueryIsSentAgainAsItWas(t *testing.T) {
 	call(t, service, "/get-documents?page=1&x=%7A")
 	require.Empty(t, service.Requests()[1].RawQuery)
 	require.Contains(t, get(t, service, "requests/2"), "page: 1\nx: z")
+}
+
+// A page is UTF-8 whatever a client sent. Bytes that are no text are written as the command has them.
+func TestThePageOfARequestIsUTF8(t *testing.T) {
+	service := newConsole(t)
+	call(t, service, "/get-documents?page=1&x=%ff&y=%ef%bf%bd", "X-Odd", "caf\xe9 \xff ok")
+	call(t, service, "/get-documents?x=%zz\xfe", "X-Odd", "é")
+	for path, wants := range map[string][]string{
+		"requests/1": {`X-Odd: caf\0351 \0377 ok`, `x: \0377`, "y: \ufffd"},
+		"requests/2": {"X-Odd: é", `x=%zz\0376`},
+	} {
+		page := get(t, service, path)
+		require.True(t, utf8.ValidString(page), path)
+		for _, want := range wants {
+			require.Contains(t, page, want)
+		}
+	}
+}
+
+// A body of which the log has a part only is not sent again.
+func TestACutBodyIsNotReplayed(t *testing.T) {
+	service := newConsole(t)
+	for i, size := range []int{64 << 10, 64<<10 + 1, 11 << 20} {
+		for chunked := range 2 {
+			var body io.Reader = strings.NewReader(strings.Repeat("x", size))
+			if chunked == 1 {
+				body = io.MultiReader(body)
+			}
+			resp, err := service.HTTPClient().Post(service.URL+"/nowhere", "text/plain", body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			page := get(t, service, fmt.Sprintf("requests/%d", 2*i+chunked+1))
+			require.Equal(t, i > 0, strings.Contains(page, "The log cannot send it again"), "%d %d", size, chunked)
+			require.Equal(t, i == 0, strings.Contains(page, "curl -X"))
+			if i == 1 {
+				require.Contains(t, page, "The log has the first 65536 bytes of 65537 that were announced or read.")
+			}
+		}
+	}
+	require.Contains(t, get(t, service, "requests/5"), "The log has the first 65536 bytes of 11534336 that were announced or read.")
 }
