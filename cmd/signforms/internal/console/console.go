@@ -75,6 +75,7 @@ type console struct {
 	server  *signformstest.Server
 	options Options
 	own     *template.Template // templates, with the address of this console
+	deeds   deeds
 }
 
 // page is one page of the console.
@@ -211,12 +212,27 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	next, err := do(c, r)
+	r = r.WithContext(context.WithoutCancel(r.Context())) // a client that hangs up does not leave it half done
+	next, err := c.doOnce(r, do)
 	if err != nil {
 		c.show(w, r, again, http.StatusUnprocessableEntity, sentence(err))
 		return
 	}
 	http.Redirect(w, r, c.options.Base+next, http.StatusSeeOther)
+}
+
+// doOnce does what a form asks for, unless the form was sent before and did it then.
+func (c *console) doOnce(r *http.Request, do act) (string, error) {
+	id, ok := deedOf(r)
+	if !ok {
+		return do(c, r)
+	}
+	next, again, err := c.deeds.do(id, func() (string, error) { return do(c, r) })
+	if again {
+		page, _, _ := strings.Cut(next, "?")
+		next = done(page, "before")
+	}
+	return next, err
 }
 
 // done returns the address, below the console's, of a page that says what was done.
@@ -229,7 +245,7 @@ var sayings = map[string]string{
 	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
 	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled, and gets no delivery that was pending.", "rotated": "The webhook has a new secret.",
-	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "reset": "Everything was deleted.",
+	"advanced": "The clock was moved.", "before": "It was done when you sent the form before, and not again.", "set": "The fault is set.", "removed": "The fault was taken back.", "reset": "Everything was deleted.",
 }
 
 func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status int, problem string) {
