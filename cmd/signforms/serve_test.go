@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -330,6 +331,29 @@ func TestResetGoesBackToTheSeed(t *testing.T) {
 	stdout, _, _ = execute(t, "status", "--json")
 	require.Contains(t, stdout, `"documents": 0`)
 	require.Contains(t, stdout, `"forms": 1`)
+}
+
+// The console's button resets as the command does, in every workspace.
+func TestTheConsoleResetsToTheSeed(t *testing.T) {
+	s := serveInProcess(t, "--memory", "--seed", "testdata/seed.yaml")
+	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
+	id, stderr, code := execute(t, "workspaces", "create", "alice", "--seed", "testdata/seed.yaml")
+	require.Equal(t, cli.ExitOK, code, stderr)
+	for workspace, base := range map[string]string{"": "/_/", "alice": control.WorkspacePrefix + strings.TrimSpace(id) + "/"} {
+		args := []string{"status", "--json"}
+		if workspace != "" {
+			args = append(args, "--workspace", workspace)
+		}
+		before, stderr, code := execute(t, args...)
+		require.Equal(t, cli.ExitOK, code, stderr)
+		require.Contains(t, before, `"templates": 1`)
+		resp, err := http.PostForm(s.BaseURL+base+"settings/reset", url.Values{"sure": {"true"}})
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, http.StatusOK, resp.StatusCode, base)
+		after, _, _ := execute(t, args...)
+		require.Contains(t, after, `"templates": 1`, base)
+	}
 }
 
 func TestCommandsOfARunningSandbox(t *testing.T) {

@@ -47,15 +47,15 @@ func TestDeliveriesNameWebhookAndDocument(t *testing.T) {
 	require.NoError(t, err)
 	for _, path := range []string{"", "deliveries"} {
 		page := get(t, service, path)
-		require.Contains(t, page, `href="/_/documents/`+documentID+`">Offer &lt;script&gt;`, path)
-		require.Contains(t, page, `href="/_/forms/`+formID+`">Survey &lt;script&gt;`, path)
+		require.Contains(t, page, `href="/_/documents/`+documentID+`"><bdi>Offer &lt;script&gt;`, path)
+		require.Contains(t, page, `href="/_/forms/`+formID+`"><bdi>Survey &lt;script&gt;`, path)
 		require.Contains(t, page, `href="/_/webhooks/`+hook+`">http://127.0.0.1:9/hook<`, path)
 	}
 	require.Contains(t, get(t, service, "webhooks/"+hook), `href="/_/documents/`+documentID+`"`)
 	for _, d := range service.Deliveries() {
 		if d.WebhookID == hook {
 			require.Equal(t, documentID, d.DocumentID)
-			require.Contains(t, get(t, service, "deliveries/"+d.ID), `href="/_/documents/`+documentID+`">Offer`)
+			require.Contains(t, get(t, service, "deliveries/"+d.ID), `href="/_/documents/`+documentID+`"><bdi>Offer`)
 		}
 	}
 	require.NoError(t, service.DeleteWebhook(hook))

@@ -42,6 +42,9 @@ type Options struct {
 	// Workspaces, unless nil, returns the consoles of all workspaces of the program, this one's included.
 	Workspaces func() []Workspace
 
+	// Reset empties the sandbox and adds the records of its seed again.
+	Reset func(context.Context) error
+
 	// Inspect refuses an uploaded PDF that cannot be signed.
 	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
 }
@@ -91,6 +94,7 @@ type page struct {
 type frame struct {
 	page
 	Assets, Events, Self, Section string
+	First                         string // the address of the first workspace's console
 	Problem, Done                 string
 	Workspaces                    []Workspace
 	Entered                       url.Values // what was refused
@@ -202,6 +206,7 @@ var acts = []struct {
 	{"clock", (*console).advance, (*console).clock},
 	{"faults", (*console).addFault, (*console).faults},
 	{"faults/remove", (*console).removeFault, (*console).faults},
+	{"faults/clear", (*console).clearFaults, (*console).faults},
 	{"settings/reset", (*console).reset, (*console).settings},
 }
 
@@ -245,7 +250,8 @@ var sayings = map[string]string{
 	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
 	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled, and gets no delivery that was pending.", "rotated": "The webhook has a new secret.",
-	"advanced": "The clock was moved.", "before": "It was done when you sent the form before, and not again.", "set": "The fault is set.", "removed": "The fault was taken back.", "reset": "Everything was deleted.",
+	"advanced": "The clock was moved.", "before": "It was done when you sent the form before, and not again.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
+	"reset": "Everything was deleted, and the records of the seed, if there is one, were added again.",
 }
 
 func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status int, problem string) {
@@ -261,7 +267,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{
-		page: p, Assets: assetPath, Events: c.options.Events, Section: section, Problem: problem, Done: sayings[r.URL.Query().Get("done")],
+		page: p, Assets: assetPath, Events: c.options.Events, Section: section, First: Prefix, Problem: problem, Done: sayings[r.URL.Query().Get("done")],
 		Self: c.options.Base + strings.TrimPrefix(r.URL.RequestURI(), Prefix), Workspaces: c.options.Workspaces(), Entered: r.PostForm,
 	}
 	var out bytes.Buffer

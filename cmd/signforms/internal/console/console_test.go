@@ -48,6 +48,7 @@ func newConsole(t *testing.T) *signformstest.Server {
 	pages = console.New(service, console.Options{
 		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []console.Setting{{Name: "page-size", Value: "7"}},
 		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
+		Reset:   func(context.Context) error { return service.Reset() },
 		Logger:  slog.New(slog.DiscardHandler),
 	})
 	return service
@@ -187,7 +188,7 @@ func TestPagesAreWholeWithoutJavaScript(t *testing.T) {
 		{path: "templates/" + templateID, want: "curl -X POST"},
 		{path: "forms/" + formID, want: "zoe@example.com"},
 		{path: "requests", want: "/void-document"},
-		{path: "deliveries", want: "new_template_response_individual_viewed"},
+		{path: "deliveries", want: "new_<wbr>template_<wbr>response_<wbr>individual_<wbr>viewed"},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			resp, err := service.HTTPClient().Get(service.URL + "/_/" + c.path)

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
 // curl writes a request as a command for a POSIX shell. The API key is the variable SIGNFORMS_API_KEY, whatever the header has. What
-// somebody else wrote stays data: the command has no control character of it, which a terminal would obey while it is pasted.
+// somebody else wrote stays data: the command has no control character of it, which a terminal would obey while it is pasted, and none
+// that turns the direction of the text.
 func curl(method, address string, h http.Header, body []byte) string {
 	lines := []string{"curl -X " + word(method) + " " + shellQuote(address)}
 	if method == http.MethodHead {
@@ -66,9 +66,9 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// printable reports whether a text has no control characters but line breaks.
+// printable reports whether a text has no characters that hide how it is spelt, but for line breaks.
 func printable(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return hides(r) && r != '\n' })
 }
 
 // octal writes a text for printf %b. It escapes everything that printf or a shell could read as something else.

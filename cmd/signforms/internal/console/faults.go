@@ -102,6 +102,11 @@ func (c *console) addFault(r *http.Request) (string, error) {
 	return "", errors.New("choose what goes wrong")
 }
 
+func (c *console) clearFaults(*http.Request) (string, error) {
+	c.server.ClearFaults()
+	return done("faults", "cleared"), nil
+}
+
 func (c *console) removeFault(r *http.Request) (string, error) {
 	return done("faults", "removed"), c.server.RemoveFault(r.PostFormValue("id"))
 }

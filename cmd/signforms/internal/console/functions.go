@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go"
@@ -26,6 +27,10 @@ var functions = template.FuncMap{
 	"header":    header,
 	"class":     class,
 	"join":      strings.Join,
+	"name":      name,
+	"escaped":   escaped,
+	"events":    events,
+	"word":      statusWord,
 	"title":     func(v any) string { return fmt.Sprint(v) },
 	"lower":     func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	"add":       func(a, b int) int { return a + b },
@@ -61,6 +66,47 @@ func at(t time.Time) string {
 		return "–"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// name shows a text that somebody chose. Its direction does not reach what stands around it.
+func name(text string) template.HTML {
+	return template.HTML("<bdi>" + template.HTMLEscapeString(escaped(text)) + "</bdi>")
+}
+
+// escaped replaces the characters that hide how a text is spelt by their escapes in Go. Tabs and line breaks stay.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if hides(r) && r != '\t' && r != '\r' && r != '\n' {
+			quoted := strconv.QuoteRuneToASCII(r)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// hides reports whether a character can hide how a text is spelt: a control character, or one that turns its direction.
+func hides(r rune) bool {
+	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// events shows names of events, which break into lines after underscores only. names is one name or a list of them.
+func events(names any) template.HTML {
+	text, isList := names.([]string)
+	if !isList {
+		text = []string{fmt.Sprint(names)}
+	}
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(strings.Join(text, ", ")), "_", "_<wbr>"))
+}
+
+// statusWord returns what the pages call a status.
+func statusWord(status any) string {
+	if status == signformstest.DeliveryDead {
+		return "given up"
+	}
+	return fmt.Sprint(status)
 }
 
 // shownBody is how many bytes of a body a page shows.

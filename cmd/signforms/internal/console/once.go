@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"html/template"
+	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -42,9 +44,17 @@ func deedOf(r *http.Request) (id [sha256.Size]byte, ok bool) {
 	form := sha256.New()
 	fmt.Fprintf(form, "%q %q", r.URL.Path, r.PostForm.Encode())
 	if r.MultipartForm != nil {
-		for _, files := range r.MultipartForm.File {
-			for _, file := range files {
-				fmt.Fprintf(form, " %q %d", file.Filename, file.Size)
+		for _, field := range slices.Sorted(maps.Keys(r.MultipartForm.File)) {
+			for _, header := range r.MultipartForm.File[field] {
+				fmt.Fprintf(form, " %q %q ", field, header.Filename)
+				file, err := header.Open()
+				if err != nil {
+					return id, false
+				}
+				_, err = io.Copy(form, file)
+				if file.Close(); err != nil {
+					return id, false
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/signforms/signforms-go/signformstest"
@@ -58,5 +59,8 @@ func (c *console) settings(r *http.Request) (page, error) {
 }
 
 func (c *console) reset(r *http.Request) (string, error) {
-	return done("settings", "reset"), c.server.Reset()
+	if r.PostFormValue("sure") != "true" {
+		return "", errors.New("nothing was deleted: tick “Delete everything” first")
+	}
+	return done("settings", "reset"), c.options.Reset(r.Context())
 }

@@ -89,7 +89,7 @@ func (c *console) request(r *http.Request) (page, error) {
 		AnswerCut:     len(q.Answer) == keptAnswer,
 		AnswerHeaders: header(q.AnswerHeader), AnswerBody: hide(body(q.Answer)), Curl: hide(curl(q.Method, address, q.Header, q.Body)),
 	}
-	return page{Title: "Request", name: "request", Data: view}, nil
+	return page{Title: q.Method + " " + q.Path, name: "request", Data: view}, nil
 }
 
 // inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.

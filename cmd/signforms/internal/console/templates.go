@@ -32,20 +32,28 @@ func (c *console) template(r *http.Request) (page, error) {
 	return page{Title: t.Name, name: "template", Data: templateView{t, c.sendCurl(t)}}, nil
 }
 
-// sendCurl returns a curl command that sends the template, with an example address for each role.
+// sendCurl returns a curl command that sends the template, with an example address for each role and each variable.
 func (c *console) sendCurl(t signformstest.TemplateState) string {
 	type receiver struct {
 		Name      string `json:"name"`
 		Email     string `json:"email"`
 		RoleTitle string `json:"roleTitle"`
 	}
+	type variable struct {
+		Name  string `json:"varName"`
+		Value string `json:"varValue"`
+	}
 	in := struct {
 		SigningType   string     `json:"signingType"`
 		DocumentID    string     `json:"documentId"`
 		ReceiversList []receiver `json:"receiversList"`
+		Variables     []variable `json:"customVariables,omitempty"`
 	}{SigningType: "PDF_TEMPLATE", DocumentID: t.ID}
 	for i, role := range t.Roles {
 		in.ReceiversList = append(in.ReceiversList, receiver{Name: fmt.Sprintf("Person %d", i+1), Email: fmt.Sprintf("person%d@example.com", i+1), RoleTitle: role.Title})
+	}
+	for _, v := range t.Variables {
+		in.Variables = append(in.Variables, variable{v, "value"})
 	}
 	body, err := json.Marshal(in)
 	if err != nil {

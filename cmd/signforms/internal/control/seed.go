@@ -119,10 +119,12 @@ func (a *API) seed(r *http.Request, in Seed) (any, error) {
 	return created{out}, nil
 }
 
-// reset empties the sandbox and applies Config.Seed again.
-func (a *API) reset(r *http.Request) (any, error) {
+// Reset empties the sandbox and adds the records of Config.Seed again. After an error the sandbox holds a part of them.
+func (a *API) Reset(ctx context.Context) (*Seeded, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err
 	}
-	return a.Begin(r.Context())
+	return a.Begin(ctx)
 }
+
+func (a *API) reset(r *http.Request) (any, error) { return a.Reset(r.Context()) }

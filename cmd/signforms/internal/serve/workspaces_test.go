@@ -177,13 +177,16 @@ func TestConsolesOfWorkspaces(t *testing.T) {
 	}
 	require.NotContains(t, strings.ReplaceAll(text, `href="/_/" >first`, ""), `href="/_/"`, "no other link leads to the first")
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	r, err := http.NewRequestWithContext(t.Context(), "POST", base+own+"settings/reset", nil)
+	r, err := http.NewRequestWithContext(t.Context(), "POST", base+own+"settings/reset", strings.NewReader("sure=true"))
 	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer, err := client.Do(r)
 	require.NoError(t, err)
 	answer.Body.Close()
 	require.Equal(t, own+"settings?done=reset", answer.Header.Get("Location"))
-	require.Zero(t, all.named("ann").server.Counts().Documents)
+	_, kept := all.named("ann").server.FindDocument(ann.Seeded.Documents[0])
+	require.False(t, kept)
+	require.Equal(t, 1, all.named("ann").server.Counts().Documents, "that of the seed, again")
 	require.Equal(t, 1, all.first.server.Counts().Documents)
 	require.Equal(t, 1, all.named(bob.ID).server.Counts().Documents)
 	answer, err = client.Get(base + "/_/w/ann")

@@ -48,7 +48,7 @@ document.addEventListener("click", async (event) => {
 	const button = event.target.closest("[data-copy]");
 	if (!button) return;
 	const block = button.closest(".copyable");
-	const text = block.querySelector("pre");
+	const text = block.querySelector("pre, code");
 	try {
 		await navigator.clipboard.writeText(text.textContent);
 	} catch { // browsers allow this only on loopback and with HTTPS
