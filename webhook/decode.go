@@ -146,18 +146,22 @@ func (d *decoder) member(key string) {
 		d.stringMember(memberFinishedPDFURL, key, &e.finishedPDFURL)
 	case "isSigningOrder":
 		d.topLevel(memberIsSigningOrder)
+		e.value(d.scan.Next() != 'n')
 		if !d.boolean(&e.isSigningOrder) {
 			d.misfit(key, wantBoolean)
 		}
 	case "signers":
 		d.topLevel(memberSigners)
 		d.signerList(key)
+		e.value(len(e.signers) > 0)
 	case "viewedBy":
 		d.topLevel(memberViewedBy)
 		d.actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
+		e.value(e.viewedBy != ViewedBy{})
 	case "signedBy":
 		d.topLevel(memberSignedBy)
 		d.actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
+		e.value(e.signedBy != SignedBy{})
 	case "formId":
 		d.stringMember(memberFormID, key, &e.formID)
 	case "formResponseId":
@@ -169,6 +173,7 @@ func (d *decoder) member(key string) {
 	case "response":
 		d.topLevel(memberResponse)
 		d.answerList(key)
+		e.value(len(e.answers) > 0)
 	default:
 		d.dynamic(key)
 	}
@@ -192,19 +197,22 @@ func (d *decoder) stringMember(m member, key string, dst *string) {
 	if !d.str(dst) {
 		d.misfit(key, wantString)
 	}
+	d.cur.value(*dst != "")
 }
 
-// topLevel notes which member is read next, and that it is present unless it is null. It forgets what was noted of an
-// earlier value under the same key.
+// value notes whether the member that was read has a value.
+func (e *element) value(has bool) {
+	if has {
+		e.valued |= e.reading
+	}
+}
+
+// topLevel notes which member is read next. It forgets what was noted of an earlier value under the same key.
 func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m
 	if len(e.misfits) > 0 {
 		e.misfits = slices.DeleteFunc(e.misfits, func(x misfit) bool { return x.member == m })
 	}
-	if d.scan.Next() == 'n' {
-		e.present &^= m
-	} else {
-		e.present |= m
-	}
+	e.valued &^= m
 }

@@ -198,12 +198,15 @@ func fieldsOf(e webhook.Event) (fields []string) {
 	return fields
 }
 
-// The path of a misfit starts anew after each list and object. All misfits of an object are named.
+// The path of a misfit starts anew after each list and object. All misfits of an object are named, in the payload's order, and of
+// a name that is there twice the last value counts.
 func TestParseMisfitAfterOthers(t *testing.T) {
 	e := parseOne(t, `{"signers":[{},{}],"viewedBy":{"name":"n"},"documentName":[],"webhookEvent":"new_template_response_individual_viewed"}`)
 	require.Equal(t, []string{"documentName"}, fieldsOf(e))
 	e = parseOne(t, `{"signers":[{"email":"e"}],"viewedBy":{"name":{},"viewedAt":"x","email":[]},"webhookEvent":"new_template_response_individual_viewed"}`)
-	require.Equal(t, []string{"viewedBy.email", "viewedBy.name", "viewedBy.viewedAt"}, fieldsOf(e))
+	require.Equal(t, []string{"viewedBy.name", "viewedBy.viewedAt", "viewedBy.email"}, fieldsOf(e))
+	e = parseOne(t, `{"viewedBy":{"name":{},"viewedAt":"x","name":{},"viewedAt":null},"webhookEvent":"new_template_response_individual_viewed"}`)
+	require.Equal(t, []string{"viewedBy.name"}, fieldsOf(e))
 	e = parseOne(t, `{"signers":[{},{"email":{},"signerId":[]},{"name":{}}],"webhookEvent":"new_template_response"}`)
 	require.Equal(t, []string{"signers[1].email", "signers[1].signerId"}, fieldsOf(e))
 	e = parseOne(t, `{"response":[{}],"formTitle":{},"webhookEvent":"new_form_response"}`)

@@ -51,7 +51,7 @@ type element struct {
 	fieldAt         map[string]int // index in fields by key, once there are many
 	nullFields      bool           // some of fields are marked with nullKind
 
-	present member // members that are present and not null
+	valued  member // members with a value that is not empty and could be read, at least in part
 	misfits []misfit
 
 	// Where the decoder is.
@@ -64,6 +64,7 @@ type element struct {
 type misfit struct {
 	member member
 	index  int // of the element in a list, else -1
+	key    string
 	err    *FieldError
 }
 

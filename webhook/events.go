@@ -48,8 +48,8 @@ type Event interface {
 
 	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a
 	// list it has those of the first element that has any. A number or boolean in place of a string is kept as its JSON
-	// and is no error, nor is "1" or 1.0 for 1, or "true" for true, or "", which counts as missing. It is nil for most events and for an UnknownEvent. Do not
-	// change it.
+	// and is no error, nor is "1" or 1.0 for 1, or "true" for true, or "", which counts as missing. It is nil for most events
+	// and for an UnknownEvent. Do not change it.
 	FieldErrors() []*FieldError
 
 	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not know.

@@ -11,7 +11,7 @@ const (
 // samples contain them. A type needs fields that only it has, and none that only other types have; else the result is empty:
 // an UnknownEvent is reported, and a wrong type would not be. Empty values count as missing.
 func (e *element) infer() EventType {
-	read := e.valued()
+	read := e.valued
 	given := read
 	for _, m := range e.misfits {
 		given |= m.member
@@ -43,33 +43,6 @@ func either(template bool, ofTemplate, ofPDF EventType) EventType {
 		return ofTemplate
 	}
 	return ofPDF
-}
-
-// valued returns the members that are present and have a value that is not empty and could be read, at least in part.
-func (e *element) valued() member {
-	valued := e.present
-	for _, c := range []struct {
-		member member
-		empty  bool
-	}{
-		{memberDocumentName, e.document.DocumentName == ""},
-		{memberDocumentID, e.document.DocumentID == ""},
-		{memberAuthorEmail, e.document.AuthorEmail == ""},
-		{memberFinishedPDFURL, e.finishedPDFURL == ""},
-		{memberSigners, len(e.signers) == 0},
-		{memberViewedBy, e.viewedBy == ViewedBy{}},
-		{memberSignedBy, e.signedBy == SignedBy{}},
-		{memberFormID, e.formID == ""},
-		{memberFormResponseID, e.formResponseID == ""},
-		{memberFormTitle, e.formTitle == ""},
-		{memberRespondentEmail, e.respondentEmail == ""},
-		{memberResponse, len(e.answers) == 0},
-	} {
-		if c.empty {
-			valued &^= c.member
-		}
-	}
-	return valued
 }
 
 // signerKinds reports whether signers have fields of PDF documents and of templates. Each kind was seen with fields of the

@@ -52,6 +52,7 @@ func TestInfer(t *testing.T) {
 		{document + `,"finishedPdfUrl":"p","signers":null,"contact_field(page1)[x]":"y"`, unknown},
 		{document + `,"finishedPdfUrl":"p"`, unknown},
 		{document + `,"signers":[],"viewedBy":` + ofPDF, webhook.TypeSignatureViewed},
+		{document + `,"isSigningOrder":null,"signers":[],"viewedBy":` + ofPDF, webhook.TypeSignatureViewed},
 		{document + `,"signers":[],"signedBy":` + ofRole, webhook.TypeTemplateSigned},
 		{document + `,"signers":[` + ofPDF + `],"signedBy":` + ofRole, unknown},
 

@@ -1,7 +1,7 @@
 package webhook
 
 import (
-	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -65,51 +65,17 @@ func (d *decoder) openObject(key string) bool {
 	return false
 }
 
-// property is a known member of a nested object, and what its value should be.
-type property struct{ key, want string }
-
-// properties has a bit for each member of a nested object that does not fit. The last value of a key counts, so this is
-// known only when the object ends.
-type properties uint16
-
-func (p *properties) set(i int, fits bool) {
+// fit notes whether the value of a member of a nested object fits. The last value of a key counts.
+func (d *decoder) fit(key, want string, fits bool) {
+	e := &d.cur
+	if len(e.misfits) > 0 {
+		e.misfits = slices.DeleteFunc(e.misfits, func(m misfit) bool {
+			return m.member == e.reading && m.index == e.index && m.key == key
+		})
+	}
 	if !fits {
-		*p |= 1 << i
-	} else if *p != 0 {
-		*p &^= 1 << i
+		d.misfit(key, want)
 	}
-}
-
-// misfitsOf notes the misfits among an object's properties.
-func (d *decoder) misfitsOf(bad properties, known []property) {
-	for ; bad != 0; bad &= bad - 1 {
-		p := known[bits.TrailingZeros16(uint16(bad))]
-		d.misfit(p.key, p.want)
-	}
-}
-
-// The properties of a signer. A viewedBy or signedBy has actorTime too.
-const (
-	signerEmail = iota
-	signerName
-	signerStatus
-	signerIP
-	signerRole
-	signerID
-	signerDeclined
-	signerOrder
-	actorTime
-)
-
-var signerProperties = []property{
-	signerEmail:    {"email", wantString},
-	signerName:     {"name", wantString},
-	signerStatus:   {"status", wantString},
-	signerIP:       {"signerIp", wantString},
-	signerRole:     {"roleTitle", wantString},
-	signerID:       {"signerId", wantString},
-	signerDeclined: {"hasDeclined", wantBoolean},
-	signerOrder:    {"signingOrderNo", wantInteger},
 }
 
 // actor reads the signer of a viewedBy or signedBy with the time in atKey.
@@ -119,17 +85,12 @@ func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
 		return
 	}
 	d.cur.parent = key
-	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
 		if key := d.content(t); key == atKey {
-			bad.set(actorTime, d.instant(at))
+			d.fit(key, wantTime, d.instant(at))
 		} else {
-			d.signerMember(key, s, &bad)
+			d.signerMember(key, s)
 		}
-	}
-	d.misfitsOf(bad&^(1<<actorTime), signerProperties)
-	if bad&(1<<actorTime) != 0 {
-		d.misfit(atKey, wantTime)
 	}
 	d.cur.parent = ""
 }
@@ -139,57 +100,51 @@ func (d *decoder) signer(s *Signer) {
 	if !d.openObject("") {
 		return
 	}
-	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
-		d.signerMember(d.content(t), s, &bad)
+		d.signerMember(d.content(t), s)
 	}
-	d.misfitsOf(bad, signerProperties)
 }
 
-func (d *decoder) signerMember(key string, s *Signer, bad *properties) {
+func (d *decoder) signerMember(key string, s *Signer) {
 	switch key {
 	case "email":
-		bad.set(signerEmail, d.str(&s.Email))
+		d.fit(key, wantString, d.str(&s.Email))
 	case "name":
-		bad.set(signerName, d.str(&s.Name))
+		d.fit(key, wantString, d.str(&s.Name))
 	case "status":
-		bad.set(signerStatus, d.str((*string)(&s.Status)))
+		d.fit(key, wantString, d.str((*string)(&s.Status)))
 	case "signerIp":
-		bad.set(signerIP, d.str(&s.SignerIP))
+		d.fit(key, wantString, d.str(&s.SignerIP))
 	case "roleTitle":
-		bad.set(signerRole, d.str(&s.RoleTitle))
+		d.fit(key, wantString, d.str(&s.RoleTitle))
 	case "signerId":
-		bad.set(signerID, d.str(&s.SignerID))
+		d.fit(key, wantString, d.str(&s.SignerID))
 	case "hasDeclined":
-		bad.set(signerDeclined, d.boolean(&s.HasDeclined))
+		d.fit(key, wantBoolean, d.boolean(&s.HasDeclined))
 	case "signingOrderNo":
-		bad.set(signerOrder, d.integer(&s.SigningOrderNo))
+		d.fit(key, wantInteger, d.integer(&s.SigningOrderNo))
 	default:
 		d.scan.Skip()
 	}
 }
-
-var answerProperties = []property{{"id", wantString}, {"question", wantString}}
 
 // answer reads one question of a form with its answer into a zero a.
 func (d *decoder) answer(a *Answer) {
 	if !d.openObject("") {
 		return
 	}
-	var bad properties
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
-		switch d.content(t) {
+		switch key := d.content(t); key {
 		case "id":
-			bad.set(0, d.str(&a.ID))
+			d.fit(key, wantString, d.str(&a.ID))
 		case "question":
-			bad.set(1, d.str(&a.Question))
+			d.fit(key, wantString, d.str(&a.Question))
 		case "answer":
 			d.loose(&a.Answer)
 		default:
 			d.scan.Skip()
 		}
 	}
-	d.misfitsOf(bad, answerProperties)
 }
 
 // path names a value for a FieldError: the member, the index in its list, and the key.

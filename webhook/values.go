@@ -143,5 +143,5 @@ func (d *decoder) misfit(key, want string) {
 			return
 		}
 	}
-	e.misfits = append(e.misfits, misfit{e.reading, e.index, &FieldError{Field: e.path(key), Want: want}})
+	e.misfits = append(e.misfits, misfit{e.reading, e.index, key, &FieldError{Field: e.path(key), Want: want}})
 }
