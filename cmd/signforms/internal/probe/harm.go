@@ -95,7 +95,7 @@ func (a *action) judge(ctx context.Context, got answer, what string) (stop bool)
 	case now == "":
 		seen = "the documents could not be read after it"
 	case now != r.state:
-		seen = "a document was changed meanwhile"
+		seen = "a document was changed, by it or an earlier request"
 	case !got.mayBeDone():
 		return r.stop != nil
 	}

@@ -264,6 +264,16 @@ func TestWhatIsSeenAgainstAFactDiffers(t *testing.T) {
 				}
 			}
 		}), []string{"status in progress"}},
+		"all in progress by another name": {documents(func(i int, d fakeDocument) {
+			if d["status"] == "PENDING" {
+				d["status"] = "SENT"
+			}
+		}), []string{"status in progress"}},
+		"limit=1 beside a status gives 10": {asking(func(q url.Values) {
+			if q.Has("status") {
+				q.Del("limit")
+			}
+		}), []string{"limit one"}},
 		"all respondents for any id": {func(f *imitation) {
 			templates(func(fakeDocument) {})(f)
 			f.respondents = func(q url.Values) map[string]any {

@@ -20,9 +20,11 @@ import (
 type rule struct {
 	facts []string
 	// of names the observations. Where it is set, the answers alone tell the fact; else they only put in doubt what a step has told.
-	of   string
-	look func(*tally, answer)
-	then func(*run, *tally) // may be nil; notes what the Profile needs
+	of string
+	// refutes is set where what is against the fact shows that it differs; else it only leaves the fact open.
+	refutes bool
+	look    func(*tally, answer)
+	then    func(*run, *tally) // may be nil; notes what the Profile needs
 }
 
 // tally is what the answers of a run show about a rule. Each observation counts once, by its name.
@@ -135,9 +137,11 @@ func (r *run) judge() {
 func (r *run) apply(fact string, u rule, t *tally) {
 	maps.DeleteFunc(t.agree, func(name string, _ bool) bool { return t.against[name] })
 	n := len(t.agree) + len(t.against)
-	_, told := r.outcomes[fact]
+	is, told := r.outcomes[fact]
 	switch {
-	case told && (!r.holds(fact) || t.witness == ""), !told && u.of == "":
+	case u.refutes && is.Outcome != Differs && t.witness != "":
+		r.note(fact, Differs, "%s", t.witness)
+	case told && (is.Outcome != Holds || t.witness == ""), !told && u.of == "":
 	case t.witness != "" && u.of != "":
 		r.note(fact, Differs, "not in %d of %d %s: %s", len(t.against), n, u.of, t.witness)
 	case t.witness != "":
@@ -176,9 +180,14 @@ var rules = []rule{
 			t.see(a.id, len(once) == len(a.records), fmt.Sprintf("%d records are only %d documents", len(a.records), len(once)))
 		}
 	}, then: (*run).doubled},
+	{facts: []string{"limit one"}, refutes: true, look: func(t *tally, a answer) {
+		if documentLists(a) && a.in["limit"] == "1" {
+			t.see(a.id, len(a.records) < 2, fmt.Sprintf("%d documents", len(a.records)))
+		}
+	}},
 	{facts: []string{"limit one"}, look: func(t *tally, a answer) {
-		if documentLists(a) && a.in["limit"] == "1" && (len(a.records) > 0 || a.only("limit", "sortOrder")) {
-			t.see(a.id, len(a.records) == 1, fmt.Sprintf("%d documents", len(a.records)))
+		if a.only("limit", "sortOrder") && a.in["limit"] == "1" {
+			t.see(a.id, len(a.records) > 0, "no documents")
 		}
 	}},
 	{facts: []string{"largest limit"}, look: lookLargest, then: func(r *run, _ *tally) {
@@ -206,13 +215,9 @@ var rules = []rule{
 		sorted("desc", 1)(t, a)
 	}},
 	{facts: theDates, look: lookDates},
-	{look: ofEach("PDF", func(t *tally, rec record) {
-		t.see(rec.id, !oddStatus(statusOf(rec)), "a document has another status that is not known")
-	}), then: func(r *run, t *tally) {
-		if fact := "status in progress"; t.witness != "" && r.holds(fact) {
-			r.note(fact, Differs, "%s", t.witness)
-		}
-	}},
+	{facts: []string{"status in progress"}, refutes: true, look: ofEach("PDF", func(t *tally, rec record) {
+		t.see(rec.id, !oddStatus(statusOf(rec)), "a document has a status that is not known")
+	})},
 	{facts: []string{"id filter"}, look: func(t *tally, a answer) {
 		id := a.in["documentId"]
 		if id != "" && (a.ok() || a.missing()) && slices.Contains(ids(t.everything()), id) {
