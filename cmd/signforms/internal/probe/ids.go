@@ -107,8 +107,7 @@ func (r *run) ids(ctx context.Context) {
 // otherIDName looks for the service's name of documentId, and returns the answer to an unknown id by that name.
 func (r *run) otherIDName(ctx context.Context, ignored answer) answer {
 	n := len(ignored.records)
-	p := params{DocumentID: randomID()}
-	a := r.rename(ctx, "documentId", []string{"id", "document_id", "docId"}, p.DocumentID, answer.none, p, ignored)
+	a := r.rename(ctx, "documentId", []string{"id", "document_id", "docId"}, randomID(), answer.none, params{}, ignored)
 	if a.none() {
 		r.say("id filter", Differs, "documentId is called %s", r.report.Endpoints[signforms.OpListDocuments].Names["documentId"])
 		return a

@@ -59,7 +59,7 @@ func (r *run) sizes(ctx context.Context) {
 	one := r.documents(ctx, params{Limit: 1})
 	several := len(r.first.records) > 1
 	if several && one.ok() && len(one.records) > 1 {
-		one = r.rename(ctx, "limit", []string{"pageSize", "perPage", "per_page", "page_size", "size", "take"}, "1", func(a answer) bool { return len(a.records) == 1 }, params{Limit: 1}, one)
+		one = r.rename(ctx, "limit", []string{"pageSize", "perPage", "per_page", "page_size", "size", "take"}, "1", func(a answer) bool { return len(a.records) == 1 }, params{}, one)
 		if len(one.records) == 1 {
 			r.say("limit one", Differs, "limit is called %s", r.report.Endpoints[signforms.OpListDocuments].Names["limit"])
 		} else {
@@ -234,9 +234,7 @@ func (r *run) pagesOnce(ctx context.Context, p params) (told bool) {
 			return false
 		}
 		r.say("pages", Differs, "%s", ifThen(slices.Equal(ids(two.records), ids(base.records)), "page is not obeyed", "page 2 has most documents of page 1, as with an offset"))
-		q := p
-		q.Page = 2
-		r.rename(ctx, "page", []string{"pageNumber", "pageNo", "page_number", "pageIndex", "currentPage", "p"}, "2", func(a answer) bool { return apart(a, base) }, q, base)
+		r.rename(ctx, "page", []string{"pageNumber", "pageNo", "page_number", "pageIndex", "currentPage", "p"}, "2", func(a answer) bool { return apart(a, base) }, p, base)
 		if name := r.report.Endpoints[signforms.OpListDocuments].Names["page"]; name != "" {
 			r.named(ctx, p, base, name)
 		}
@@ -292,19 +290,14 @@ func (r *run) tryPages(ctx context.Context, p params, base answer, change func(*
 }
 
 // rename looks for the service's name of an input that is not obeyed: first with all candidates at once. It keeps the name when the
-// SDK's own request with it has the effect, and returns the answer to that.
+// SDK's request with it has the effect, and returns the answer to that.
 func (r *run) rename(ctx context.Context, input string, names []string, value string, effect func(answer) bool, p params, before answer) answer {
 	ask := func(names []string) answer {
-		q := p
-		q.Limit, q.Page = 0, 0
-		if input != "limit" {
-			q.Limit = p.Limit
-		}
 		var set []string
 		for _, name := range names {
 			set = append(set, name, value)
 		}
-		return r.documents(ctx, q, set...)
+		return r.documents(ctx, p, set...)
 	}
 	all := ask(names)
 	if all.refused() { // one of them, as an unknown parameter
