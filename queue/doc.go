@@ -11,10 +11,10 @@
 //
 // # What is guaranteed
 //
-// An event that was answered 200 runs at least once, or is listed as failed: the answer follows the commit. SQLite has synced
+// An event that was answered 200 runs at least once, or is listed as failed. The answer follows the commit: SQLite has synced
 // its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a form response,
-// a template with its signers, or for unknown types the ids that they carry) run one at a time, in the order of receipt; the next
-// one runs when the one before it is done or failed. The promise whole, with its limits and tests, is in [guarantees.md].
+// a template with its signers, or for unknown types their ids) run one at a time, in the order of receipt; the next one runs
+// when the one before it is done or failed. The limits and tests are in [guarantees.md].
 //
 // # Functions and their time
 //
@@ -24,13 +24,13 @@
 //
 // The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at most 30
 // seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line again only when
-// the lease has ended, and this process only when the function has returned too. The lease begins when the event is claimed. It
-// lasts for the Timeout and as long again, at most a minute more. For later events of a line it may be shorter by an eighth of
-// what it lasts beyond the Timeout.
+// the lease has ended, and this process only when the function has returned too. The lease lasts from the claim of the event for
+// the Timeout and as long again, at most a minute more. For later events of a line it may be shorter by an eighth of what it
+// lasts beyond the Timeout.
 //
-// When a worker dies with an event, that counts as a failed try, so an event that kills its process fails like any other. If the
-// start of the last try was not stored, the event gets one more before it is given up. An event that comes again does not run
-// again while its key is kept ([Options.KeepKeys]); one that failed gets one more try each time it is delivered again.
+// When a worker dies with an event, that counts as a failed try. If the start of the last try was not stored, the event gets one
+// more before it is given up. A repeated event does not run again while its key is kept ([Options.KeepKeys]); one that failed
+// gets one more try with each repeat.
 //
 // When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
 // when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
@@ -39,23 +39,22 @@
 //
 // # Time
 //
-// Processes go by one time, which a wall clock that is set does not change: the database's on Postgres; on SQLite that of the
-// machine's start, as it was read when the file was first opened after it. Nothing is erased because a clock has jumped: when
-// one has, or when no worker has run for more than 25 hours, the times for which something is kept begin anew.
+// All processes go by one time, which setting a wall clock does not change: the database's on Postgres; on SQLite that of the
+// machine's start, as it was read when the file was first opened after it. When a clock has jumped, or no worker has run for more
+// than 25 hours, the times for which something is kept begin anew.
 //
 // # Erasing
 //
-// Data is erased by [Queue.Erase], and when [Options.KeepBodies] or [Options.KeepFailed] has passed. On SQLite the bytes are
-// overwritten and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its log
-// and of backups, remove the bytes. Keys stay for [Options.KeepKeys], so that an erased event that is delivered again is not
-// stored again. Later events about the same document are new events, and are stored.
+// [Queue.Erase] erases data, as the end of [Options.KeepBodies] and [Options.KeepFailed] does. On SQLite the bytes are overwritten
+// and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its log and of backups,
+// remove the bytes. Keys stay for [Options.KeepKeys], so that a repeat of an erased event is not stored.
 //
 // # What is not guaranteed
 //
 //   - Exactly once, except what a function does in the transaction that it gives to [Complete]. Functions should be idempotent;
 //     [EntryFrom] gives them a key to recognise an event by.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.
-//   - The disk. Back up the file, or use a Postgres that is replicated.
+//   - The disk. Back up the file, or replicate Postgres.
 //
 // [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md#durable-receiving
 package queue

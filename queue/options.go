@@ -29,27 +29,27 @@ type Options struct {
 	Grace time.Duration
 
 	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When the
-	// try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h,
-	// 2 h, 4 h, 8 h and 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{},
-	// gives one try. A wait may be 0; negative is refused.
+	// try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and
+	// 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{}, gives one try. A wait
+	// may be 0; negative is refused.
 	Retries []time.Duration
 
 	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered 503, unless none waits: a
-	// queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
-	// that receive at once may exceed it by what they receive in a second.
+	// queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes that receive
+	// at once may exceed it by what they receive in a second.
 	MaxPending int
 
 	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the transaction
 	// that stores the outcome. Negative is refused.
 	KeepBodies time.Duration
 
-	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and
-	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
+	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and a line in the log says so.
+	// Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
 	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are recognised.
-	// Default 7 days. It should be longer than the service repeats a delivery, which it does not
-	// document. Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
+	// Default 7 days. It should be longer than the service repeats a delivery, which it does not document. Negative is
+	// refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
 	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most 200

@@ -7,11 +7,10 @@
 //
 // Start with [NewServer] (or [Start] outside a test), [Server.Signer] and [Server.AddWebhook].
 //
-// A server does what the interface describes: it keeps documents, enforces statuses and the signing order, counts
-// reminders, and signs and retries its webhooks. [Server.Advance] moves its clock, so that a test of a delivery that is
-// retried for hours takes milliseconds; [Server.Settle] waits until webhooks have arrived, so that no test has to sleep.
+// A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks.
+// [Server.Advance] moves its clock, and [Server.Settle] waits until webhooks have arrived, so no test has to sleep.
 //
-// With a [Network] nothing touches a socket. Client, service and receiver then run inside a [testing/synctest] bubble, where
+// With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest] bubble, where
 // hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
 //
 //	synctest.Test(t, func(t *testing.T) {
@@ -27,18 +26,18 @@
 //		err := srv.Settle(t.Context())
 //	})
 //
-// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; use
-// [Profile] to choose others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] tells what
-// would have been. Log entries contain personal data and, in the bodies and headers of requests and deliveries, what went over the
-// wire; their String methods leave these out. The API keys and webhook secrets of a server are made up for tests, so they are plain
-// strings. Links are of the type [signforms.SigningLink], which is not printed, because [Options].Finish gets them in programs.
+// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it;
+// [Profile] has others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] has what would have
+// been. Log entries contain personal data and what went over the wire; their String methods leave these out. The API keys and
+// webhook secrets of a server are made up for tests, so they are plain strings. Links are of the type [signforms.SigningLink],
+// which is not printed, because [Options].Finish gets them in programs.
 //
 // To embed the server in a program, set Options.Addr, PublicURL and Storage, which keeps the state over restarts, and add pages
 // of your own with Options.Middleware. A workspace is a server of its own: Options.Behind puts several at one address.
 //
 // # What you can tell a server
 //
-// A method that changes something and returns no error fails the test, or panics without one. With Try before its name it returns the error:
+// A method that changes something and returns no error fails the test, or panics without one. These return the error:
 // [Server.TryAddTemplate], [Server.TryAddForm], [Server.TryAddDocument], [Server.TryAddWebhook], [Server.TryTestWebhook],
 // [Server.TryAdvance], [Server.TryFail], [Server.TryFailWebhooks].
 //
