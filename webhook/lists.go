@@ -67,12 +67,16 @@ func (d *decoder) openObject(key string) bool {
 
 // fit notes whether the value of a member of a nested object fits. The last value of a key counts.
 func (d *decoder) fit(key, want string, fits bool) {
-	e := &d.cur
-	if len(e.misfits) > 0 {
-		e.misfits = slices.DeleteFunc(e.misfits, func(m misfit) bool {
-			return m.member == e.reading && m.index == e.index && m.key == key
-		})
+	if !fits || len(d.cur.misfits) > 0 { // apart from the rest, so that it is inlined
+		d.refit(key, want, fits)
 	}
+}
+
+func (d *decoder) refit(key, want string, fits bool) {
+	e := &d.cur
+	e.misfits = slices.DeleteFunc(e.misfits, func(m misfit) bool {
+		return m.member == e.reading && m.index == e.index && m.key == key
+	})
 	if !fits {
 		d.misfit(key, want)
 	}
