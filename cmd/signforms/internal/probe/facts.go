@@ -62,8 +62,8 @@ var Facts = []Fact{
 
 	// rules.go, fields.go
 	{ID: "spellings", Text: "documents had documentName, signingType, isSigningOrder, and not their other spellings", Grade: Live},
-	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling, finishedPdfUrl aside", Grade: Live},
-	{ID: "template fields", Text: "templates had roles, totalRespondants and totalSignedRespondants, so spelled", Grade: Live},
+	{ID: "document fields", Text: "documents had the fields of the wire format, each in some spelling and of its kind, finishedPdfUrl aside", Grade: Live},
+	{ID: "template fields", Text: "templates had roles, totalRespondants and totalSignedRespondants, so spelled and of their kinds", Grade: Live},
 	{ID: "signer statuses", Text: "signers, of documents and respondents, were PENDING, VIEWED or SIGNED", Grade: Live},
 	{ID: "created format", Text: "createdAt of documents and templates was RFC 3339 with milliseconds, ending in Z", Grade: Assumed},
 

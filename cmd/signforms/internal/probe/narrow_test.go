@@ -111,6 +111,12 @@ var narrow = []another{
 			return fakeError{404, "there is nothing", "missing"}
 		}
 	}, aboutResponses[:2], nil},
+	{"counts of the page beside unknown parameters", edited(func(_ *imitation, q url.Values, body map[string]any) {
+		if q.Has("sortBy") {
+			n := len(body["documents"].([]any))
+			body["documentsCount"], body["pagination"] = n, map[string]any{"currentPage": 1, "totalPages": 1, "totalDocuments": n}
+		}
+	}), []string{"unknown parameters"}, nil},
 	{"64 records where there is no order", unordered64, []string{"largest limit"}, []string{"default order", "documents count", "totals", "pages", "sort orders"}},
 }
 

@@ -49,8 +49,8 @@ type Report struct {
 	ProfileTried error
 	// Endpoints are those of Options, with what was found and worked when it was tried.
 	Endpoints map[signforms.Operation]signforms.Endpoint
-	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, or that the key was refused at
-	// the end; "" if the list, or its beginning, was read.
+	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, that it was not tried, that
+	// lists of templates have other documents, or that the key was refused at the end; "" if the list, or its beginning, was read.
 	List string
 	// Early is set if the run reached MostGets or MostTime before all facts were asked.
 	Early bool
@@ -62,9 +62,9 @@ type Report struct {
 
 // The bounds of a run.
 const (
-	MostGets      = 60 // also of GETs of paths that do not exist
-	MostTime      = 90 * time.Second
-	MostVoids     = 8 // beside each, and each reminder, at most three requests by the same method to paths that do not exist
+	MostGets      = 60               // also of GETs of paths that do not exist
+	MostTime      = 90 * time.Second // a request that has no answer by then is given up
+	MostVoids     = 8                // beside each, and each reminder, at most three requests by the same method to paths that do not exist
 	MostReminders = 2
 	MostLooks     = 44 // GETs that see whether something was changed; they may take MostTime again
 	// MostDocuments is how many documents a workspace may have with Mutating: each look asks for a page of another size that holds all.

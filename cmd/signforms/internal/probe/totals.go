@@ -286,7 +286,7 @@ func (r *run) sayList(ctx context.Context) {
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
 	}
 	if len(r.templates.records) > 0 && !r.templates.onlyTemplates() {
-		r.report.List = strings.TrimPrefix(r.report.List+"; lists of templates have other documents too, as documentType is not obeyed", "; ")
+		r.report.List = strings.TrimPrefix(r.report.List+"; lists of templates have other documents too", "; ")
 	}
 	if errors.Is(r.stop, errEnough) { // of what was left for this
 		r.stop = nil
