@@ -252,7 +252,7 @@ type ActiveFault struct {
 	LastAt       time.Time     `json:"lastAt,omitzero"` // when it last happened, by the service's clock; zero: it never did
 }
 
-// Faults returns the faults that were set and not taken back: those of requests, then those of webhooks, each in their order.
+// Faults returns the faults that were set and not taken back, in the order in which they were set.
 func (s *Server) Faults() []ActiveFault { return s.faults.active() }
 
 // RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].

@@ -1,7 +1,10 @@
 package signformstest_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,4 +84,44 @@ func TestFaultsSayWhenTheyHappened(t *testing.T) {
 	call(t, srv, "GET", "/get-documents", "{}") // the fault is used up
 	last := srv.Faults()[0].LastAt
 	require.False(t, last.Before(before) || last.After(after), "%v", last)
+}
+
+func TestFaultsAreListedInTheOrderInWhichTheyWereSet(t *testing.T) {
+	srv := signformstest.NewServer(t, nil)
+	srv.FailWebhooks(signformstest.WebhookFault{Drop: true})
+	srv.Fail(signformstest.Fault{Status: 503})
+	srv.FailWebhooks(signformstest.WebhookFault{Duplicate: true})
+	var ids []string
+	for _, f := range srv.Faults() {
+		ids = append(ids, f.ID)
+	}
+	require.Equal(t, []string{"flt_1", "flt_2", "flt_3"}, ids)
+}
+
+// TestLastAtIsThatOfTheLastHappening, not that of requests that turn out to be spared.
+func TestLastAtIsThatOfTheLastHappening(t *testing.T) {
+	srv := signformstest.NewServer(t, &signformstest.Options{Start: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)})
+	doc := srv.AddDocument(signformstest.Document{Name: strings.Repeat("x", 900), Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	srv.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Cut: 600})
+	get := func(id string) {
+		req, _ := http.NewRequest(http.MethodGet, srv.URL+"/get-documents?documentId="+id, nil)
+		req.Header.Set("x-api-key", srv.APIKey)
+		if resp, err := srv.HTTPClient().Do(req); err == nil {
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	get(doc)
+	last := srv.Now()
+	for range 100 {
+		srv.Advance(time.Minute)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { get("ffffffffffffffffffffffff") })
+		}
+		all.Wait()
+		f := srv.Faults()[0]
+		require.Equal(t, 1, f.Happened)
+		require.Equal(t, last, f.LastAt)
+	}
 }

@@ -21,12 +21,16 @@ func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
 // intercept stands around the work of a request.
 func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, work func(http.ResponseWriter)) {
-	rule := s.faults.request(c, s.Now())
+	at, rule := s.Now(), s.faults.request(c)
 	if rule == nil {
 		work(w)
 		return
 	}
 	f := *rule.Fault
+	certain := f.answers() || f.Reset || f.Latency > 0 // whatever the work answers
+	if certain {
+		s.faults.settle(rule, at, true)
+	}
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}
@@ -37,9 +41,11 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 	if f.AfterWork {
 		wait(r, f.Latency)
 	}
-	if !f.Reset && !f.edit(a) && f.Latency == 0 {
-		s.faults.uncount(rule)
-	} else {
+	noticed := !f.Reset && f.edit(a)
+	if !certain {
+		s.faults.settle(rule, at, noticed)
+	}
+	if certain || noticed {
 		c.Note("met a fault, so that it was to " + all(f.effects("its")))
 	}
 	if f.Reset {

@@ -23,12 +23,12 @@ type occurrence struct {
 type rule struct {
 	ActiveFault
 	occurrence
-	before time.Time // when it happened before LastAt; zero: never
-	dice   dice
+	dice dice
 }
 
-// happens decides about one more match, of a request or of an attempt for a webhook.
-func (r *rule) happens(webhookID string, now time.Time) bool {
+// happens decides about one more match, of a request or of an attempt for a webhook. If the match turns out to make no difference,
+// Happened is to be taken back, else LastAt is to be set.
+func (r *rule) happens(webhookID string) bool {
 	r.Matched++
 	switch {
 	case r.Matched < r.nth, r.times > 0 && r.Happened >= r.times:
@@ -40,7 +40,6 @@ func (r *rule) happens(webhookID string, now time.Time) bool {
 		return false
 	}
 	r.Happened++
-	r.before, r.LastAt = r.LastAt, now
 	return true
 }
 
@@ -90,26 +89,29 @@ func (d dice) roll(webhookID string) float64 {
 	return rnd.Float64()
 }
 
-// request returns the rule that a request meets, or nil.
-func (fs *faults) request(c *api.Call, now time.Time) *rule {
+// request returns the rule that a request meets, or nil. The caller settles it.
+func (fs *faults) request(c *api.Call) *rule {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.rules {
-		if r.Fault != nil && r.Fault.matches(c) && r.happens("", now) {
+		if r.Fault != nil && r.Fault.matches(c) && r.happens("") {
 			return r
 		}
 	}
 	return nil
 }
 
-// uncount takes a happening back that made no difference to its request.
-func (fs *faults) uncount(r *rule) {
+// settle ends the counting of a match that happened at a time, or made no difference.
+func (fs *faults) settle(r *rule, at time.Time, difference bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	r.uncount()
+	switch {
+	case !difference:
+		r.Happened--
+	case at.After(r.LastAt): // requests are settled in any order
+		r.LastAt = at
+	}
 }
-
-func (r *rule) uncount() { r.Happened, r.LastAt = r.Happened-1, r.before }
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it. A fault
 // does not happen to an attempt that it does not change.
@@ -123,13 +125,14 @@ func (fs *faults) webhook(a *delivery.Request, now time.Time, changes func(Webho
 	}
 	for _, r := range fs.rules {
 		f := r.WebhookFault
-		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID, now) {
+		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID) {
 			continue
 		}
 		if !changes(*f) {
-			r.uncount()
+			r.Happened--
 			continue
 		}
+		r.LastAt = now
 		if f.Delay > 0 {
 			rest := *f
 			rest.Delay = 0
@@ -149,20 +152,18 @@ func (fs *faults) remove(id string) bool {
 	return len(fs.rules) < before
 }
 
-// active lists the rules: those of requests first.
+// active lists the rules in their order.
 func (fs *faults) active() (all []ActiveFault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	var webhooks []ActiveFault
 	for _, r := range fs.rules {
 		shown := r.ActiveFault
-		if f := r.Fault; f != nil {
-			shown.Fault = new(*f)
-			all = append(all, shown)
+		if r.Fault != nil {
+			shown.Fault = new(*r.Fault)
 		} else {
 			shown.WebhookFault = new(*r.WebhookFault)
-			webhooks = append(webhooks, shown)
 		}
+		all = append(all, shown)
 	}
-	return append(all, webhooks...)
+	return all
 }
