@@ -95,7 +95,7 @@ func TestSentencesAndCountsOfFaultsAreTrue(t *testing.T) {
 			requireTrue(t, f, sentence, happened[i:])
 		}
 	}
-	for _, field := range []string{"", "Body", "ContentType", "RetryAfter", "Cut", "Unknown"} {
+	for _, field := range []string{"", "Body", "ContentType", "RetryAfter", "Cut", "Unknown", "WrongTypes", "Reset"} {
 		require.True(t, refused[field], "no fault was refused for %q", field)
 	}
 }
@@ -106,27 +106,36 @@ func randomFault(rnd *rand.Rand) signformstest.Fault {
 	text := func(from ...string) string { return from[rnd.IntN(len(from))] }
 	return signformstest.Fault{
 		Nth: pick(0, 0, 1, 2, 4), Times: pick(0, 0, 1, 2, 5), Probability: []float64{0, 0.5, 0.2, 0.999999, 1}[rnd.IntN(5)], AfterWork: rnd.IntN(2) == 0,
-		Status: pick(0, 0, 200, 204, 304, 503), Body: text("", "", "{}"), ContentType: text("", "", "", "text/plain", " "),
+		Status: pick(0, 0, 200, 204, 304, 503), Body: text("", "", "{}", `{"n":1}`, "null"), ContentType: text("", "", "", "text/plain", " "),
 		RetryAfter: text("", "", "", "7", "\u00a0 "), Cut: pick(0, 0, 0, 1, 10), Unknown: rnd.IntN(4) == 0,
+		WrongTypes: rnd.IntN(6) == 0, Reset: rnd.IntN(8) == 0,
 	}
 }
 
 // neverHappens reports whether a part of a random fault cannot happen.
 func neverHappens(f signformstest.Fault) bool {
 	answers, blank := f.Status != 0 || f.Body != "", func(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
-	size := len(f.Body)
-	if f.Unknown {
+	size, object := len(f.Body), strings.HasPrefix(f.Body, "{")
+	switch {
+	case f.Unknown:
 		size = 100 // a field more
+	case f.WrongTypes:
+		size = len(`{"n":"a string"}`)
 	}
-	return !answers && f.ContentType == "" && f.RetryAfter == "" && f.Cut == 0 && !f.Unknown ||
+	changed := answers || f.ContentType != "" || f.RetryAfter != "" || f.Cut > 0 || f.Unknown || f.WrongTypes
+	return f.Reset == changed ||
 		blank(f.ContentType) || blank(f.RetryAfter) || f.ContentType != "" && f.Status == 304 || f.Body != "" && (f.Status == 204 || f.Status == 304) ||
-		answers && f.Cut > 0 && f.Cut >= size || answers && f.Unknown && f.Body == ""
+		answers && (f.Cut > 0 && f.Cut >= size || f.Unknown && !object || f.WrongTypes && f.Body != `{"n":1}`)
 }
 
 // requireAnswer holds the answer to a request that a fault happened to against each part of the fault.
 func requireAnswer(t *testing.T, f signformstest.Fault, got reply) {
 	t.Helper()
-	require.Equal(t, f.Cut > 0, got.err != nil, "%+v: %v", f, got.err)
+	require.Equal(t, f.Cut > 0 || f.Reset, got.err != nil, "%+v: %v", f, got.err)
+	if f.Reset {
+		require.Zero(t, got.status)
+		return
+	}
 	require.Equal(t, cmp.Or(f.Status, http.StatusOK), got.status, "%+v", f)
 	require.Equal(t, f.RetryAfter, got.header.Get("Retry-After"), "%+v", f)
 	if f.Status != http.StatusNotModified {
@@ -137,6 +146,8 @@ func requireAnswer(t *testing.T, f signformstest.Fault, got reply) {
 		require.Len(t, got.body, f.Cut, "%+v", f)
 	case f.Unknown:
 		require.Contains(t, got.body, "FromTheFuture", "%+v", f)
+	case f.WrongTypes:
+		require.Contains(t, got.body, `"a string"`, "%+v", f)
 	case f.Status != 0 || f.Body != "":
 		require.Equal(t, f.Body, got.body, "%+v", f)
 	}
@@ -168,6 +179,7 @@ type reply struct {
 func ask(srv *signformstest.Server) reply {
 	req, _ := http.NewRequest(http.MethodGet, srv.URL+"/get-documents", nil)
 	req.Header.Set("x-api-key", srv.APIKey)
+	req.Close = true // net/http repeats a GET that is reset on a used connection
 	resp, err := srv.HTTPClient().Do(req)
 	if err != nil {
 		return reply{err: err}
@@ -179,7 +191,7 @@ func ask(srv *signformstest.Server) reply {
 
 // usual reports whether nothing was wrong with an answer.
 func (r reply) usual() bool {
-	return r.err == nil && r.status == http.StatusOK && strings.Contains(r.body, `"documents"`) && !strings.Contains(r.body, "FromTheFuture") &&
+	return r.err == nil && r.status == http.StatusOK && strings.Contains(r.body, `"documents"`) && !strings.Contains(r.body, "FromTheFuture") && !strings.Contains(r.body, "a string") &&
 		r.header.Get("Content-Type") == "application/json" && r.header.Get("Retry-After") == ""
 }
 

@@ -34,7 +34,7 @@ type Fault struct {
 
 	AfterWork   bool          `json:"afterWork,omitempty"`   // do the work first, so that its answer gets lost or is wrong
 	Latency     time.Duration `json:"latency,omitempty"`     // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
-	Reset       bool          `json:"reset,omitempty"`       // reset the connection instead of answering
+	Reset       bool          `json:"reset,omitempty"`       // reset the connection instead of answering; net/http repeats a GET then if the connection was used before
 	Status      int           `json:"status,omitempty"`      // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
 	Body        string        `json:"body,omitempty"`        // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
 	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
