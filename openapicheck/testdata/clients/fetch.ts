@@ -111,7 +111,7 @@ async function streams() {
 
 async function faults() {
   const { id } = await ok(control.POST("/faults/requests", { body: { operation: "void document", status: 503, latency: "10ms" } }));
-  await ok(control.POST("/faults/deliveries", { body: { drop: true, times: 2, shift: "-10m" } }));
+  await ok(control.POST("/faults/deliveries", { body: { duplicate: true, times: 2, shift: "-10m" } }));
   const { items } = await ok(control.GET("/faults"));
   if (!items.some((f) => f.request?.status === 503)) throw new Error("the fault is not listed");
   await status(204, control.DELETE("/faults/{id}", at(id)));

@@ -99,7 +99,7 @@ async function streams() {
 
 async function faults() {
   const { data: { id } } = await control.addRequestFault({ body: { operation: "void document", status: 503, latency: "10ms" }, throwOnError });
-  await control.addDeliveryFault({ body: { drop: true, times: 2, shift: "-10m" }, throwOnError });
+  await control.addDeliveryFault({ body: { duplicate: true, times: 2, shift: "-10m" }, throwOnError });
   const { data: { items } } = await control.listFaults({ throwOnError });
   if (!items.some((f) => f.request?.status === 503)) throw new Error("the fault is not listed");
   await control.removeFault(at(id));

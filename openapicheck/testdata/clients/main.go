@@ -150,7 +150,7 @@ func streams(c *control.ClientWithResponses) {
 
 func faults(c *control.ClientWithResponses) {
 	id := answer(c.AddRequestFaultWithResponse(ctx, control.RequestFault{Operation: new("void document"), Status: new(503), Latency: new("10ms")})).JSON201.Id
-	answer(c.AddDeliveryFaultWithResponse(ctx, control.DeliveryFault{Drop: new(true), Times: new(2), Shift: new("-10m")}))
+	answer(c.AddDeliveryFaultWithResponse(ctx, control.DeliveryFault{Duplicate: new(true), Times: new(2), Shift: new("-10m")}))
 	check(len(answer(c.ListFaultsWithResponse(ctx, nil)).JSON200.Items) == 2, "the faults are not listed")
 	answer(c.RemoveFaultWithResponse(ctx, id))
 	answer(c.ClearFaultsWithResponse(ctx))
