@@ -34,6 +34,7 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 		`OmitHeader: "a:\n" is none of those that a delivery can lack`:                {OmitHeader: "a:\n"},
 		"Secret: would sign nothing":                                                  {Secret: "a guess", OmitHeader: "x-signature"},
 		"Shift: would never be written":                                               {Shift: time.Hour, OmitHeader: "x-timestamp"},
+		"Shift: 1.5s is not a whole number of seconds":                                {Shift: 1500 * time.Millisecond},
 		"Drop: leaves no request":                                                     {Drop: true, Duplicate: true, Delay: time.Hour},
 		`EventType: "new_signature_pdf_completed" is never delivered`:                 {WebhookID: forms, EventType: "new_signature_pdf_completed", Drop: true},
 	} {
@@ -41,6 +42,10 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 		require.ErrorIs(t, err, signformstest.ErrInvalid)
 		require.ErrorContains(t, err, says)
 	}
+	precise := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{Timestamps: signformstest.UnixMilliseconds}})
+	precise.FailWebhooks(signformstest.WebhookFault{Shift: 1500 * time.Millisecond})
+	_, err = precise.TryFailWebhooks(signformstest.WebhookFault{Shift: 1500 * time.Microsecond})
+	require.ErrorContains(t, err, "Shift: 1.5ms is not a whole number of milliseconds")
 	for says, f := range map[string]signformstest.Fault{
 		"ContentType: is never sent with the status 304": {Status: http.StatusNotModified, ContentType: "text/plain"},
 		"ContentType: has only spaces":                   {Status: 503, ContentType: "  "},

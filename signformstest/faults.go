@@ -69,7 +69,7 @@ type WebhookFault struct {
 	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
 	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
 	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
-	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp: negative for a stale one
+	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
 	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header: Content-Type, User-Agent, X-Signature or X-Timestamp
 	OmitType   bool          `json:"omitType,omitempty"`   // leave out webhookEvent
 	Type       string        `json:"type,omitempty"`       // write this as webhookEvent; empty: the event's own
@@ -175,6 +175,10 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
+	case s.options.Profile.Timestamps == UnixSeconds && f.Shift%time.Second != 0:
+		return "", invalid("Shift", "%v is not a whole number of seconds, as x-timestamp is", f.Shift)
+	case f.Shift%time.Millisecond != 0:
+		return "", invalid("Shift", "%v is not a whole number of milliseconds, as x-timestamp is", f.Shift)
 	}
 	if err := f.checkEffect(); err != nil {
 		return "", err

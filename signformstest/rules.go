@@ -115,7 +115,7 @@ func (fs *faults) settle(r *rule, at time.Time, difference bool) {
 
 // webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it. A fault
 // does not happen to an attempt that it does not change.
-func (fs *faults) webhook(a *delivery.Request, now time.Time, changes func(WebhookFault) bool) (WebhookFault, bool) {
+func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	rest, delayed := fs.delayed[a.Delivery.ID]
@@ -128,7 +128,7 @@ func (fs *faults) webhook(a *delivery.Request, now time.Time, changes func(Webho
 		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID) {
 			continue
 		}
-		if !changes(*f) {
+		if !f.changes(a) {
 			r.Happened--
 			continue
 		}
