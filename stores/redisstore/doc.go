@@ -1,20 +1,21 @@
 // Package redisstore has stores in Redis that several processes can share: [LimitStore] for the reminder budget of an API key
 // (see [signforms.Options]), and [ReplayStore] for the webhook events that were processed (see [webhook.HandlerOptions]).
 //
-//	rdb := redis.NewClient(&redis.Options{Addr: "localhost:6379", ContextTimeoutEnabled: true})
+//	rdb, err := redisstore.NewClient("redis://localhost:6379/0")
+//	…
 //	client, err := signforms.New(baseURL, apiKey, &signforms.Options{LimitStore: redisstore.NewLimitStore(rdb, "")})
 //	handler := webhook.NewHandler(verifier, funcs, &webhook.HandlerOptions{ReplayStore: redisstore.NewReplayStore(rdb, "")})
 //
 // The stores work with a single Redis, with or without a password and TLS, and with a cluster. They do not work with a redis.Ring:
 // when a shard is down, a Ring asks another shard, which does not know the slots and events of the first.
 //
-// Set ContextTimeoutEnabled. Without it go-redis ignores the deadline of a call's context, and waits for its own time-outs and
-// retries. The package is tested with Redis 7.0. The Redis user needs access to the keys below the prefixes, and the commands EVAL,
+// Set ContextTimeoutEnabled in a client of your own, as [NewClient] does. Without it go-redis ignores the deadline of a call's
+// context. The package is tested with Redis 7.0. The Redis user needs access to the keys below the prefixes, and the commands EVAL,
 // EVALSHA, TIME, GET, SET, DEL, PEXPIREAT, ZADD, ZREM, ZSCORE, ZRANGEBYSCORE, ZREVRANGE and ZREMRANGEBYSCORE.
 //
-// Every operation is one atomic script on one key. All times come from the Redis server's clock, so the clocks of the processes do
-// not matter. If go-redis repeats a command after a lost answer, the effect is the same as of one command. Keys expire by
-// themselves. They hold hashes and random numbers, but no API key and no personal data.
+// Every operation is one atomic script on one key. All times come from the Redis server's clock. If go-redis repeats a command
+// after a lost answer, the effect is that of one command. Keys expire by themselves. They hold hashes and random numbers, but no
+// API key and no personal data.
 //
 // # When Redis is down
 //
@@ -31,7 +32,6 @@
 //     crash of the machine loses up to two seconds;
 //   - it fails over to a replica that had not received everything yet (Redis replicates after it confirms), or whose wall
 //     clock is ahead by more than a second;
-//   - the client is a redis.Ring and a shard is down;
 //   - it evicts keys because memory is full: use maxmemory-policy noeviction. Keys have an expiry, so the volatile policies
 //     evict them too;
 //   - someone deletes the keys, or runs FLUSHALL;
