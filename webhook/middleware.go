@@ -95,12 +95,23 @@ func (d *passedDelivery) decoded() ([]Event, error) {
 	return d.events, d.err
 }
 
+// payloadBody is a request's body.
+type payloadBody struct{ bytes.Reader }
+
+func newPayloadBody(payload []byte) *payloadBody {
+	b := &payloadBody{}
+	b.Reset(payload)
+	return b
+}
+
+func (b *payloadBody) Close() error { return nil }
+
 // authenticated returns a copy of r that has the payload for a body.
 func authenticated(r *http.Request, verified Verified) *http.Request {
 	r = r.WithContext(&passedDelivery{Context: r.Context(), verified: verified})
 	payload := verified.Payload
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(payload)), nil }
-	r.Body, _ = r.GetBody()
+	r.Body = newPayloadBody(payload)
+	r.GetBody = func() (io.ReadCloser, error) { return newPayloadBody(payload), nil }
 	r.ContentLength = int64(len(payload))
 	r.TransferEncoding = nil
 	r.Header = r.Header.Clone()
