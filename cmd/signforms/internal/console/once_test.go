@@ -19,6 +19,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -140,6 +141,36 @@ func TestWhatCountsAsSentBefore(t *testing.T) {
 	require.Contains(t, submit(t, service, "forms/new", entered("same", "D")), again)
 	submit(t, service, "clock", url.Values{"once": {"last"}, "by": {"1ms"}})
 	require.NotContains(t, submit(t, service, "forms/new", entered("same", "D")), again, "1,000 are remembered")
+}
+
+// A form with another file is another form, even if the file has the same name and size.
+func TestAnotherFileIsAnotherForm(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	pages := console.New(service, console.Options{
+		PublicURL: service.URL, Logger: slog.New(slog.DiscardHandler),
+		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return make([]pdf.Page, 1), nil },
+	})
+	for _, c := range []struct {
+		content   string
+		documents int
+	}{{"%PDF a", 1}, {"%PDF b", 2}, {"%PDF a", 2}} {
+		var form bytes.Buffer
+		parts := multipart.NewWriter(&form)
+		for name, value := range map[string]string{"once": "k", "name": "Lease", "signers": "ann@example.com"} {
+			require.NoError(t, parts.WriteField(name, value))
+		}
+		file, err := parts.CreateFormFile("pdf", "lease.pdf")
+		require.NoError(t, err)
+		_, err = file.Write([]byte(c.content))
+		require.NoError(t, err)
+		require.NoError(t, parts.Close())
+		r := httptest.NewRequest(http.MethodPost, "/_/documents/new", &form)
+		r.Header.Set("Content-Type", parts.FormDataContentType())
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, r)
+		require.Equal(t, http.StatusSeeOther, w.Code, "%s", w.Body)
+		require.Equal(t, c.documents, service.Counts().Documents)
+	}
 }
 
 // What was asked for by a client that has hung up is done, so that asking again does not do it twice.
