@@ -303,7 +303,7 @@ func (r *run) wait(ctx context.Context, d time.Duration) error {
 // spent is how long the run has taken.
 func (r *run) spent() time.Duration { return time.Since(r.start) + r.skipped }
 
-// wire is the transport of one call. It keeps the pace and the bounds, changes the inputs as the question says, and keeps what was sent.
+// wire is the transport of one call. It keeps the number of GETs, changes the inputs as the question says, and keeps what was sent.
 type wire struct {
 	run       *run
 	set       map[string]string

@@ -117,9 +117,9 @@ func (r *run) oneRespondent(ctx context.Context, respondents []string) {
 
 func isTemplate(rec record) bool { return rec.doc.SigningType == signforms.TypePDFTemplate }
 
-// onlyTemplates reports whether an answer lists templates alone.
-func (a answer) onlyTemplates() bool {
-	return len(a.records) > 0 && !slices.ContainsFunc(a.records, func(rec record) bool { return !isTemplate(rec) })
+// untyped reports whether an answer to a request for templates has other documents.
+func (a answer) untyped() bool {
+	return slices.ContainsFunc(a.records, func(rec record) bool { return !isTemplate(rec) })
 }
 
 func (r *run) listTemplates(ctx context.Context) {
@@ -131,8 +131,9 @@ func (r *run) listTemplates(ctx context.Context) {
 
 // types asks for templates and, where they come with other documents, for the service's name of documentType.
 func (r *run) types(ctx context.Context) {
-	if r.listTemplates(ctx); len(r.templates.records) > 0 && !r.templates.onlyTemplates() {
-		r.templates = r.rename(ctx, "documentType", []string{"type", "docType", "document_type"}, string(signforms.TypePDFTemplate), answer.onlyTemplates, params{}, r.templates)
+	if r.listTemplates(ctx); r.templates.untyped() {
+		r.templates = r.rename(ctx, "documentType", []string{"type", "docType", "document_type"}, string(signforms.TypePDFTemplate),
+			func(a answer) bool { return len(a.records) > 0 && !a.untyped() }, params{}, r.templates)
 	}
 }
 

@@ -285,7 +285,7 @@ func (r *run) sayList(ctx context.Context) {
 	case r.most > 0:
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
 	}
-	if len(r.templates.records) > 0 && !r.templates.onlyTemplates() {
+	if r.templates.untyped() {
 		r.report.List = strings.TrimPrefix(r.report.List+"; lists of templates have other documents too", "; ")
 	}
 	if errors.Is(r.stop, errEnough) { // of what was left for this
