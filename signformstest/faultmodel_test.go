@@ -248,6 +248,8 @@ func TestAHeaderThatIsThereAnywayIsNotCounted(t *testing.T) {
 // TestFaultsCountUntilOneHappens asks faults in the order in which they were set.
 func TestFaultsCountUntilOneHappens(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
+	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 500})
+	srv.Fail(signformstest.Fault{DocumentID: "0123456789abcdef01234567", Status: 500})
 	srv.Fail(signformstest.Fault{Cut: 4000, Times: 1, Nth: 4})
 	srv.Fail(signformstest.Fault{Status: 501, Nth: 2})
 	srv.Fail(signformstest.Fault{Status: 502, Times: 1})
@@ -261,11 +263,13 @@ func TestFaultsCountUntilOneHappens(t *testing.T) {
 	for _, f := range srv.Faults() {
 		counts = append(counts, f.Matched, f.Happened)
 	}
-	require.Equal(t, []int{4, 0, 3, 1, 2, 1, 1, 1}, counts)
+	require.Equal(t, []int{0, 0, 0, 0, 4, 0, 3, 1, 2, 1, 1, 1}, counts, "matched and happened, of each")
 
 	r := newReceiver(t)
 	r.statuses = []int{500, 500, 500}
 	srv, _, submit := newPair(t, nil, r.URL)
+	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_signature_pdf_completed", Drop: true})
+	srv.FailWebhooks(signformstest.WebhookFault{DocumentID: "0123456789abcdef01234567", Drop: true})
 	srv.FailWebhooks(signformstest.WebhookFault{Type: "new_form_response"}) // as it is anyway: later faults happen
 	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Nth: 2})
 	srv.FailWebhooks(signformstest.WebhookFault{Duplicate: true})
@@ -275,7 +279,7 @@ func TestFaultsCountUntilOneHappens(t *testing.T) {
 	for _, f := range srv.Faults() {
 		counts = append(counts, f.Matched, f.Happened)
 	}
-	require.Equal(t, []int{3, 0, 3, 1, 2, 2}, counts)
+	require.Equal(t, []int{0, 0, 0, 0, 3, 0, 3, 1, 2, 2}, counts)
 	require.Len(t, r.all(), 4)
 }
 
