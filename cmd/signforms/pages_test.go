@@ -305,5 +305,11 @@ func TestLoginPage(t *testing.T) {
 		p.Type("#token", "open sesame")
 		p.Click("button.main")
 		p.WaitText("Point a client here")
+		p.Go(s.BaseURL + "/_/requests")
+		s.get(t, "/before")
+		p.WaitText("GET /before")
+		browsertest.Eval[bool](p, `fetch("/_/api/v1/status", {headers: {Authorization: "Bearer wrong"}}).then(() => true)`) // takes the cookie back
+		s.get(t, "/get-documents")
+		p.WaitText("You are not logged in any more, so this page may be out of date.")
 	}
 }

@@ -69,6 +69,7 @@ type Call struct {
 	record      *Record
 	key         string
 	workspaceID string
+	query       url.Values
 	malformed   error // of the query
 	input       input
 }
@@ -86,9 +87,10 @@ func (c *Call) Names(id string) bool {
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{record: newRecord(r, a.Store.Now())}
-	if c.record.Query, c.malformed = url.ParseQuery(r.URL.RawQuery); c.malformed != nil {
-		c.record.RawQuery = strings.Clone(r.URL.RawQuery)
+	if c.query, c.malformed = url.ParseQuery(r.URL.RawQuery); c.malformed != nil {
+		c.record.RawQuery = rawWithoutSecrets(r.URL.RawQuery)
 	}
+	c.record.Query = withoutSecrets(c.query)
 	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
@@ -200,7 +202,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 		return &badInput{problems: []string{"The query is malformed: its values must be percent-encoded, and its pairs separated by &"}}
 	}
 	if c.route.Inputs&InQuery != 0 {
-		c.input.query = c.record.Query
+		c.input.query = c.query
 	}
 	if c.route.Inputs&InBody != 0 {
 		if err := c.readBody(w, r); err != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -99,19 +100,41 @@ func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }
 
-// secretHeader are names of header fields whose values are not recorded. A key in the wrong one is a common mistake, so the names are.
-var secretHeader = regexp.MustCompile(`(?i)api-?key|token|secret|auth|cookie|password`)
+// Values of headers and query parameters with such names are not recorded. A key in the wrong one is a common mistake, so the names are.
+var secretName = regexp.MustCompile(`(?i)^key$|api[-_]?key|token|secret|auth($|[^o]|orization)|cookie|password`)
+
+const hidden = "(hidden)"
+
+// withoutSecrets returns headers or a query with the values that are not recorded hidden.
+func withoutSecrets(values map[string][]string) map[string][]string {
+	kept := maps.Clone(values)
+	for name, texts := range kept {
+		if secretName.MatchString(name) && strings.Join(texts, "") != "" {
+			kept[name] = []string{hidden}
+		}
+	}
+	return kept
+}
+
+// rawWithoutSecrets is withoutSecrets for a query that cannot be read.
+func rawWithoutSecrets(query string) string {
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if value != "" && secretName.MatchString(name) {
+			parts[i] = strings.TrimSuffix(part, value) + hidden
+		}
+	}
+	return strings.Join(parts, "&")
+}
 
 // newRecord begins the record of a request.
 func newRecord(r *http.Request, at time.Time) *Record {
-	header := r.Header.Clone()
-	for name, values := range header {
-		if secretHeader.MatchString(name) && strings.Join(values, "") != "" {
-			header[name] = []string{"(hidden)"}
-		}
-	}
 	return &Record{
-		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: header, RequestID: beginning(r.Header.Get("x-request-id")),
+		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: withoutSecrets(r.Header.Clone()), RequestID: beginning(r.Header.Get("x-request-id")),
 		BodySize: max(r.ContentLength, 0),
 	}
 }

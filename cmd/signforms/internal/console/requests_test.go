@@ -86,8 +86,16 @@ func TestTheNearMissOfARequest(t *testing.T) {
 		}
 		require.NotContains(t, page, service.APIKey, c.path)
 	}
+	for _, query := range []string{"access_token=other&page=1&author=Ann", "access_token=other&page=1&author=Ann&x=%zz"} {
+		call(t, service, "/get-documents?"+query)
+		requests := service.Requests()
+		page := get(t, service, fmt.Sprintf("requests/%d", len(requests)))
+		require.NotContains(t, page, "other")
+		require.Contains(t, page, "access_token")
+		require.Contains(t, page, "Ann")
+	}
 	call(t, service, "/get-documents?documentType=PDF")
-	require.NotContains(t, get(t, service, "requests/6"), "What was wrong")
+	require.NotContains(t, get(t, service, "requests/8"), "What was wrong")
 }
 
 // A query that cannot be read is sent again as it was.

@@ -17,11 +17,16 @@ var streams struct {
 	opened, open atomic.Int32
 	refuse       atomic.Int32 // that many are answered 503
 	gone         atomic.Bool  // all are ended and answered 404
+	out          atomic.Bool  // all are answered 401
 }
 
 func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
 	if streams.refuse.Add(-1) >= 0 {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
+	if streams.out.Load() {
+		http.Error(w, "no token", http.StatusUnauthorized)
 		return
 	}
 	if streams.gone.Load() {
@@ -131,6 +136,49 @@ func TestRefusedStreamIsOpenedAgain(t *testing.T) {
 	require.Eventually(t, func() bool { return streams.refuse.Load() < 1 }, time.Minute, time.Millisecond)
 	service.AddDocument(oneSigner("Missed"))
 	p.WaitText("Missed")
+}
+
+// What a page cannot show is said until it is shown.
+func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
+	defer streams.refuse.Store(0)
+	defer streams.out.Store(false)
+	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
+		t.Run(name, func(t *testing.T) {
+			service := newConsole(t)
+			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+			p.Before(before)
+			p.AllowErrors("503")
+			p.AllowErrors("401")
+			streams.refuse.Store(1 << 20)
+			p.Go(service.URL + "/_/documents")
+			p.WaitText("so this page may be out of date.")
+			require.Regexp(t, `The sandbox has not answered since \d\d:\d\d:\d\d by your clock`, p.Text())
+			streams.out.Store(true)
+			streams.refuse.Store(0)
+			p.WaitText("You are not logged in any more, so this page may be out of date. Log in in another tab.")
+			p.RequireAccessible()
+			p.Shot(name)
+			streams.out.Store(false)
+			service.AddDocument(oneSigner("After it"))
+			p.WaitText("After it")
+			require.NotContains(t, p.Text(), "out of date")
+		})
+	}
+}
+
+// What has changed is not kept back for good from somebody whose focus stays in an input.
+func TestSomethingHasChanged(t *testing.T) {
+	service := newConsole(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(service.URL + "/_/documents")
+	p.Type("[name=query]", "Le")
+	service.AddDocument(oneSigner("Lease"))
+	p.WaitText("Something has changed since this page was shown.")
+	require.NotContains(t, p.Text(), "Lease")
+	p.Click(".stale button")
+	p.WaitText("Lease")
+	require.NotContains(t, p.Text(), "Something has changed")
+	require.Equal(t, "Le", browsertest.Eval[string](p, "document.querySelector('[name=query]').value"))
 }
 
 // A page waits with what is new while somebody types.

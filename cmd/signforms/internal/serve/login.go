@@ -16,8 +16,8 @@ const loginCookie = "signforms_sandbox"
 const loginPath = "/_/login"
 
 // loginPage returns the page that asks for the token.
-func loginPage(wrong string) string {
-	return plainPage(wrong + `
+func loginPage(notice string) string {
+	return plainPage(notice + `
 <form method="post" class="sheet">
 <div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
 <p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
@@ -41,8 +41,16 @@ func plainPage(content string) string {
 // loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not sent again: its address
 // leads to its page.
 func loginFor(r *http.Request) string {
-	return loginPath + "?next=" + url.QueryEscape(r.URL.RequestURI())
+	next := url.Values{"next": {r.URL.RequestURI()}}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		next.Set("form", "lost")
+	}
+	return loginPath + "?" + next.Encode()
 }
+
+// lostForm is said before a login that a form led to. The script of the console sends forms in the background: this is for pages without it.
+const lostForm = `<p class="notice bad" role="alert">Nothing was done: you are not logged in any more. The form is not kept here. Log in in another tab, then go
+back to the form in this one: the browser may still have what you entered, except for files.</p>`
 
 // afterLogin returns the page to show after the login: next, if it is a page of this console, or else the first page.
 func afterLogin(next string) string {
@@ -56,7 +64,10 @@ func afterLogin(next string) string {
 // login shows the form for the token. For a POST with the right token it sets the cookie and goes to the page asked for.
 func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	wrong := ""
+	wrong, notice := false, ""
+	if r.URL.Query().Get("form") == "lost" {
+		notice = lostForm
+	}
 	if r.Method == http.MethodPost {
 		if c.is(r.PostFormValue("token")) {
 			http.SetCookie(w, &http.Cookie{
@@ -67,13 +78,13 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		c.guesses.wait(r.Context(), r.RemoteAddr)
-		wrong = `<p class="notice bad" role="alert">That is not the token.</p>`
+		wrong, notice = true, notice+`<p class="notice bad" role="alert">That is not the token.</p>`
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	look.Secure(w.Header(), nil)
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src '"+look.StyleHash+"'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	if wrong != "" {
+	if wrong {
 		w.WriteHeader(http.StatusUnauthorized)
 	}
-	w.Write([]byte(loginPage(wrong)))
+	w.Write([]byte(loginPage(notice)))
 }

@@ -29,6 +29,12 @@ func TestLoginReturnsToThePageAskedFor(t *testing.T) {
 		require.Equal(t, page, login(ask(httptest.NewRequest(http.MethodGet, page, nil))))
 	}
 	require.Equal(t, "/_/settings/reset", login(ask(httptest.NewRequest(http.MethodPost, "/_/settings/reset", nil))), "a GET of it leads to its page")
+	form := ask(httptest.NewRequest(http.MethodPost, "/_/settings/reset", nil))
+	for address, lost := range map[string]bool{form: true, ask(httptest.NewRequest(http.MethodGet, "/_/", nil)): false} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+		require.Equal(t, lost, strings.Contains(w.Body.String(), "Nothing was done: you are not logged in any more."), address)
+	}
 	for _, foreign := range []string{
 		"https://example.com/_/", "//example.com/_/", `/\example.com/_/`, `\\example.com`, "/_/../..//example.com", "/_/..//example.com", "/_/%2e%2e//example.com",
 		"javascript:alert(1)", "example.com/_/", "/sign/abc", "/_/login", "\t//example.com", "/_/\nSet-Cookie: a=b", "",

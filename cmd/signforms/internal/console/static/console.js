@@ -2,28 +2,54 @@
 const { live, events, stream } = document.body.dataset;
 if (live) {
 	const Shared = self.SharedWorker ?? Worker;
-	let port, number = 0, silent = 0, due = false, gone = false;
+	let port, number = 0, silent = 0, due = 0, gone = false, lost = 0;
 	const follow = () => port.postMessage(live.split(","));
 	const leave = () => port.postMessage([]);
-	const refresh = () => {
-		const main = document.querySelector("#main");
-		// Do not replace what the user is typing or has opened.
-		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-		if (typing || main.querySelector("details[open], [role=alert]")) return setTimeout(refresh, 500);
-		due = false;
+	const main = document.querySelector("#main");
+	// What a page cannot show is said in a line, which goes when the page has been fetched again.
+	const say = (...content) => {
+		if (main.querySelector(".stale")?.textContent === content.map((part) => part.textContent ?? part).join("")) return;
+		main.querySelector(".stale")?.remove();
+		const line = Object.assign(document.createElement("p"), { className: "notice stale" });
+		line.setAttribute("role", "status");
+		line.append(...content);
+		main.querySelector(".head").after(line);
+	};
+	const noLongerIn = () => say("You are not logged in any more, so this page may be out of date. ", loginLink(), ".");
+	const show = () => {
+		due = 0;
 		if (gone) location.reload(); // says that the workspace was removed, or shows the one that has its name now
 		else htmx.trigger(main, "refresh");
+	};
+	const refresh = () => {
+		if (!due) return;
+		// Do not replace what the user is typing or has opened.
+		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
+		if (!typing && !main.querySelector("details[open], [role=alert]")) return show();
+		if (Date.now() - due > 5000) {
+			const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: "Show it", onclick: show });
+			say("Something has changed since this page was shown. ", button);
+		}
+		setTimeout(refresh, 500);
 	};
 	const hear = ({ data }) => {
 		silent = 0;
 		if (data === "here") return;
+		if (data === "out") return noLongerIn();
+		if (data === "lost") {
+			const since = new Date().toLocaleTimeString("en-GB");
+			lost ||= setTimeout(() => say(`The sandbox has not answered since ${since} by your clock, so this page may be out of date.`), 3000);
+			return;
+		}
+		clearTimeout(lost);
+		lost = 0;
 		if (data === "gone") {
 			if (sessionStorage.getItem("gone") === events) return; // once, if the page is there and only its stream is not
 			sessionStorage.setItem("gone", events);
 			gone = true;
 		}
 		if (!due) setTimeout(refresh, 500);
-		due = true;
+		due ||= Date.now();
 	};
 	const connect = () => {
 		const worker = new Shared(stream, { name: events + (number ? "#" + number : "") });
@@ -40,6 +66,12 @@ if (live) {
 		connect();
 		follow();
 	}, 20000);
+	main.addEventListener("htmx:before:response", (event) => {
+		if (!new URL(event.detail.ctx.response.raw.url).pathname.endsWith("/login")) return;
+		event.preventDefault();
+		noLongerIn();
+	});
+	addEventListener("focus", () => main.querySelector(".stale a") && show()); // somebody who comes back from the login
 	addEventListener("pageshow", follow);
 	addEventListener("pagehide", leave);
 }
@@ -122,12 +154,12 @@ async function send(form, button) {
 	button.disabled = false;
 }
 
+const loginLink = () => Object.assign(document.createElement("a"), { href: location.href, target: "_blank", textContent: "Log in in another tab" });
+
 // problem returns why an answer is none to a form that was accepted.
 function problem(answer, page) {
 	if (answer.status === 401 || new URL(answer.url).pathname.endsWith("/login")) {
-		const login = document.createElement("a");
-		Object.assign(login, { href: location.href, target: "_blank", textContent: "Log in in another tab" });
-		return ["You are not logged in any more. ", login, ", then try here again: everything is still here."];
+		return ["You are not logged in any more. ", loginLink(), ", then try here again: everything is still here."];
 	}
 	const words = page.querySelector("[role=alert]")?.textContent;
 	if (words) return [words];
