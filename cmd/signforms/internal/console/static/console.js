@@ -28,14 +28,13 @@ if (live) {
 		if (!typing && !main.querySelector("details[open], [role=alert]")) return show();
 		if (Date.now() - due > 5000) {
 			const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: "Show it", onclick: show });
-			say("Something has changed since this page was shown. ", button);
+			say("Something may have changed since this page was shown. ", button);
 		}
 		setTimeout(refresh, 500);
 	};
 	const hear = ({ data }) => {
 		silent = 0;
 		if (data === "here") return;
-		if (data === "out") return noLongerIn();
 		if (data === "lost") {
 			const since = new Date().toLocaleTimeString("en-GB");
 			lost ||= setTimeout(() => say(`The sandbox has not answered since ${since} by your clock, so this page may be out of date.`), 3000);
@@ -43,6 +42,7 @@ if (live) {
 		}
 		clearTimeout(lost);
 		lost = 0;
+		if (data === "out") return noLongerIn();
 		if (data === "gone") {
 			if (sessionStorage.getItem("gone") === events) return; // once, if the page is there and only its stream is not
 			sessionStorage.setItem("gone", events);
