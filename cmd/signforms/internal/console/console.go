@@ -16,7 +16,9 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
@@ -241,15 +243,26 @@ func (c *console) doOnce(r *http.Request, do act) (string, error) {
 }
 
 // done returns the address, below the console's, of a page that says what was done.
-func done(page, what string) string { return page + "?done=" + url.QueryEscape(what) }
+func done(page, what string) string {
+	return page + "?" + url.Values{"done": {what}, "at": {strconv.FormatInt(time.Now().Unix(), 10)}}.Encode()
+}
+
+// justDone returns the sentence about what was done within the last minute. A page that is shown again later has none.
+func justDone(q url.Values) string {
+	at, err := strconv.ParseInt(q.Get("at"), 10, 64)
+	if since := time.Since(time.Unix(at, 0)); err != nil || since < -time.Second || since > time.Minute {
+		return ""
+	}
+	return sayings[q.Get("done")]
+}
 
 // sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
 	"added": "It was added.", "changed": "It was changed. Documents already sent stay as they were.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
-	"declined": "The signer has declined.", "voided": "The document is void.", "reminded": "The pending signers were reminded.",
-	"expired": "The document has expired.", "paid": "The document is paid.", "deleted": "It was deleted.", "archived": "The document is archived.", "due": "The finished file is tried again.",
+	"declined": "The signer has declined.", "voided": "The document was voided.", "reminded": "The pending signers were reminded.",
+	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
-	"enabled": "The webhook is enabled.", "disabled": "The webhook is disabled, and gets no delivery that was pending.", "rotated": "The webhook has a new secret.",
+	"enabled": "The webhook was enabled.", "disabled": "The webhook was disabled, and gets no delivery that was pending.", "rotated": "The webhook got a new secret.",
 	"advanced": "The clock was moved.", "before": "It was done when you sent the form before, and not again.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
 	"reset": "Everything was deleted, and the records of the seed, if there is one, were added again.",
 }
@@ -267,8 +280,11 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{
-		page: p, Assets: assetPath, Events: c.options.Events, Section: section, First: Prefix, Problem: problem, Done: sayings[r.URL.Query().Get("done")],
+		page: p, Assets: assetPath, Events: c.options.Events, Section: section, First: Prefix, Problem: problem,
 		Self: c.options.Base + strings.TrimPrefix(r.URL.RequestURI(), Prefix), Workspaces: c.options.Workspaces(), Entered: r.PostForm,
+	}
+	if problem == "" {
+		f.Done = justDone(r.URL.Query())
 	}
 	var out bytes.Buffer
 	if err := c.own.ExecuteTemplate(&out, p.name+".html", f); err != nil {

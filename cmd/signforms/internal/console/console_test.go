@@ -3,6 +3,7 @@ package console_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime/multipart"
@@ -128,7 +129,7 @@ func TestActsOnADocument(t *testing.T) {
 	require.Equal(t, signforms.StatusSigned, d.Status)
 	require.Equal(t, "Sample", d.Values[0].Value)
 	p.Click("button[value=pay]")
-	p.WaitText("The document is paid.")
+	p.WaitText("The document was paid.")
 	require.Equal(t, "127.0.0.1", d.Signers[0].IP)
 }
 
@@ -331,11 +332,17 @@ func TestMistakesInAFormUseItsLabels(t *testing.T) {
 // A link cannot make the console show a text that someone made up.
 func TestConsoleShowsNoTextOfALink(t *testing.T) {
 	service := newConsole(t)
-	resp, err := service.HTTPClient().Get(service.URL + "/_/?done=Send+us+your+key")
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	page, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.NotContains(t, string(page), `role="status">Send`)
-	require.NotContains(t, string(page), "class=\"notice")
+	now := time.Now().Unix()
+	for query, shown := range map[string]bool{
+		fmt.Sprintf("?done=Send+us+your+key&at=%d", now):     false,
+		fmt.Sprintf("?done=reset&at=%d", now):                true,
+		fmt.Sprintf("?done=reset&at=%d", now-61):             false,
+		fmt.Sprintf("?done=reset&at=%d", now+60):             false,
+		"?done=reset":                                        false,
+		fmt.Sprintf("documents/nosuch?done=sent&at=%d", now): false,
+	} {
+		page := get(t, service, query)
+		require.Equal(t, shown, strings.Contains(page, `class="notice good"`), query)
+		require.NotContains(t, page, `role="status">Send`)
+	}
 }

@@ -11,10 +11,13 @@ import (
 
 // curl writes a request as a command for a POSIX shell. The API key is the variable SIGNFORMS_API_KEY, whatever the header has. What
 // somebody else wrote stays data: the command has no control character of it, which a terminal would obey while it is pasted, and none
-// that turns the direction of the text.
+// that turns the direction of the text. It is empty for a HEAD with a body, which curl cannot send.
 func curl(method, address string, h http.Header, body []byte) string {
 	lines := []string{"curl -X " + word(method) + " " + shellQuote(address)}
 	if method == http.MethodHead {
+		if len(body) > 0 {
+			return ""
+		}
 		lines[0] = "curl --head " + shellQuote(address) // -X HEAD waits for a body
 	}
 	if strings.ContainsAny(address, "[]{}") {

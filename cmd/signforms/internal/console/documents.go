@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -155,6 +156,9 @@ func (c *console) remind(r *http.Request, id string) error {
 		ref = signforms.TemplateDocument(d.TemplateID, d.ID)
 	}
 	_, err := c.server.Client().Documents.Remind(r.Context(), ref)
+	if e, ok := errors.AsType[*signforms.Error](err); ok && errors.Is(err, signforms.ErrRateLimited) {
+		return fmt.Errorf("no more reminders may be sent now: 5 within 15 minutes are the limit of an API key. Wait %v, or advance the clock", e.RetryAfter.Round(time.Second))
+	}
 	return err
 }
 
@@ -199,7 +203,13 @@ func people(text, noun string) (all []signformstest.Signer, err error) {
 // cutPerson reads "Ann Buyer <ann@example.com>" or an address alone.
 func cutPerson(line string) (name, email string, ok bool) {
 	if before, after, found := strings.Cut(line, "<"); found {
-		name, line = strings.TrimSpace(before), strings.TrimSuffix(strings.TrimSpace(after), ">")
+		if line, found = strings.CutSuffix(strings.TrimSpace(after), ">"); !found {
+			return "", "", false
+		}
+		name = strings.TrimSpace(before)
+		if quoted, err := strconv.Unquote(name); err == nil {
+			name = quoted
+		}
 	}
 	return name, line, strings.Contains(line, "@") && !strings.ContainsAny(line, " <>")
 }

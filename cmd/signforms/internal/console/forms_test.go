@@ -37,6 +37,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 		path, label, entered, open, button, refused string
 	}{
 		{"documents/new", "Signers, one a line", "nobody", "", "Add and send", `"nobody" is not a signer`},
+		{"documents/new", "Signers, one a line", "Ann <ann@example.com", "", "Add and send", `is not a signer`},
 		{"documents/" + documentID, "Reason", strings.Repeat("r", 20), "Decline", "Decline for good", ""},
 		{"templates/" + templateID, "E-mail address", "kept@example.com", "", "Send", ""},
 		{"forms/new", "Questions, one a line", "Why? = a", "", "Add the form", ""},
@@ -159,7 +160,7 @@ func TestWhatCannotBeUndoneIsAskedAbout(t *testing.T) {
 		press(t, p, "Rotate the secret")
 		require.Equal(t, secret, service.Webhooks()[0].Secret)
 		press(t, p, "Yes, rotate the secret")
-		p.WaitText("The webhook has a new secret.")
+		p.WaitText("The webhook got a new secret.")
 		require.NotEqual(t, secret, service.Webhooks()[0].Secret)
 		press(t, p, "Delete")
 		require.Len(t, service.Webhooks(), 1)

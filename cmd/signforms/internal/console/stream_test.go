@@ -184,6 +184,28 @@ func TestSomethingMayHaveChanged(t *testing.T) {
 	require.Equal(t, "Le", browsertest.Eval[string](p, "document.querySelector('[name=query]').value"))
 }
 
+// What was begun while a page was on its way is not replaced by it.
+func TestAPageThatComesLateReplacesNothing(t *testing.T) {
+	service := newConsole(t)
+	id := service.AddDocument(oneSigner("Lease"))
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Before(`
+const real = fetch;
+self.asked = 0;
+self.fetch = async (address, options) => {
+	if (options?.headers?.["HX-Request"] && !asked++) await new Promise((go) => (self.go = go));
+	return real(address, options);
+};`)
+	p.Go(service.URL + "/_/documents/" + id)
+	p.Wait("self.go")
+	p.Click("details.confirm summary")
+	browsertest.Eval[bool](p, "go() ?? true")
+	p.WaitText("Something may have changed")
+	require.True(t, browsertest.Eval[bool](p, "document.querySelector('details.confirm').open && asked === 1"))
+	p.Click("details.confirm summary")
+	p.Wait("asked > 1")
+}
+
 // A page waits with what is new while somebody types.
 func TestListsFollowAfterTyping(t *testing.T) {
 	service := newConsole(t)

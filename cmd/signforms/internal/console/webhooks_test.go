@@ -44,7 +44,7 @@ func TestWebhookInFourSteps(t *testing.T) {
 	p.WaitText("A test delivery is on its way.")
 	press(t, p, "Rotate the secret")
 	press(t, p, "Yes, rotate the secret")
-	p.WaitText("The webhook has a new secret.")
+	p.WaitText("The webhook got a new secret.")
 	hooks = service.Webhooks()
 	require.NotEqual(t, hook.Secret, hooks[len(hooks)-1].Secret)
 }

@@ -1,8 +1,9 @@
 // Pages update themselves: an event of the kinds in data-live fetches the page's content again, at most twice a second.
 const { live, events, stream } = document.body.dataset;
+let sending = 0; // forms
 if (live) {
 	const Shared = self.SharedWorker ?? Worker;
-	let port, number = 0, silent = 0, due = 0, gone = false, lost = 0;
+	let port, number = 0, silent = 0, due = 0, forced = false, gone = false, lost = 0;
 	const follow = () => port.postMessage(live.split(","));
 	const leave = () => port.postMessage([]);
 	const main = document.querySelector("#main");
@@ -16,16 +17,18 @@ if (live) {
 		main.querySelector(".head").after(line);
 	};
 	const noLongerIn = () => say("You are not logged in any more, so this page may be out of date. ", loginLink(), ".");
-	const show = () => {
+	const show = (asked) => {
 		due = 0;
+		forced = Boolean(asked);
 		if (gone) location.reload(); // says that the workspace was removed, or shows the one that has its name now
 		else htmx.trigger(main, "refresh");
 	};
+	// Do not replace what the user is typing, has opened or is sending.
+	const busy = () => sending || main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select") ||
+		main.querySelector("details[open], [role=alert]");
 	const refresh = () => {
 		if (!due) return;
-		// Do not replace what the user is typing or has opened.
-		const typing = main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select");
-		if (!typing && !main.querySelector("details[open], [role=alert]")) return show();
+		if (!busy()) return show();
 		if (Date.now() - due > 5000) {
 			const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: "Show it", onclick: show });
 			say("Something may have changed since this page was shown. ", button);
@@ -48,6 +51,9 @@ if (live) {
 			sessionStorage.setItem("gone", events);
 			gone = true;
 		}
+		wait();
+	};
+	const wait = () => {
 		if (!due) setTimeout(refresh, 500);
 		due ||= Date.now();
 	};
@@ -70,6 +76,11 @@ if (live) {
 		if (!new URL(event.detail.ctx.response.raw.url).pathname.endsWith("/login")) return;
 		event.preventDefault();
 		noLongerIn();
+	});
+	main.addEventListener("htmx:before:swap", (event) => {
+		if (forced || !busy()) return;
+		event.preventDefault(); // something was begun since the page was asked for
+		wait();
 	});
 	addEventListener("focus", () => main.querySelector(".stale a") && show()); // somebody who comes back from the login
 	addEventListener("pageshow", follow);
@@ -134,6 +145,7 @@ async function send(form, button) {
 		return say("alert", `${wrong.ariaLabel ?? wrong.labels[0].textContent}: ${wrong.validationMessage}`);
 	}
 	if (isUpload(form)) say("status", "Saving …");
+	sending++;
 	try {
 		const asked = ask(form, button);
 		button.disabled = true; // not before, as its own value is sent too
@@ -150,6 +162,8 @@ async function send(form, button) {
 	} catch (error) {
 		const late = error.name === "TimeoutError";
 		say("alert", `There was no answer${late ? " in two minutes" : ""}, so whether it was done is not known. ${kept} ${once}`);
+	} finally {
+		sending--;
 	}
 	button.disabled = false;
 }
