@@ -154,6 +154,12 @@ func (a answer) refused() bool {
 	return known && (a.Status/100 == 4 || a.Status/100 == 2)
 }
 
+// settled reports whether the service answered as it would at any time.
+func (a answer) settled() bool {
+	passing := a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout
+	return a.Status >= 200 && a.Status < 500 && !passing
+}
+
 // taken reports whether the service took the inputs, or refused them otherwise than the wire format assumes.
 func (a answer) taken() bool { return a.ok() || a.refused() }
 

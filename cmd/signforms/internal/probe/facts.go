@@ -26,8 +26,8 @@ type Fact struct {
 var Facts = []Fact{
 	// paths.go, operations.go; redirects: rules.go
 	{ID: "list documents", Text: "GET /get-documents listed documents", Grade: Documented},
-	{ID: "list respondents", Text: "GET /get-template-respondent looked at templateId, and gave none for an unknown one", Grade: Documented},
-	{ID: "list responses", Text: "GET /get-form-responses looked at formId, and gave none for an unknown one", Grade: Documented},
+	{ID: "list respondents", Text: "GET /get-template-respondent told requests apart by templateId, and gave none for an unknown one", Grade: Documented},
+	{ID: "list responses", Text: "GET /get-form-responses told requests apart by formId, and gave none for an unknown one", Grade: Documented},
 	{ID: "redirects", Text: "no list was redirected", Grade: Assumed},
 	{ID: "key status", Text: "a key with the prefix of this one and a random rest was answered 403", Grade: Live},
 	{ID: "error layout", Text: "GET /get-documents answered 4xx with a message and a code", Grade: Assumed},

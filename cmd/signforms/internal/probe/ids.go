@@ -100,6 +100,8 @@ func (r *run) ids(ctx context.Context) {
 		r.say("malformed id", Differs, "%s", bad.short())
 	case bad.ok() && len(bad.records) > 0:
 		r.say("malformed id", Differs, "it is ignored")
+	case bad.settled():
+		r.say("malformed id", Differs, "%s", bad.short())
 	}
 }
 
@@ -181,8 +183,6 @@ func (r *run) statuses(ctx context.Context) {
 		} else {
 			r.say("unknown status", ifThen(second.taken(), Differs, CannotTell), "%s: %s; %s: %s", noSuchStatus, unknown.short(), frozen, second.short())
 		}
-	case unknown.refused() && !unknown.missing() && works:
-		r.say("unknown status", Differs, "%s", unknown.short())
 	case unknown.ok() && len(unknown.records) > 0:
 		r.say("unknown status", Differs, "documents are listed")
 		first := statusOf(unknown.records[0])
@@ -198,7 +198,7 @@ func (r *run) statuses(ctx context.Context) {
 	case unknown.ok() && works:
 		r.say("unknown status", Differs, "the list is empty")
 		r.report.Profile.UnknownStatus = signformstest.UnknownStatusEmpty
-	case unknown.missing() && works:
+	case unknown.settled() && works:
 		r.say("unknown status", Differs, "%s", unknown.short())
 	default:
 		r.say("unknown status", CannotTell, "unknown: %s; known: %s", unknown.short(), known.short())

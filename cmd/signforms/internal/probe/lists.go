@@ -66,6 +66,9 @@ func (r *run) sizes(ctx context.Context) {
 	} else if several && one.ok() && len(one.records) == 1 {
 		r.say("limit one", Holds, "1 document, of at least %d", len(r.first.records))
 	}
+	if one.refused() {
+		r.say("limit one", Differs, "%s", one.short())
+	}
 	r.limited = several && len(one.records) == 1
 	hundred := r.documents(ctx, params{Limit: assumedLimit})
 	r.sample, r.size, r.hundred = r.first.records, max(1, len(r.first.records)), len(hundred.records)
@@ -93,7 +96,7 @@ func (r *run) pageSize(ctx context.Context) {
 		again = r.documents(ctx, params{})
 	}
 	if m := len(again.records); m != n {
-		r.say("page size", CannotTell, "%d documents, and another time %d", n, m)
+		r.say("page size", ifThen(max(n, m) > assumedSize, Differs, CannotTell), "%d documents, and another time %d", n, m)
 		return
 	}
 	r.check("page size", n == assumedSize, "%d documents, of at least %d", n, len(r.sample))

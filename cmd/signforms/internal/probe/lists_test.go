@@ -190,7 +190,16 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 			unordered64(f)
 			f.totals = "absent"
 		}, "whole lists lack 36 of the 100 documents that this run saw"},
-		"a key banned": {banning, "the right key was refused too, after a wrong one: 403"},
+		"archived are hidden": {func(f *imitation) { f.archived = "hidden" }, "lists without archive=true leave out 13 archived documents"},
+		"archived are hidden, and not marked": {func(f *imitation) {
+			documents(func(_ int, d fakeDocument) { delete(d, "isArchived") })(f)
+			f.archived = "hidden"
+		}, "lists without archive=true leave out 13 archived documents"},
+		"archived are hidden, and come with other filters": {func(f *imitation) {
+			f.ask = func(r *http.Request) { f.archived = map[bool]string{false: "hidden"}[r.URL.Query().Has("dateFrom")] }
+		}, "of the 130 documents that this run saw"},
+		"1,000 documents": {func(f *imitation) { f.n = 1000 }, "only the first 400 documents were listed with it"},
+		"a key banned":    {banning, "the right key was refused too, after a wrong one: 403"},
 		"documentType ignored": {func(f *imitation) {
 			templates(func(fakeDocument) {})(f)
 			asking(func(q url.Values) { q.Del("documentType") })(f)

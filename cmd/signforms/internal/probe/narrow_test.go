@@ -117,6 +117,14 @@ var narrow = []another{
 			body["documentsCount"], body["pagination"] = n, map[string]any{"currentPage": 1, "totalPages": 1, "totalDocuments": n}
 		}
 	}), []string{"unknown parameters"}, nil},
+	{"a 404 that is never the same", func(f *imitation) {
+		f.gate = func(r *http.Request) error {
+			if r.URL.Path == "/get-form-responses" {
+				return fakeError{404, "nothing here, " + strings.Repeat("x", f.count), "missing"}
+			}
+			return nil
+		}
+	}, aboutResponses[:1], aboutResponses[1:]},
 	{"64 records where there is no order", unordered64, []string{"largest limit"}, []string{"default order", "documents count", "totals", "pages", "sort orders"}},
 }
 
@@ -290,6 +298,38 @@ func TestWhatIsSeenAgainstAFactDiffers(t *testing.T) {
 					map[string]any{"respondentDocumentId": openID, "status": "PENDING"}}}
 			}
 		}, []string{"one respondent"}},
+		"an unknown key is redirected": {func(f *imitation) { f.key = "302" }, []string{"key status"}},
+		"an unknown key gets a page": {func(f *imitation) {
+			f.key = "taken"
+			f.ask = func(r *http.Request) { f.errors = map[bool]string{true: "text"}[r.Header.Get("X-Api-Key") != fakeKey] }
+			f.gate = func(r *http.Request) error {
+				if r.Header.Get("X-Api-Key") != fakeKey {
+					return fakeError{200, "<html>Sign in</html>", ""}
+				}
+				return nil
+			}
+		}, []string{"key status"}},
+		"what is odd is forbidden": {func(f *imitation) {
+			f.gate = func(r *http.Request) error {
+				if q := r.URL.Query(); q.Get("status") == "NO_SUCH_STATUS" || q.Get("documentId") == "not-an-id" {
+					return fakeError{403, "blocked", "forbidden"}
+				}
+				return nil
+			}
+		}, []string{"unknown status", "malformed id"}},
+		"limit=1 is refused": {func(f *imitation) {
+			f.gate = func(r *http.Request) error {
+				if r.URL.Query().Get("limit") == "1" {
+					return fakeError{400, "limit is 2 to 100", "invalid_input"}
+				}
+				return nil
+			}
+		}, []string{"limit one"}},
+		"20 a page with page": {asking(func(q url.Values) {
+			if q.Has("page") && !q.Has("limit") {
+				q.Set("limit", "20")
+			}
+		}), []string{"page size"}},
 		"dates ignored":    {func(f *imitation) { f.dates = "ignored" }, []string{"times", "dates alone"}},
 		"dateTo ignored":   {dropping("dateTo", ""), []string{"times", "dates alone", "dateTo included"}},
 		"dates in seconds": {func(f *imitation) { f.dates = "unix" }, []string{"times", "dates alone"}},
@@ -342,6 +382,7 @@ func TestWordsOfDoubts(t *testing.T) {
 		"counts with a point": {edited(func(_ *imitation, _ url.Values, body map[string]any) {
 			body["documentsCount"] = json.RawMessage(fmt.Sprint(body["documentsCount"], ".0"))
 		}), "documentsCount is missing or not a whole number"},
+		"an unknown key is redirected": {func(f *imitation) { f.key = "302" }, " lists, with the right key"},
 		"microseconds printed": {documents(func(_ int, d fakeDocument) {
 			d["createdAt"] = strings.Replace(d["createdAt"].(string), "Z", "042Z", 1)
 		}), "no document has a time in milliseconds and with a zone that would show it"},

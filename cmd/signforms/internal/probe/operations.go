@@ -219,13 +219,11 @@ func (r *run) wrongKey(ctx context.Context) {
 		r.say("key status", Differs, "a wrong key is taken (%d)", a.Status)
 	case a.ok():
 		r.say("key status", Differs, "%s with an empty list", a.short())
-	case a.Status/100 == 2 && !strings.Contains(a.short(), "cannot read"):
-		r.say("key status", Differs, "%s", a.short())
-	case a.Status/100 != 4 || a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout:
+	case !a.settled():
 		r.say("key status", CannotTell, "%s", a.short())
 	default:
 		r.check("key status", a.Status == http.StatusForbidden, "%s", a.short())
-		if a.Status != http.StatusForbidden {
+		if a.Status/100 == 4 && a.Status != http.StatusForbidden {
 			r.report.Profile.KeyStatus = a.Status
 		}
 	}

@@ -192,10 +192,15 @@ func (r *run) presentBut404(ctx context.Context, id, input string, unknown answe
 	value := unknown.in[input]
 	bare, how := by(input, "", "other", value), "under another name"
 	other := func(a answer) bool { return a.refused() && a.print() != unknown.print() }
-	if other(bare) && other(by("other", value)) { // unknown inputs are refused, perhaps before the path counts
-		bare, how = by(input, notAnID), "malformed"
+	second := bare
+	if other(bare) {
+		second = by(input, randomID(), "other", value)
 	}
-	dependent := other(bare) && unlike(bare, others)
+	if other(second) { // unknown inputs are refused, perhaps before the path counts, or answers differ by themselves
+		bare, how = by(input, notAnID), "malformed"
+		second = by(input, randomID())
+	}
+	dependent := other(bare) && unlike(bare, others) && second.print() == unknown.print()
 	switch {
 	case bytes.Contains(unknown.Body, []byte(path.Base(unknown.path))):
 		r.say(id, CannotTell, "%s, with an error that names the path", unknown.short())

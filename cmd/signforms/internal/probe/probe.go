@@ -49,8 +49,8 @@ type Report struct {
 	ProfileTried error
 	// Endpoints are those of Options, with what was found and worked when it was tried.
 	Endpoints map[signforms.Operation]signforms.Endpoint
-	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, that it was not tried, that
-	// lists of templates have other documents, or that the key was refused at the end; "" if the list, or its beginning, was read.
+	// List says why the SDK's list of all documents fails with these endpoints, what it lacks or needs, that it was not tried or only in
+	// part, that lists of templates have other documents, or that the key was refused at the end; "" if the list was read.
 	List string
 	// Early is set if the run reached MostGets or MostTime before all facts were asked.
 	Early bool

@@ -150,7 +150,7 @@ func (r *run) apply(fact string, u rule, t *tally) {
 	case t.doubt != "":
 		r.note(fact, CannotTell, "%s", t.doubt)
 	case n > 0:
-		r.note(fact, Holds, "in %d of %d %s", n, n, u.of)
+		r.note(fact, Holds, "in %d of %d %s, with the right key", n, n, u.of)
 	}
 }
 

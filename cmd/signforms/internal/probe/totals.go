@@ -211,16 +211,20 @@ func (r *run) tryList(ctx context.Context) {
 	for _, a := range r.whole() {
 		want = append(want, a.records...)
 	}
-	found, sign := ids(got), direction(got)
-	lost := func(rec record) bool {
-		reached := whole || sign*sign == 1 && rec.created.Compare(got[len(got)-1].created) == -sign
-		return reached && !slices.Contains(found, rec.id)
-	}
-	if len(got) == 0 || !whole && sign*sign != 1 || slices.ContainsFunc(want, lost) {
+	if sign := direction(got); len(got) == 0 || !whole && sign*sign != 1 || slices.ContainsFunc(want, lost(got, whole)) {
 		r.report.Endpoints = before
 		return
 	}
 	r.listTried, r.listOf, r.listWhole, r.listErr = true, got, whole, err
+}
+
+// lost reports whether a list that the SDK read, whole or its beginning, has no record where that one would be.
+func lost(got []record, whole bool) func(record) bool {
+	found, sign := ids(got), direction(got)
+	return func(rec record) bool {
+		reached := whole || sign*sign == 1 && rec.created.Compare(got[len(got)-1].created) == -sign
+		return reached && !slices.Contains(found, identity(rec))
+	}
 }
 
 // listChanged reports whether the run found that the list of documents is asked for in another way than was known.
@@ -253,10 +257,29 @@ func (r *run) firstPages(ctx context.Context, endpoints map[signforms.Operation]
 	return all, whole, err
 }
 
-// lacks returns the ids of documents that lists of the run held and the SDK's list of all lacks.
-func (r *run) lacks() []string {
-	found := ids(r.listOf)
-	return slices.DeleteFunc(r.inLists(), func(id string) bool { return slices.Contains(found, id) })
+// lacks says how many documents that answers of the run showed the SDK's list of all lacks; "" if none.
+func (r *run) lacks() string {
+	seen, lacking := map[string]bool{}, map[string]bool{}
+	whole := false // a list that is not of archived documents alone, nor by an id, has one of them
+	is := lost(r.listOf, r.listWhole)
+	for _, a := range r.seen {
+		for _, rec := range a.records {
+			if documentLists(a) && (a.in["documentType"] == "PDF" || !isTemplate(rec)) {
+				seen[identity(rec)] = true
+				if is(rec) {
+					lacking[identity(rec)] = true
+					whole = whole || a.in["archive"] != "true" && a.in["documentId"] == ""
+				}
+			}
+		}
+	}
+	switch {
+	case len(lacking) == 0:
+		return ""
+	case whole:
+		return fmt.Sprintf("whole lists lack %d of the %d documents that this run saw", len(lacking), len(seen))
+	}
+	return fmt.Sprintf("lists without archive=true leave out %d archived documents", len(lacking))
 }
 
 // sayList lists the documents as a program does that uses what was found, and notes why that fails.
@@ -278,16 +301,20 @@ func (r *run) sayList(ctx context.Context) {
 		}
 	case r.listErr != nil:
 		r.report.List = "a list of all documents fails"
-	case r.listWhole && len(r.lacks()) > 0:
-		r.report.List = fmt.Sprintf("whole lists lack %d of the %d documents that this run saw", len(r.lacks()), len(r.inLists()))
+	case r.lacks() != "":
+		r.report.List = r.lacks()
 	case len(r.listOf) > assumedSize && r.outcomes["pages"].Outcome == CannotTell:
 		r.report.List = "nothing shows that whole lists have all documents, as it is not known how pages count"
 	case r.most > 0:
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
 	}
-	if r.templates.untyped() {
-		r.report.List = strings.TrimPrefix(r.report.List+"; lists of templates have other documents too", "; ")
+	if r.listErr == nil && !r.listWhole {
+		r.report.List += fmt.Sprintf("; only the first %d documents were listed with it", len(r.listOf))
 	}
+	if r.templates.untyped() {
+		r.report.List += "; lists of templates have other documents too"
+	}
+	r.report.List = strings.TrimPrefix(r.report.List, "; ")
 	if errors.Is(r.stop, errEnough) { // of what was left for this
 		r.stop = nil
 	}

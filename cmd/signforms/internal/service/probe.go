@@ -45,16 +45,18 @@ func newProbe(openLimitFile func(path string) signforms.LimitStore, sleep func(c
 		Short: "Find out which assumptions about the wire hold for an account",
 		Long: fmt.Sprintf(`Probe tests on the service itself what docs/wire-format.md assumes or knows from a single source. For each
 fact it prints whether the fact holds or differs, or that probe cannot tell, and what it saw. A fact holds or
-differs only if an answer shows that it is not the other way, and it holds only if none of the run's answers
-contradicts it. Each fact is about the answers of this run: inputs that it did not send and records that it did
-not read, such as those of further pages, may be otherwise. What only a send or a delivery shows is not among the facts.
+differs only if an answer shows that it is not the other way, and it holds only if none of the run's answers to
+the right key and workspace contradicts it. Each fact is about the answers of this run: inputs that it did not
+send and records that it did not read, such as those of further pages, may be otherwise. What only a send or a
+delivery shows is not among the facts.
 
 It also prints the Go literals of Options.Endpoints and signformstest.Profile that fit the service. Endpoints of
 the list of documents are printed only if the SDK then lists every document that the run saw (of a long list the
 beginning is read), a profile only if a reference service with it gives the same outcomes. That does not prove
 each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails,
-lacks some that the run saw or needs a --limit, where lists of templates have other documents, where the right
-key is refused at the end, or where the run ended early, the line about the written account says so.
+lacks some that the run saw, was read in part or needs a --limit, where lists of templates have other
+documents, where the right key is refused at the end, or where the run ended early, the line about the written
+account says so.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, less
 than one a second, within %d seconds. They change nothing, but two at the end have an unknown key, and some
