@@ -389,10 +389,11 @@ func (r *run) mostGets() int {
 }
 
 func (r *run) mostTime() time.Duration {
+	most := MostTime - time.Second // for the trial of what was found
 	if r.Mutating || r.trial {
-		return 2 * MostTime
+		most += MostTime
 	}
-	return MostTime
+	return most
 }
 
 // with returns the endpoints known so far with one of them changed.

@@ -70,7 +70,7 @@ func TestSlowServicesAreBounded(t *testing.T) {
 				start := time.Now()
 				rep, err := probe.Run(t.Context(), probe.Options{BaseURL: "https://imitation.test", APIKey: fakeKey, WorkspaceID: "ws-1", Transport: s, Timeout: 30 * time.Second})
 				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(start), probe.MostTime)
+				require.Less(t, time.Since(start), probe.MostTime) // so that the rest, which takes no virtual time, has some
 				require.True(t, rep.Early, show(rep))
 				require.Contains(t, factsWith(rep, probe.Holds), "list documents")
 			})

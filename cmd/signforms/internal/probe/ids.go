@@ -100,7 +100,7 @@ func (r *run) ids(ctx context.Context) {
 		r.say("malformed id", Differs, "%s", bad.short())
 	case bad.ok() && len(bad.records) > 0:
 		r.say("malformed id", Differs, "it is ignored")
-	case bad.settled():
+	case bad.settled() && by(r.unknownID()).none(): // else something in front may refuse everything by now
 		r.say("malformed id", Differs, "%s", bad.short())
 	}
 }

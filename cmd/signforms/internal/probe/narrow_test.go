@@ -117,6 +117,15 @@ var narrow = []another{
 			body["documentsCount"], body["pagination"] = n, map[string]any{"currentPage": 1, "totalPages": 1, "totalDocuments": n}
 		}
 	}), []string{"unknown parameters"}, nil},
+	{"a firewall from not-an-id on", func(f *imitation) {
+		blocked := false
+		f.gate = func(r *http.Request) error {
+			if blocked = blocked || r.URL.Query().Get("documentId") == "not-an-id"; blocked {
+				return fakeError{403, "blocked", "forbidden"}
+			}
+			return nil
+		}
+	}, nil, everyFact[:7]},
 	{"a 404 that is never the same", func(f *imitation) {
 		f.gate = func(r *http.Request) error {
 			if r.URL.Path == "/get-form-responses" {
