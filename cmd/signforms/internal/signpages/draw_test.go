@@ -110,3 +110,68 @@ func TestLinesOfDrawingsCanBeSeen(t *testing.T) {
 		require.Greater(t, wide, 0.9)
 	}
 }
+
+// A drawing is as large as it was when the phone has been turned back, or its keyboard closed. A name that was typed and erased takes
+// nothing away.
+func TestADrawingOutlivesTurningAndTyping(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 900})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.Click("[data-draw]")
+	p.Wait("document.querySelector('#draw').open")
+	resize := func(width, height int) {
+		t.Helper()
+		browsertest.Eval[bool](p, fmt.Sprintf(`(async () => {
+			const area = document.querySelector("#draw .area").style;
+			[area.flex, area.maxHeight, area.width, area.height] = ["none", "none", "%dpx", "%dpx"];
+			for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+			return true;
+		})()`, width, height))
+	}
+	ink := func() []float64 { // left, top, right, bottom
+		t.Helper()
+		return browsertest.Eval[[]float64](p, `(() => {
+			const canvas = document.querySelector("#draw canvas");
+			const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+			let [left, top, right, bottom] = [1e9, 1e9, 0, 0];
+			for (let i = 3; i < data.length; i += 4) {
+				if (!data[i]) continue;
+				const [x, y] = [(i >> 2) % width, Math.floor((i >> 2) / width)];
+				[left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x), Math.max(bottom, y)];
+			}
+			return [left, top, right, bottom];
+		})()`)
+	}
+	drag := func(x1, y1, x2, y2 float64) {
+		t.Helper()
+		at := browsertest.Eval[[]float64](p, "(() => { const b = document.querySelector('#draw canvas').getBoundingClientRect(); return [b.left, b.top] })()")
+		p.Drag(at[0]+x1, at[1]+y1, at[0]+x2, at[1]+y2)
+	}
+	resize(360, 250)
+	drag(20, 20, 120, 80)
+	before := ink()
+	for range 4 {
+		resize(360, 120)
+		resize(500, 150)
+		resize(360, 250)
+	}
+	require.InDeltaSlice(t, before, ink(), 1)
+
+	resize(500, 150)
+	first := ink()
+	drag(300, 20, 480, 140) // farther right than the area of before reached
+	both := ink()
+	require.InDeltaSlice(t, first[:2], both[:2], 1, "the first stroke is where it was")
+	resize(360, 250)
+	require.Less(t, ink()[2], 360.0, "all of it is seen")
+	resize(500, 150)
+	require.InDeltaSlice(t, both, ink(), 1)
+
+	p.Type("#draw input", "A")
+	require.Zero(t, ink()[2], "the typed name is what counts")
+	p.Set("#draw input", "")
+	require.InDeltaSlice(t, both, ink(), 1)
+	require.False(t, browsertest.Eval[bool](p, "document.querySelector('#draw-undo').disabled || document.querySelector('#draw-use').disabled"))
+}

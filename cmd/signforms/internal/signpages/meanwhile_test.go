@@ -110,3 +110,37 @@ func TestOlderStateIsNotSignedWithoutJavaScript(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, status, page)
 	require.False(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 }
+
+// An open page says that the document has ended, and keeps what was entered.
+func TestADocumentEndsMeanwhile(t *testing.T) {
+	service := newService(t)
+	for says, end := range map[string]func(id string) error{
+		"This document is void, so it cannot be signed any more.":        service.Void,
+		"A signer declined, so this document cannot be signed any more.": func(id string) error { return service.Signer(id, "sam@example.com").Decline("no") },
+		"This document is deleted, so it cannot be signed any more.":     service.Delete,
+	} {
+		id, links := together(t, service)
+		p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+		p.Go(links["ann@example.com"])
+		p.Wait("document.querySelector('main').dataset.shown")
+		p.Type("[data-name=City] input", "Rome")
+		require.NoError(t, end(id))
+		p.WaitText(says + " What you entered is still here")
+		require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input').value"))
+		require.True(t, browsertest.Eval[bool](p, "document.querySelector('#sign-form > button').disabled"))
+		require.NotContains(t, p.Text(), "Read the document, fill in your fields and sign.")
+		p.RequireAccessible()
+		p.Shot(id)
+	}
+}
+
+// Who has signed in another tab is told so in this one.
+func TestSignedInAnotherTab(t *testing.T) {
+	service := newService(t)
+	id, links := together(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	require.NoError(t, service.Signer(id, "ann@example.com").Sign(signformstest.FieldValue{Name: "City", Value: "Rome"}))
+	p.WaitText("You have signed. It is still the turn of Sam.")
+}

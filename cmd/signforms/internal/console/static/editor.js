@@ -160,6 +160,7 @@ function add(field) {
 		if (event.shiftKey) resize(field, field.width + right, field.height + down);
 		else move(field, field.x + right, field.y + down);
 		written();
+		box.scrollIntoView({ block: "nearest", inline: "nearest" });
 	});
 	fields.push(field);
 }

@@ -3,27 +3,31 @@ const colour = "#0f1746";
 const penWidth = 2.5; // on the screen, in CSS pixels
 
 // offer lets dialog be opened for one thing after another. It calls use with {drawing} or {text} when something was entered. A drawing
-// has its strokes, and the size of the canvas that they were drawn on.
+// has its strokes, and the size of the canvas that the first of them was drawn on.
 export function offer(dialog, use) {
 	const [canvas, typed, done, undo, clear, hint] = ["canvas", "input", "#draw-use", "#draw-undo", "#draw-clear", "#draw-hint"].map((s) => dialog.querySelector(s));
-	let strokes = []; // lists of points, in CSS pixels of the canvas
-	let size = { width: 0, height: 0 };
+	let strokes = []; // lists of points, in CSS pixels of a canvas of this size
+	let size;
+	let zoom = 1; // of the strokes on the canvas as it is now
 	let drawing = false;
 	let current = null; // what the dialog was opened for
 
-	// repaint follows the size of the canvas, which changes when the phone is turned.
+	// A typed name hides a drawing until it is taken away.
+	const seen = () => (typed.value.trim() ? [] : strokes);
+
+	// repaint follows the size of the canvas, which changes when the phone is turned or its keyboard opens.
 	function repaint() {
 		const { clientWidth: width, clientHeight: height } = canvas;
 		if (!width || !height) return;
-		const scale = size.width ? Math.min(width / size.width, height / size.height) : 1;
-		if (scale !== 1) strokes = strokes.map((stroke) => stroke.map(([x, y]) => [x * scale, y * scale]));
-		size = { width, height };
+		if (!strokes.length) size = { width, height };
+		const ends = strokes.length ? extent(strokes).map((range) => range[1]) : [0, 0];
+		if (!drawing) zoom = Math.min(width / Math.max(size.width, ends[0]), height / Math.max(size.height, ends[1]));
 		const ratio = window.devicePixelRatio || 1;
 		canvas.width = Math.round(width * ratio);
 		canvas.height = Math.round(height * ratio);
-		paint(canvas, strokes, penWidth, ratio, 0, 0);
-		undo.disabled = clear.disabled = !strokes.length;
-		const dot = strokes.length > 0 && current.kind === "signature" && isDot(strokes, size);
+		paint(canvas, seen(), penWidth / zoom, ratio * zoom, 0, 0);
+		undo.disabled = clear.disabled = !seen().length;
+		const dot = seen().length > 0 && current.kind === "signature" && isDot(strokes, size);
 		hint.textContent = dot ? "Too small for a signature: draw it at least a tenth as wide as the area." : "";
 		done.disabled = dot || (!strokes.length && !typed.value.trim());
 	}
@@ -33,7 +37,7 @@ export function offer(dialog, use) {
 		const box = canvas.getBoundingClientRect();
 		const events = event.getCoalescedEvents?.() ?? [];
 		for (const { clientX, clientY } of events.length ? events : [event]) {
-			strokes.at(-1).push([Math.min(Math.max(clientX - box.left, 0), box.width), Math.min(Math.max(clientY - box.top, 0), box.height)]);
+			strokes.at(-1).push([Math.min(Math.max(clientX - box.left, 0), box.width) / zoom, Math.min(Math.max(clientY - box.top, 0), box.height) / zoom]);
 		}
 		repaint();
 	}
@@ -47,7 +51,11 @@ export function offer(dialog, use) {
 		add(event);
 	});
 	canvas.addEventListener("pointermove", (event) => drawing && event.isPrimary && add(event));
-	for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => event.isPrimary && (drawing = false));
+	for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => {
+		if (!event.isPrimary || !drawing) return;
+		drawing = false;
+		repaint();
+	});
 
 	const set = (left) => {
 		strokes = left;
@@ -55,12 +63,12 @@ export function offer(dialog, use) {
 	};
 	undo.addEventListener("click", () => set(strokes.slice(0, -1)));
 	clear.addEventListener("click", () => set([]));
-	typed.addEventListener("input", () => set([]));
+	typed.addEventListener("input", repaint);
 	dialog.querySelector("#draw-cancel").addEventListener("click", () => dialog.close());
-	dialog.querySelector("form").addEventListener("submit", () => use(current, strokes.length ? { drawing: { strokes, size } } : { text: typed.value.trim() }));
+	dialog.querySelector("form").addEventListener("submit", () => use(current, seen().length ? { drawing: { strokes, size } } : { text: typed.value.trim() }));
 
 	return (what, title, text, drawing) => {
-		({ strokes, size } = drawing ?? { strokes: [], size: { width: 0, height: 0 } });
+		({ strokes, size } = drawing ?? { strokes: [] });
 		current = what;
 		dialog.querySelector("h2").textContent = title;
 		typed.value = text;

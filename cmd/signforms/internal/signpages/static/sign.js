@@ -120,8 +120,12 @@ async function send(form) {
 			ended();
 			return follow(page, words);
 		}
+		if (isOver(page)) {
+			ended();
+			return end(page);
+		}
 		const over = page?.dataset.problem && page.dataset.state !== "ready" && answer.status !== 413; // the page would not show the entries again
-		fail(over ? `${words} What you entered is still here: copy what you need before you leave or reload this page.` : words, null, page?.dataset.ended);
+		fail(over ? `${words} ${copyIt}` : words);
 	} catch {
 		fail("There was no answer, so whether it was done is not known. Everything is still here: try again.", () => form.requestSubmit());
 	}
@@ -160,6 +164,24 @@ const pageOf = async (answer) => new DOMParser().parseFromString(await answer.te
 // isNewer reports whether the service's page has signatures that this one lacks, and can be signed too.
 const isNewer = (page) => data.state === "ready" && page?.dataset.state === "ready" && page.dataset.version !== data.version;
 
+const copyIt = "What you entered is still here: copy what you need before you leave or reload this page.";
+
+// isOver reports whether nothing can be signed any more.
+const isOver = (page) => data.state === "ready" && page?.dataset.ended;
+
+// end says that nothing can be signed any more. The service's page would not show what was entered here, so this one stays.
+function end(page) {
+	document.querySelector("#draw").close();
+	data.state = "ended";
+	for (const part of [".top .status", ".lead", ".people"]) {
+		const now = page.ownerDocument.querySelector(part);
+		if (now) document.querySelector(part).replaceWith(now);
+		else if (part === ".lead") document.querySelector(".lead p").textContent = page.dataset.problem;
+	}
+	for (const button of document.querySelectorAll("[data-act] button, #next, .spot button")) button.disabled = true;
+	fail(`${page.dataset.problem} ${copyIt}`, null, page.dataset.ended);
+}
+
 // follow shows what others have entered meanwhile. What was entered here stays.
 function follow(page, words) {
 	data.version = page.dataset.version;
@@ -178,12 +200,14 @@ function refresh() {
 	setTimeout(async () => {
 		try {
 			const page = await pageOf(await ask(data.path, 15));
+			if (isOver(page)) return end(page);
+			if (data.state === "ready" && ["signed", "finishing", "ended"].includes(page?.dataset.state)) return location.replace(data.path); // by this person, elsewhere
 			if (isNewer(page) && !isBusy()) follow(page, "Somebody has signed meanwhile. The document shows what was entered.");
 			if (data.state !== "ready" && page?.dataset.version && page.dataset.version !== data.version) {
 				return location.replace(data.path + (data.events.includes("finished") || data.state === "finishing" ? "?did=told" : ""));
 			}
 		} catch {} // the next time, perhaps
-		refresh();
+		if (data.state !== "ended") refresh();
 	}, 3000);
 }
 
