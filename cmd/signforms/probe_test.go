@@ -222,6 +222,25 @@ func TestProbeThatEndedEarly(t *testing.T) {
 	require.Contains(t, string(report), "**Partial: the run ended early, after ")
 }
 
+// What lists with the printed endpoints lack is said beside them too.
+func TestProbeSaysBesideEndpointsWhatListsLack(t *testing.T) {
+	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{HideArchived: true, Endpoints: map[signforms.Operation]signforms.Endpoint{
+		signforms.OpListDocuments: {Names: map[string]string{"limit": "pageSize"}},
+	}}})
+	for range 12 {
+		s.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.org"}}})
+	}
+	require.NoError(t, s.Archive(s.old))
+	report := filepath.Join(t.TempDir(), "probe.md")
+	stdout, stderr, code := execute(t, "probe", "--report", report)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	text, err := os.ReadFile(report)
+	require.NoError(t, err)
+	for _, shown := range []string{stdout, string(text)} {
+		require.Regexp(t, `\n// lists without archive=true leave out archived documents: \d of the \d+ that this run saw\nsignforms.Options\{Endpoints: `, shown)
+	}
+}
+
 // Files that are not written are named.
 func TestProbeThatFailedWritesNoAccount(t *testing.T) {
 	s := newService(t, nil)

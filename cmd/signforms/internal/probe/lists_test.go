@@ -190,11 +190,11 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 			unordered64(f)
 			f.totals = "absent"
 		}, "whole lists lack 36 of the 100 documents that this run saw"},
-		"archived are hidden": {func(f *imitation) { f.archived = "hidden" }, "lists without archive=true leave out 13 archived documents"},
+		"archived are hidden": {func(f *imitation) { f.archived = "hidden" }, "lists without archive=true leave out archived documents: 13 of the 130 that this run saw"},
 		"archived are hidden, and not marked": {func(f *imitation) {
 			documents(func(_ int, d fakeDocument) { delete(d, "isArchived") })(f)
 			f.archived = "hidden"
-		}, "lists without archive=true leave out 13 archived documents"},
+		}, "lists without archive=true leave out archived documents: 13 of the 130 that this run saw"},
 		"archived are hidden, and come with other filters": {func(f *imitation) {
 			f.ask = func(r *http.Request) { f.archived = map[bool]string{false: "hidden"}[r.URL.Query().Has("dateFrom")] }
 		}, "of the 130 documents that this run saw"},

@@ -279,7 +279,7 @@ func (r *run) lacks() string {
 	case whole:
 		return fmt.Sprintf("whole lists lack %d of the %d documents that this run saw", len(lacking), len(seen))
 	}
-	return fmt.Sprintf("lists without archive=true leave out %d archived documents", len(lacking))
+	return fmt.Sprintf("lists without archive=true leave out archived documents: %d of the %d that this run saw", len(lacking), len(seen))
 }
 
 // sayList lists the documents as a program does that uses what was found, and notes why that fails.

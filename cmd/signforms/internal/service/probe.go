@@ -55,8 +55,8 @@ the list of documents are printed only if the SDK then lists every document that
 beginning is read), a profile only if a reference service with it gives the same outcomes. That does not prove
 each field: what probe reads wrongly it reads wrongly in both. Where the SDK's list of all documents fails,
 lacks some that the run saw, was read in part or needs a --limit, where lists of templates have other
-documents, where the right key is refused at the end, or where the run ended early, the line about the written
-account says so.
+documents, where the right key is refused at the end, or where the run ended early, the printed Endpoints and
+the line about the written account say so.
 
 By default it makes only GET requests, to the three lists and to paths that do not exist: at most %d, less
 than one a second, within %d seconds. They change nothing, but two at the end have an unknown key, and some

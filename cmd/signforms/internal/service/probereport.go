@@ -87,7 +87,10 @@ func writeAsked(b *bytes.Buffer, a probe.Asked) {
 func probeLiterals(rep *probe.Report, show func(string) string) string {
 	var parts []string
 	if text := probe.EndpointsLiteral(rep.Endpoints, show); text != "" {
-		parts = append(parts, "signforms.Options{Endpoints: "+text+"}")
+		if text = "signforms.Options{Endpoints: " + text + "}"; unproven(rep) != "" {
+			text = "// " + unproven(rep) + "\n" + text
+		}
+		parts = append(parts, text)
 	}
 	if text := probe.ProfileLiteral(rep.Profile, show); text != "" && rep.ProfileTried == nil {
 		parts = append(parts, "signformstest.Options{Profile: "+text+"}")
