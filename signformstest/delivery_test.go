@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,8 +141,14 @@ func TestAReceiverThatAdvancesTheClockRunsIntoItsTimeout(t *testing.T) {
 		network := signformstest.NewNetwork()
 		defer network.Close()
 		var srv *signformstest.Server
+		var calls atomic.Int32
 		srv, _, submit := newPair(t, &signformstest.Options{Network: network}, network.Serve("app.test", http.HandlerFunc(
-			func(http.ResponseWriter, *http.Request) { srv.Advance(time.Second) })))
+			func(_ http.ResponseWriter, r *http.Request) {
+				if calls.Add(1) > 1 {
+					<-r.Context().Done()
+				}
+				srv.Advance(time.Second)
+			})))
 		defer srv.Close()
 		submit()
 		srv.Advance(48 * time.Hour)

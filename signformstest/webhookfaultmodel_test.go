@@ -110,11 +110,15 @@ func TestSentencesAndCountsOfWebhookFaultsAreTrue(t *testing.T) {
 	pick := func(from ...int) int { return from[rnd.IntN(len(from))] }
 	seen, refused := map[string]bool{}, map[string]bool{}
 	for range 400 {
-		r := newReceiver(t)
+		network := signformstest.NewNetwork() // of its own: requests that were meant for another port would count here
+		t.Cleanup(network.Close)
+		r := &receiver{}
 		for range 40 {
 			r.statuses = append(r.statuses, pick(200, 200, 500))
 		}
-		srv, hook, submit := newPair(t, &signformstest.Options{Start: start, VirtualTimestamps: true, Seed: rnd.Uint64(), Profile: signformstest.Profile{Timestamps: signformstest.RFC3339}}, r.URL)
+		srv, hook, submit := newPair(t, &signformstest.Options{
+			Start: start, VirtualTimestamps: true, Seed: rnd.Uint64(), Profile: signformstest.Profile{Timestamps: signformstest.RFC3339}, Network: network,
+		}, network.Serve("app.test", r))
 		f := randomWebhookFault(rnd, hook)
 		f.Nth, f.Times, f.Probability = pick(0, 0, 1, 2, 4), pick(0, 0, 1, 2, 5), []float64{0, 0.5, 0.2, 0.999999, 1}[rnd.IntN(5)]
 		if _, err := srv.TryFailWebhooks(f); impossible(f) {
