@@ -144,3 +144,58 @@ func TestSignedInAnotherTab(t *testing.T) {
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign(signformstest.FieldValue{Name: "City", Value: "Rome"}))
 	p.WaitText("You have signed. It is still the turn of Sam.")
 }
+
+// The page waits for the answer to its own signing, though it can see before that the document is signed.
+func TestAnswerThatIsLate(t *testing.T) {
+	service := newService(t)
+	_, links := together(t, service)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.Type("[data-name=City] input", "Rome")
+	p.Click("[name=agree]")
+	browsertest.Eval[bool](p, `(() => {
+		const [ask, later] = [window.fetch, window.setTimeout];
+		let looks = 0;
+		window.setTimeout = (f, ms) => later(f, ms === 3000 ? 20 : ms);
+		window.fetch = async (address, options) => {
+			if (options.method !== "POST") looks++;
+			const answer = await ask(address, options);
+			if (options.method === "POST") for (const until = looks + 3; looks < until;) await new Promise((done) => later(done, 20));
+			return answer;
+		};
+		return true;
+	})()`)
+	p.Click(sign)
+	p.WaitText("You have signed. It is still the turn of Sam.")
+	require.Equal(t, "signed", browsertest.Eval[string](p, "document.querySelector('main').dataset.events"))
+}
+
+// Whoever signs too late is refused, and what was entered stays.
+func TestRefusedPageStays(t *testing.T) {
+	for says, change := range map[string]func(service *signformstest.Server, id string) error{
+		"This document is void": func(service *signformstest.Server, id string) error { return service.Void(id) },
+		"You have already signed in another window, with other entries.": func(service *signformstest.Server, id string) error {
+			return service.Signer(id, "ann@example.com").Sign(signformstest.FieldValue{Name: "City", Value: "Paris"})
+		},
+	} {
+		var hidden atomic.Bool
+		service := newLossyService(t, func(path string) bool { return hidden.Load() && regexp.MustCompile(`^/sign/[^/]+$`).MatchString(path) })
+		id, links := together(t, service)
+		p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+		p.AllowErrors("Failed to load resource")
+		p.Go(links["ann@example.com"])
+		p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
+		hidden.Store(true) // the page does not hear of it
+		p.Type("[data-name=City] input", "Rome")
+		p.Click("[name=agree]")
+		require.NoError(t, change(service, id))
+		p.Click(sign)
+		p.WaitText(says)
+		hidden.Store(false)
+		p.Wait("performance.getEntriesByName(location.href).some((entry) => entry.initiatorType === 'fetch' && entry.responseStatus === 200)")
+		browsertest.Eval[bool](p, "fetch(location.href).then((answer) => answer.text()).then(() => true)") // time to act on it
+		require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input')?.value ?? ''"), says)
+		require.True(t, browsertest.Eval[bool](p, "document.querySelector('#sign-form > button').disabled"), says)
+	}
+}

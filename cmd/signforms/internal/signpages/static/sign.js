@@ -102,7 +102,7 @@ async function send(form) {
 	const slow = setTimeout(() => say("Still waiting for an answer …"), 10_000);
 	const ended = () => {
 		clearTimeout(slow);
-		button.disabled = false;
+		button.disabled = data.state === "ended";
 	};
 	try {
 		if (form.dataset.act === "signed") await shown;
@@ -166,8 +166,8 @@ const isNewer = (page) => data.state === "ready" && page?.dataset.state === "rea
 
 const copyIt = "What you entered is still here: copy what you need before you leave or reload this page.";
 
-// isOver reports whether nothing can be signed any more.
-const isOver = (page) => data.state === "ready" && page?.dataset.ended;
+// isOver reports whether this person cannot sign any more, or has signed.
+const isOver = (page) => data.state === "ready" && (page?.dataset.ended || ["signed", "finishing", "ended"].includes(page?.dataset.state));
 
 // end says that nothing can be signed any more. The service's page would not show what was entered here, so this one stays.
 function end(page) {
@@ -192,6 +192,9 @@ function follow(page, words) {
 	});
 }
 
+// isSending reports whether the answer to a form is awaited.
+const isSending = () => document.querySelector("form[data-act] > button:disabled");
+
 // isBusy reports whether somebody draws, or types into the document.
 const isBusy = () => document.querySelector("#draw")?.open || document.activeElement?.matches(".scroller input");
 
@@ -200,14 +203,15 @@ function refresh() {
 	setTimeout(async () => {
 		try {
 			const page = await pageOf(await ask(data.path, 15));
-			if (isOver(page)) return end(page);
-			if (data.state === "ready" && ["signed", "finishing", "ended"].includes(page?.dataset.state)) return location.replace(data.path); // by this person, elsewhere
+			if (data.state === "ended") return;
+			if (isSending()) return refresh();
+			if (isOver(page)) return page.dataset.ended ? end(page) : location.replace(data.path); // signed elsewhere
 			if (isNewer(page) && !isBusy()) follow(page, "Somebody has signed meanwhile. The document shows what was entered.");
 			if (data.state !== "ready" && page?.dataset.version && page.dataset.version !== data.version) {
 				return location.replace(data.path + (data.events.includes("finished") || data.state === "finishing" ? "?did=told" : ""));
 			}
 		} catch {} // the next time, perhaps
-		if (data.state !== "ended") refresh();
+		refresh();
 	}, 3000);
 }
 
