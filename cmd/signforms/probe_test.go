@@ -216,7 +216,7 @@ func TestProbeThatEndedEarly(t *testing.T) {
 	file := filepath.Join(folder, "accounts.json")
 	_, stderr, code := execute(t, "probe", "--write", file, "--report", filepath.Join(folder, "probe.md"))
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stderr, file+" has the account default: the run ended early, before all facts were asked; that the SDK lists all documents with it was not tried\n")
+	require.Contains(t, stderr, file+" has the account default: the run ended early, at its bound of requests or time, before all facts were asked; that the SDK lists all documents with it was not tried\n")
 	report, err := os.ReadFile(filepath.Join(folder, "probe.md"))
 	require.NoError(t, err)
 	require.Contains(t, string(report), "**Partial: the run ended early, after ")

@@ -46,13 +46,13 @@ func (r *run) archive() {
 	}
 	switch {
 	case len(in) > 0 && len(out) > 0:
-		r.note("archive", CannotTell, "%d archived documents are listed, and %d are missing in lists that reach them", len(in), len(out))
+		r.note("archive", CannotTell, "archived documents that are listed: %d; missing in lists that reach them: %d", len(in), len(out))
 	case listed > 0:
-		r.note("archive", Holds, "%d archived documents are listed, wherever a list reaches them", len(in))
+		r.note("archive", Holds, "archived documents that are listed, wherever a list reaches them: %d", len(in))
 	case len(in) > 0:
 		r.note("archive", CannotTell, "the list has archived documents, and archive=true does not")
 	case len(out) > 0:
-		r.note("archive", Differs, "%d archived documents are listed with archive=true, and in no list without it that was read", len(out))
+		r.note("archive", Differs, "archived documents that are listed with archive=true, and in no list without it that was read: %d", len(out))
 		r.report.Profile.HideArchived = strict
 	case len(r.whole()) > 0:
 		r.note("archive", CannotTell, "no archived document was seen in the part of the list that was read")

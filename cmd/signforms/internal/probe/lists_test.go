@@ -198,7 +198,7 @@ func TestReportSaysWhyAListFails(t *testing.T) {
 		"archived are hidden, and come with other filters": {func(f *imitation) {
 			f.ask = func(r *http.Request) { f.archived = map[bool]string{false: "hidden"}[r.URL.Query().Has("dateFrom")] }
 		}, "of the 130 documents that this run saw"},
-		"1,000 documents": {func(f *imitation) { f.n = 1000 }, "only the first 400 documents were listed with it"},
+		"1,000 documents": {func(f *imitation) { f.n = 1000 }, "the first 400 documents were listed with it, and no more were asked for"},
 		"a key banned":    {banning, "the right key was refused too, after a wrong one: 403"},
 		"documentType ignored": {func(f *imitation) {
 			templates(func(fakeDocument) {})(f)

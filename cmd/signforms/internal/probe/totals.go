@@ -309,7 +309,7 @@ func (r *run) sayList(ctx context.Context) {
 		r.report.List = fmt.Sprintf("lists need --limit %d, in Go Limit: pages of %d are refused", r.most, assumedLimit)
 	}
 	if r.listErr == nil && !r.listWhole {
-		r.report.List += fmt.Sprintf("; only the first %d documents were listed with it", len(r.listOf))
+		r.report.List += fmt.Sprintf("; the first %d documents were listed with it, and no more were asked for", len(r.listOf))
 	}
 	if r.templates.untyped() {
 		r.report.List += "; lists of templates have other documents too"

@@ -334,7 +334,7 @@ func unproven(rep *probe.Report) string {
 		why = rep.List
 	}
 	if rep.Early {
-		why = strings.TrimSuffix("the run ended early, before all facts were asked; "+why, "; ")
+		why = strings.TrimSuffix("the run ended early, at its bound of requests or time, before all facts were asked; "+why, "; ")
 	}
 	return why
 }
