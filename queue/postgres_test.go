@@ -31,7 +31,11 @@ type cluster struct {
 }
 
 // shared is the cluster of all tests, started by the first that needs it and stopped by TestMain.
-var shared = sync.OnceValues(startCluster)
+var shared = sync.OnceValues(func() (*cluster, error) {
+	c, err := startCluster()
+	sharedStarted.Store(c)
+	return c, err
+})
 var sharedStarted atomic.Pointer[cluster]
 
 // nobody is the user that Postgres runs as where the tests run as root.
@@ -47,16 +51,15 @@ func startCluster() (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{bin: filepath.Dir(initdb), dir: dir}
-	sharedStarted.Store(c)
 	if os.Geteuid() == 0 {
 		c.as = &syscall.Credential{Uid: nobody, Gid: nobody}
 		if err := os.Chown(dir, nobody, nobody); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	out, err := c.command(initdb, "-D", c.data(), "-U", "queue", "-A", "trust", "-E", "UTF8", "--no-sync").CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+		return c, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	return c, c.start()
 }
