@@ -102,22 +102,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// ReminderLimit is a reading of "5 reminders in any 15 minutes per API key", or another limit.
+// ReminderLimit is how many reminders of an API key are accepted in any window of time.
 type ReminderLimit struct {
-	Reading  LimitReading  // default SlidingWindow
-	Requests int           // of each API key in a Window; default 5
+	Requests int           // in any Window; default 5
 	Window   time.Duration // default 15 minutes
 }
-
-// LimitReading is how a limit of so many requests in a window is counted.
-type LimitReading int
-
-// The readings of a limit.
-const (
-	SlidingWindow LimitReading = iota // never more than Requests in any window
-	FixedWindow                       // windows begin at multiples of Window since the Unix epoch
-	TokenBucket                       // Requests tokens, one comes back each Window/Requests
-)
 
 // TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
 // a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it would have
@@ -201,13 +190,5 @@ func (l ReminderLimit) internal() (api.Limit, error) {
 	if l.Requests < 0 || l.Window < 0 {
 		return nil, invalid("Options.ReminderLimit", "Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
 	}
-	switch l.Reading {
-	case SlidingWindow:
-		return api.SlidingWindow(l.Requests, l.Window), nil
-	case FixedWindow:
-		return api.FixedWindow(l.Requests, l.Window), nil
-	case TokenBucket:
-		return api.TokenBucket(l.Requests, l.Window), nil
-	}
-	return nil, invalid("Options.ReminderLimit.Reading", "%d is not one of SlidingWindow, FixedWindow and TokenBucket", l.Reading)
+	return api.SlidingWindow(l.Requests, l.Window), nil
 }

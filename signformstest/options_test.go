@@ -100,7 +100,6 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
 		"Options.WebhookSecret: must hold visible ASCII characters and no spaces":                       {WebhookSecret: "a secret"},
 		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: signformstest.Keep{Deliveries: -1}},
-		"Options.ReminderLimit.Reading: 7 is not one of SlidingWindow, FixedWindow and TokenBucket":     {ReminderLimit: signformstest.ReminderLimit{Reading: 7}},
 		"Options.Profile.Timestamps: 7 is not one of its constants, which end at 2":                     {Profile: signformstest.Profile{Timestamps: 7}},
 		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: signformstest.Profile{PageSize: -1}},
 		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: signformstest.Profile{RefusalStatus: 200}},
@@ -141,11 +140,7 @@ func TestReminderLimits(t *testing.T) {
 		want     []int
 	}{
 		"documented": {limit: signformstest.ReminderLimit{}, advances: make([]time.Duration, 5), want: []int{200, 200, 200, 200, 200, 429}},
-		"fixed": {limit: signformstest.ReminderLimit{Reading: signformstest.FixedWindow, Requests: 1},
-			advances: []time.Duration{0, 15 * time.Minute}, want: []int{200, 429, 200}},
-		"tokens": {limit: signformstest.ReminderLimit{Reading: signformstest.TokenBucket, Requests: 2, Window: time.Hour},
-			advances: []time.Duration{0, 0, 30 * time.Minute, 0}, want: []int{200, 200, 429, 200, 429}},
-		"sliding, one": {limit: signformstest.ReminderLimit{Reading: signformstest.SlidingWindow, Requests: 1, Window: time.Second},
+		"one a second": {limit: signformstest.ReminderLimit{Requests: 1, Window: time.Second},
 			advances: []time.Duration{999 * time.Millisecond, time.Millisecond}, want: []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {

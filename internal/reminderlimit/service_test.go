@@ -164,8 +164,72 @@ func worst(stamps []int64) int {
 // readings of the limit that a service could have.
 var readings = []func() api.Limit{
 	func() api.Limit { return api.SlidingWindow(api.DefaultReminders, api.DefaultReminderWindow) },
-	func() api.Limit { return api.FixedWindow(api.DefaultReminders, api.DefaultReminderWindow) },
-	func() api.Limit { return api.TokenBucket(api.DefaultReminders, api.DefaultReminderWindow) },
+	func() api.Limit { return &fixedWindow{windows: map[string]usedWindow{}} },
+	func() api.Limit { return &tokenBucket{full: map[string]time.Time{}} },
+}
+
+// stateless has the methods of a limit that nobody calls here.
+type stateless struct{}
+
+func (stateless) State(string) []byte    { return nil }
+func (stateless) Restore(string, []byte) {}
+func (stateless) Reset()                 {}
+func (stateless) String() string         { return "" }
+
+// fixedWindow accepts so many reminders in each window since the Unix epoch, and so up to twice as many within a window's length.
+type fixedWindow struct {
+	stateless
+	windows map[string]usedWindow
+}
+
+type usedWindow struct {
+	start time.Time
+	n     int
+}
+
+func (l *fixedWindow) Take(key string, now time.Time) (time.Duration, bool) {
+	window := int64(api.DefaultReminderWindow)
+	u := usedWindow{start: time.Unix(0, now.UnixNano()/window*window)}
+	if was := l.windows[key]; was.start.Equal(u.start) {
+		u = was
+	}
+	if u.n >= api.DefaultReminders {
+		return u.start.Add(api.DefaultReminderWindow).Sub(now), false
+	}
+	u.n++
+	l.windows[key] = u
+	return 0, true
+}
+
+func (l *fixedWindow) Return(key string, at time.Time) {
+	if u := l.windows[key]; u.n > 0 && !at.Before(u.start) {
+		u.n--
+		l.windows[key] = u
+	}
+}
+
+// tokenBucket begins full, and refills one token in each part of the window.
+type tokenBucket struct {
+	stateless
+	full map[string]time.Time // when the key's bucket will be full, if nothing is taken any more
+}
+
+func (l *tokenBucket) Take(key string, now time.Time) (time.Duration, bool) {
+	refill := api.DefaultReminderWindow / api.DefaultReminders
+	full := l.full[key]
+	if full.Before(now) {
+		full = now
+	}
+	full = full.Add(refill)
+	if wait := full.Sub(now) - api.DefaultReminderWindow; wait > 0 {
+		return wait, false
+	}
+	l.full[key] = full
+	return 0, true
+}
+
+func (l *tokenBucket) Return(key string, _ time.Time) {
+	l.full[key] = l.full[key].Add(-api.DefaultReminderWindow / api.DefaultReminders)
 }
 
 // possible is how many reminders fit into a time, if each slot comes back a whole window after it was used.

@@ -49,7 +49,6 @@ type API struct {
 	Options
 	routes   []route
 	arrivals sync.Mutex // orders the arrivals of reminders
-	encoded  encoded
 }
 
 // New returns the handler.
@@ -151,8 +150,8 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. The arrival
-// is durable before the request goes on, whatever its answer.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. An arrival that
+// counts is durable before the request goes on, whatever its answer.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil
@@ -161,14 +160,12 @@ func (a *API) arrive(c *Call) error {
 	defer a.arrivals.Unlock()
 	c.record.At = a.Store.Now()
 	wait, ok := a.Reminders.Take(c.key, c.record.At)
-	if err := a.keepLimit(c.key); err != nil {
-		if ok {
-			a.Reminders.Return(c.key, c.record.At)
-		}
-		return err
-	}
 	if !ok {
 		return &limited{limit: a.Reminders, wait: wait}
+	}
+	if err := a.keepLimit(c.key); err != nil {
+		a.Reminders.Return(c.key, c.record.At)
+		return err
 	}
 	c.record.Counted = true
 	return nil
@@ -250,7 +247,7 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		a.fail(c, w, err)
 		return
 	}
-	body, err := encode(answer)
+	body, err := marshal(answer)
 	if err == nil && a.Profile.rewrites() {
 		body, err = a.Profile.rewrite(c.Operation, body)
 	}
@@ -259,13 +256,6 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		return
 	}
 	write(w, http.StatusOK, mediaJSON, body)
-}
-
-func encode(answer any) ([]byte, error) {
-	if list, ok := answer.(documentsBody); ok {
-		return list.encode()
-	}
-	return marshal(answer)
 }
 
 // fail answers with an error.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -35,22 +34,19 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		}
 		return nil
 	})
-	var err error
 	if documentType == typeTemplate {
 		page, total := templates()
-		body.DocumentsCount = total
-		body.documents, err = a.templateBodies(page)
+		body.DocumentsCount, body.Documents = total, a.templateBodies(page)
 	} else {
 		page, total := documents()
-		body.DocumentsCount = total
-		body.documents, err = a.documentBodies(page, id == "")
+		body.DocumentsCount, body.Documents = total, a.documentBodies(page)
 	}
 	body.Pagination = c.input.pagination(q.Page, body.DocumentsCount)
 	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
-		body.DocumentsCount = len(body.documents)
+		body.DocumentsCount = len(body.Documents)
 	}
-	return body, err
+	return body, nil
 }
 
 // documentQuery reads the filters, the paging and the sorting of a list of documents.
@@ -176,31 +172,18 @@ func templateMatches(t *signing.Template, q store.Query) bool {
 	return q.Matches(t.WorkspaceID, t.Name, "", t.Archived, t.CreatedAt)
 }
 
-// documentBodies are PDF documents as entries of a list. Those that come from a list of the store are encoded once for each
-// version.
-func (a *API) documentBodies(documents []*signing.Document, listed bool) ([]json.RawMessage, error) {
-	encode := a.encodeDocument
-	if listed {
-		encode = func(d *signing.Document) ([]byte, error) { return a.encoded.of(d, a.encodeDocument) }
-	}
-	out := make([]json.RawMessage, len(documents))
+// documentBodies are PDF documents as entries of a list.
+func (a *API) documentBodies(documents []*signing.Document) []documentBody {
+	out := make([]documentBody, len(documents))
 	for i, d := range documents {
-		body, err := encode(d)
-		if err != nil {
-			return nil, err
+		out[i] = documentBody{
+			DocumentID: d.ID, DocumentName: d.Name, DocumentURL: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
+			AuthorEmail: d.AuthorEmail, Status: a.statusText(d.Status), SigningType: typePDF,
+			IsSigningOrder: d.Ordered, IsArchived: d.Archived, IsAllSigned: d.AllSigned(), Signers: signerBodies(d),
+			CreatedAt: timeText(d.CreatedAt), UpdatedAt: timeText(d.UpdatedAt),
 		}
-		out[i] = body
 	}
-	return out, nil
-}
-
-func (a *API) encodeDocument(d *signing.Document) ([]byte, error) {
-	return marshal(documentBody{
-		DocumentID: d.ID, DocumentName: d.Name, DocumentURL: a.Links.Document(d.ID), FinishedPDFURL: a.finishedURL(d),
-		AuthorEmail: d.AuthorEmail, Status: a.statusText(d.Status), SigningType: typePDF,
-		IsSigningOrder: d.Ordered, IsArchived: d.Archived, IsAllSigned: d.AllSigned(), Signers: signerBodies(d),
-		CreatedAt: timeText(d.CreatedAt), UpdatedAt: timeText(d.UpdatedAt),
-	})
+	return out
 }
 
 // finishedURL is empty until the document is completed and, where finished files are made, until its file is there.

@@ -15,7 +15,7 @@ type Limit interface {
 	Return(key string, at time.Time)
 	// State returns what must be kept about the key over a restart, in JSON.
 	State(key string) []byte
-	// Restore takes what State returned, maybe of another rule. A state that it cannot read counts as no request.
+	// Restore takes what State returned. A state that it cannot read counts as no request.
 	Restore(key string, state []byte)
 	// Reset forgets every request.
 	Reset()
@@ -32,42 +32,39 @@ const (
 // SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request stops counting one
 // whole window later.
 func SlidingWindow(n int, window time.Duration) Limit {
-	return &slidingWindow{rule[[]time.Time]{n, window, map[string][]time.Time{}}}
+	return &slidingWindow{n, window, map[string][]time.Time{}}
 }
 
-// rule is what the readings of the limit have in common: the numbers, and the state of each key.
-type rule[State any] struct {
+// slidingWindow keeps the arrivals of each key that count, oldest first.
+type slidingWindow struct {
 	n      int
 	window time.Duration
-	states map[string]State
+	states map[string][]time.Time
 }
 
-func (l *rule[State]) State(key string) []byte {
+func (l *slidingWindow) State(key string) []byte {
 	state, err := json.Marshal(l.states[key])
 	if err != nil {
-		panic(err) // times and numbers always encode
+		panic(err) // times always encode
 	}
 	return state
 }
 
-func (l *rule[State]) Restore(key string, state []byte) {
-	var s State
-	if json.Unmarshal(state, &s) == nil {
-		l.states[key] = s
+func (l *slidingWindow) Restore(key string, state []byte) {
+	var arrivals []time.Time
+	if json.Unmarshal(state, &arrivals) == nil {
+		l.states[key] = arrivals
 	}
 }
 
-func (l *rule[State]) Reset() { clear(l.states) }
+func (l *slidingWindow) Reset() { clear(l.states) }
 
-func (l *rule[State]) String() string {
+func (l *slidingWindow) String() string {
 	if l.window%time.Minute == 0 {
 		return fmt.Sprintf("At most %d reminders in %d minutes", l.n, l.window/time.Minute)
 	}
 	return fmt.Sprintf("At most %d reminders in %s", l.n, l.window)
 }
-
-// slidingWindow keeps the arrivals that count, oldest first.
-type slidingWindow struct{ rule[[]time.Time] }
 
 func (l *slidingWindow) Take(key string, now time.Time) (time.Duration, bool) {
 	recent := l.states[key]
@@ -86,71 +83,5 @@ func (l *slidingWindow) Take(key string, now time.Time) (time.Duration, bool) {
 func (l *slidingWindow) Return(key string, at time.Time) {
 	if i := slices.IndexFunc(l.states[key], at.Equal); i >= 0 {
 		l.states[key] = slices.Delete(slices.Clone(l.states[key]), i, i+1)
-	}
-}
-
-// FixedWindow accepts n requests in each window of time; windows are counted from the Unix epoch. It is another reading of the
-// limit, which accepts up to 2n requests within a window's length.
-func FixedWindow(n int, window time.Duration) Limit {
-	return &fixedWindow{rule[used]{n, window, map[string]used{}}}
-}
-
-type fixedWindow struct{ rule[used] }
-
-// used is how much of a window is used up.
-type used struct {
-	Start time.Time
-	N     int
-}
-
-func (l *fixedWindow) Take(key string, now time.Time) (time.Duration, bool) {
-	start := time.Unix(0, now.UnixNano()/int64(l.window)*int64(l.window))
-	u := l.states[key]
-	if !u.Start.Equal(start) {
-		u = used{Start: start}
-	}
-	if u.N >= l.n {
-		return start.Add(l.window).Sub(now), false
-	}
-	u.N++
-	l.states[key] = u
-	return 0, true
-}
-
-func (l *fixedWindow) Return(key string, at time.Time) {
-	if u := l.states[key]; u.N > 0 && !at.Before(u.Start) {
-		u.N--
-		l.states[key] = u
-	}
-}
-
-// TokenBucket holds n tokens for each key and refills one each n-th part of the window: another reading of the limit. It starts
-// full.
-func TokenBucket(n int, window time.Duration) Limit {
-	return &tokenBucket{rule[bucket]{n, window, map[string]bucket{}}}
-}
-
-type tokenBucket struct{ rule[bucket] }
-
-// bucket is when a bucket was or will be full, if nothing is taken any more. A bucket that nobody used was full at time zero.
-type bucket struct{ Full time.Time }
-
-func (l *tokenBucket) Take(key string, now time.Time) (time.Duration, bool) {
-	refill := l.window / time.Duration(l.n)
-	full := l.states[key].Full
-	if full.Before(now) {
-		full = now
-	}
-	full = full.Add(refill)
-	if wait := full.Sub(now) - time.Duration(l.n)*refill; wait > 0 {
-		return wait, false
-	}
-	l.states[key] = bucket{Full: full}
-	return 0, true
-}
-
-func (l *tokenBucket) Return(key string, _ time.Time) {
-	if b, ok := l.states[key]; ok {
-		l.states[key] = bucket{Full: b.Full.Add(-l.window / time.Duration(l.n))}
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"time"
@@ -21,7 +20,7 @@ type templateDocuments struct {
 }
 
 // templateBodies are the templates as entries of a list of documents.
-func (a *API) templateBodies(templates []*signing.Template) ([]json.RawMessage, error) {
+func (a *API) templateBodies(templates []*signing.Template) []documentBody {
 	made := make([]templateDocuments, len(templates))
 	a.Store.View(func(tx *store.Tx) error {
 		for i, t := range templates {
@@ -30,25 +29,21 @@ func (a *API) templateBodies(templates []*signing.Template) ([]json.RawMessage, 
 		}
 		return nil
 	})
-	out := make([]json.RawMessage, len(templates))
+	out := make([]documentBody, len(templates))
 	for i, t := range templates {
 		status, updated := signing.StatusDraft, t.UpdatedAt
 		if made[i].total > 0 {
 			status, updated = signing.StatusPending, latest(updated, made[i].newest[0].CreatedAt)
 		}
-		var err error
-		out[i], err = marshal(documentBody{
+		out[i] = documentBody{
 			DocumentID: t.ID, DocumentName: t.Name, DocumentURL: a.Links.Document(t.ID), AuthorEmail: t.AuthorEmail,
 			Status: a.statusText(status), SigningType: typeTemplate, IsSigningOrder: t.Ordered, IsArchived: t.Archived,
 			Roles: roleBodies(t), TemplateRespondents: new(a.overviews(made[i].newest)),
 			TotalRespondants: &made[i].total, TotalSignedRespondants: &made[i].signed,
 			CreatedAt: timeText(t.CreatedAt), UpdatedAt: timeText(updated),
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
-	return out, nil
+	return out
 }
 
 func latest(a, b time.Time) time.Time {

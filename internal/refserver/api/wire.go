@@ -19,15 +19,9 @@ type errorBody struct {
 	Code    string `json:"code"`
 }
 
-// documentsBody is a list of documents. They come encoded, so that those which did not change are not encoded again.
 type documentsBody struct {
-	Message   string
-	documents []json.RawMessage
-	documentsTail
-}
-
-// documentsTail follows the documents.
-type documentsTail struct {
+	Message        string          `json:"message"`
+	Documents      []documentBody  `json:"documents"`
 	DocumentsCount int             `json:"documentsCount"`
 	FormCount      int             `json:"formCount"`
 	Pagination     *paginationBody `json:"pagination,omitempty"`
@@ -179,32 +173,6 @@ type answerBody struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
-}
-
-// encode prints the list without encoding/json, which would check every byte of the documents again.
-func (b documentsBody) encode() ([]byte, error) {
-	head, err := marshal(messageBody{b.Message})
-	if err != nil {
-		return nil, err
-	}
-	tail, err := marshal(b.documentsTail)
-	if err != nil {
-		return nil, err
-	}
-	size := len(head) + len(tail) + len(`,"documents":[]`)
-	for _, d := range b.documents {
-		size += len(d) + 1
-	}
-	out := append(make([]byte, 0, size), head[:len(head)-1]...)
-	out = append(out, `,"documents":[`...)
-	for i, d := range b.documents {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, d...)
-	}
-	out = append(out, "],"...)
-	return append(out, tail[1:]...), nil
 }
 
 // marshal prints JSON without the escapes for <, > and & that only HTML needs.

@@ -78,10 +78,7 @@ func decode[T any](data []byte) (envelope, any, error) {
 }
 
 func decodeFilled[T any](data []byte) (f filled[T], err error) {
-	if !read(data, &f) {
-		f = filled[T]{}
-		err = json.Unmarshal(data, &f)
-	}
+	err = json.Unmarshal(data, &f)
 	return f, err
 }
 

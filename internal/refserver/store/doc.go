@@ -21,9 +21,8 @@
 //
 // # Saving
 //
-// With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. Transactions
-// that arrive during a save are saved together in the next one; see group.go. A transaction that cannot be saved is undone, with an
-// [*Unavailable]. After a save that may have been carried out, views show the state before it, and nothing changes until everything
+// With a [Keeper] every transaction's records are saved before anybody sees them, still under the lock; see saving.go. A transaction
+// that cannot be saved is undone, with an [*Unavailable]. After a save that may have been carried out, views show the state before it, and nothing changes until everything
 // was loaded again. Views write nothing: expired documents and dropped log entries follow from the records and the time, and are
 // saved with the next change.
 //
@@ -41,8 +40,7 @@
 // # What readers take
 //
 // A stored record is never changed: it is replaced. The same goes for the blocks of a list, so that a copy of the list of blocks, some
-// hundred pointers, is the whole list as it was. Each block keeps the names of its records in lower case from the first search to its
-// replacement, one behind the other. What is counted often (documents of a status, deliveries of a status) is a number that changes
+// hundred pointers, is the whole list as it was. What is counted often (documents of a status, deliveries of a status) is a number that changes
 // with the records.
 //
 // Records are values and share their slices with the store: treat them as read-only. Times are compared as instants.

@@ -34,43 +34,17 @@ func find[T any](l *list[T], q Query) Found[T] {
 // search returns the page of the records from place lo to before place hi whose name contains the query's text, and their number.
 func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
 	text := fold(q.Text)
-	var matching []int
-	l.eachBlock(q.Ascending, func(start int, b *block[T]) {
-		if start >= hi || start+len(b.records) <= lo {
-			return
+	l.each(lo, hi, q.Ascending, func(v *T) bool {
+		if !strings.Contains(fold(l.name(v)), text) {
+			return true
 		}
-		matching = l.namesIn(b).matching(text, matching[:0])
-		if !q.Ascending {
-			slices.Reverse(matching)
+		if int64(total) >= q.Offset && len(page) < q.Limit {
+			page = append(page, v)
 		}
-		for _, i := range matching {
-			if start+i < lo || start+i >= hi {
-				continue
-			}
-			if int64(total) >= q.Offset && len(page) < q.Limit {
-				page = append(page, b.records[i])
-			}
-			total++
-		}
+		total++
+		return true
 	})
 	return page, total
-}
-
-// eachBlock calls fn for each block with the place of its first record.
-func (l *list[T]) eachBlock(ascending bool, fn func(start int, b *block[T])) {
-	if ascending {
-		start := 0
-		for _, b := range l.blocks {
-			fn(start, b)
-			start += len(b.records)
-		}
-		return
-	}
-	start := l.n
-	for _, b := range slices.Backward(l.blocks) {
-		start -= len(b.records)
-		fn(start, b)
-	}
 }
 
 // fold returns a text in which letters that differ in case alone are equal, as in [strings.EqualFold]: of the forms of a letter it
@@ -89,50 +63,6 @@ func fold(s string) string {
 		}
 		return least
 	}, s)
-}
-
-// names are the names of a block's records after fold, one behind the other. A search of one text takes a fraction of the time of
-// searches of as many names, which lie all over the memory.
-type names struct {
-	text string
-	ends []int32 // of each name in the text
-}
-
-// nameEnd is behind each name. No folded text has this byte, which is not in UTF-8.
-const nameEnd = 0xff
-
-func (l *list[T]) namesIn(b *block[T]) *names {
-	if known := b.names.Load(); known != nil {
-		return known
-	}
-	made := &names{ends: make([]int32, len(b.records))}
-	var text strings.Builder
-	for i, v := range b.records {
-		text.WriteString(fold(l.name(v)))
-		made.ends[i] = int32(text.Len())
-		text.WriteByte(nameEnd)
-	}
-	made.text = text.String()
-	b.names.Store(made)
-	return made
-}
-
-// matching appends to places those of the names that contain the folded text.
-func (n *names) matching(text string, places []int) []int {
-	place := 0
-	for from := 0; from < len(n.text); {
-		at := strings.Index(n.text[from:], text)
-		if at < 0 {
-			break
-		}
-		for from += at; int(n.ends[place]) < from; {
-			place++
-		}
-		places = append(places, place)
-		from = int(n.ends[place]) + 1
-		place++
-	}
-	return places
 }
 
 // Records are records of one kind, oldest first, as they were in the transaction that returned them. They may be read after it.

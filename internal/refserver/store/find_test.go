@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -217,27 +215,6 @@ func (k *loading) Load(put func(store.Write)) error {
 		put(w)
 	}
 	return nil
-}
-
-// TestLoadedRecordsShareTexts: the ids and links in audit entries and messages take no memory beside those of their document.
-func TestLoadedRecordsShareTexts(t *testing.T) {
-	s := store.New(atNoon)
-	require.NoError(t, s.Keep(&loading{writes: []store.Write{
-		{Kind: store.KindAudit, Value: []*signing.AuditEntry{{Seq: 1, RecordID: strings.Clone("doc"), Actor: strings.Clone("signer")}}},
-		{Kind: store.KindMessage, Value: []*signing.Message{{Seq: 1, DocumentID: strings.Clone("doc"), Token: strings.Clone("token")}}},
-		{Kind: store.KindDocument, Value: &signing.Document{ID: "doc", Signers: []signing.Signer{{ID: "other"}, {ID: "signer", Token: "token"}}}},
-	}}))
-	view(t, s, func(tx *store.Tx) {
-		d, err := tx.Document("doc")
-		require.NoError(t, err)
-		entry, message := values(tx.Audit("doc"))[0], values(tx.Messages("doc"))[0]
-		for _, texts := range [][2]string{
-			{d.ID, entry.RecordID}, {d.Signers[1].ID, entry.Actor}, {d.ID, message.DocumentID}, {d.Signers[1].Token, message.Token},
-		} {
-			require.Equal(t, texts[0], texts[1])
-			require.Same(t, unsafe.StringData(texts[0]), unsafe.StringData(texts[1]))
-		}
-	})
 }
 
 // TestSearchesInAnyCase: a letter is found by each of its forms, and by no other letter.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-	"sync/atomic"
 	"time"
 )
 
@@ -42,7 +41,6 @@ type list[T any] struct {
 // list, which is little, reads the list as it was without a lock.
 type block[T any] struct {
 	records []*T
-	names   atomic.Pointer[names] // nil until a search needs them
 }
 
 // find returns the block and the place in it of the first record whose key is not less than k.

@@ -57,7 +57,7 @@ func (w Write) About() (ids []string) {
 
 // Keeper makes what a [Store] holds durable.
 type Keeper interface {
-	// Save keeps all of the writes, of one or more transactions, or none. It is called under the store's lock, so nobody sees the
+	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the
 	// writes before it has returned. An error means that nothing was kept, unless it matches [ErrUnknown].
 	Save(at time.Time, writes []Write) error
 
@@ -134,6 +134,17 @@ func (s *Store) commit(at time.Time, writes []Write) error {
 		s.unsaved = nil
 	}
 	return err
+}
+
+// refuses returns why the store takes no change, or nil. The store is locked.
+func (s *Store) refuses() error {
+	if s.closed.Load() {
+		return &Unavailable{ErrClosed}
+	}
+	if doubt := s.doubt.Load(); doubt != nil {
+		return doubt
+	}
+	return nil
 }
 
 // save treats a panic of the keeper as a save that may have been carried out.

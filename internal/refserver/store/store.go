@@ -16,7 +16,6 @@ type Store struct {
 
 	completed chan struct{}
 	settings
-	groups groups
 	keeping
 	tables
 }
@@ -73,7 +72,7 @@ func newTables() tables {
 func New(now func() time.Time) *Store {
 	return &Store{
 		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), tables: newTables(),
-		groups: groups{turn: make(chan struct{}, 1)}, keeping: keeping{loading: make(chan struct{}, 1)},
+		keeping: keeping{loading: make(chan struct{}, 1)},
 	}
 }
 
@@ -133,38 +132,42 @@ func (s *Store) expire() {
 }
 
 // Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error or panics,
-// or the save fails or the store is closed, with an [*Unavailable], nothing has changed. fn may run in another goroutine and must not call View, Update
-// or Act of the same store.
+// or the save fails or the store is closed, with an [*Unavailable], nothing has changed. fn must not call View, Update or Act of
+// the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	m := &member{tx: &Tx{s: s, writable: true}, fn: fn}
-	if s.keeper == nil {
-		s.alone(m)
-	} else {
-		s.join(m)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refuses(); err != nil {
+		return err
 	}
-	if m.panicked != nil {
-		panic(m.panicked)
+	s.expire()
+	tx := &Tx{s: s, writable: true, Now: s.now()}
+	kept := false
+	defer func() {
+		if !kept { // or fn panicked, or ended its goroutine
+			tx.rollback()
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
 	}
-	if m.err != nil {
-		return m.err
+	if err := s.commit(tx.Now, tx.writes); err != nil {
+		return &Unavailable{err}
 	}
-	if m.tx.enqueued {
+	kept = true
+	s.tell(tx.writes)
+	s.tell(tx.claims)
+	s.prune()
+	if tx.enqueued {
 		s.wakeSender()
 	}
-	if m.tx.completed {
+	if tx.completed {
 		wake(s.completed)
 	}
 	return nil
-}
-
-// alone runs a transaction in a group of its own.
-func (s *Store) alone(m *member) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.together([]*member{m})
 }
 
 func (s *Store) wakeSender() { wake(s.enqueued) }
