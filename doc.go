@@ -43,7 +43,7 @@
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
-// The package example OutcomeUnknown shows how to find out what happened. A transport that does not call the hooks of
+// [TemplatesService.SentCandidates] finds out what became of a send. A transport that does not call the hooks of
 // [net/http/httptrace], such as a mock, gives no proof. Nor does one that reads the body of a request, such as for a log, and
 // then returns another error than that of the failed connection, or uses a proxy.
 //

@@ -39,8 +39,8 @@ var (
 	// that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
 	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a redirect, or a
-	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send at the template's respondents: see
-	// the package example OutcomeUnknown.
+	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send of a template with
+	// [TemplatesService.SentCandidates].
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 

@@ -27,7 +27,7 @@ func readmeFirst(ctx context.Context, client *signforms.Client, offer string, st
 	})
 	switch {
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		return fmt.Errorf("it may have been sent, so look before you send again: %w", err)
+		return fmt.Errorf("it may have been sent, so look with SentCandidates before you send again: %w", err)
 	case err != nil:
 		return err
 	}
@@ -54,7 +54,7 @@ func Example_send() {
 		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	if errors.Is(err, signforms.ErrOutcomeUnknown) {
-		log.Fatal("Ann may have it: look at the template's respondents before sending again: ", err)
+		log.Fatal("Ann may have it: look with Templates.SentCandidates before sending again: ", err)
 	}
 	if err != nil {
 		log.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -176,8 +178,8 @@ func (p TemplateSendParams) body() sendBody {
 }
 
 // Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
-// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look at the template's respondents before
-// you send again. An answer, shortened:
+// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look with [TemplatesService.SentCandidates]
+// before you send again. An answer, shortened:
 //
 //	{"message": "Document sent successfully", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "createdDocumentId": "6afac610c07043658fde1996",
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
@@ -200,6 +202,60 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	return &res, nil
 }
 
+// SentCandidates looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID and
+// returns each that [TemplateSendParams.MayBe] this send and whose id known does not report. known tells the documents that
+// you recorded for other sends; nil means none. An error means that the list is not whole: then nothing was found out.
+//
+//   - None: it was not sent, if the list began at least Options.AttemptTimeout and one minute after Send returned. Before that the
+//     request may still arrive. Measure that time by a monotonic clock, as time.Since does. A program that was restarted
+//     begins to count anew.
+//   - One: it is this send, unless somebody else sent the template to the same people.
+//   - Several: nothing tells which. Let a person decide; do not send again.
+//
+// It cannot find a document whose signer's address was changed, which was deleted, or which is in another workspace. It cannot
+// tell this send from one by somebody else, earlier ones included, of the same template to the same people. Have one send of
+// a template to the same receivers under way at a time.
+func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
+	var found []Respondent
+	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {
+		if err != nil {
+			return nil, err
+		}
+		if p.MayBe(r) && (known == nil || !known(r.RespondentDocumentID)) {
+			found = append(found, *r)
+		}
+	}
+	return found, nil
+}
+
+// MayBe reports whether r may be the document of this send. It is the test of [TemplatesService.SentCandidates], so that one
+// walk over a template's respondents can serve many sends. It is false only if r names another template, or if the address of
+// every signer was read and a receiver's is not among them. Addresses are compared without blanks at their ends and without
+// regard to case. Further signers, such as a template's fixed ones, do not matter. What cannot be read or compared may be this
+// send: no signers, or an address with a name, a mask or letters outside ASCII. Neither a time nor an order makes it false.
+func (p TemplateSendParams) MayBe(r *Respondent) bool {
+	if isUUID(r.TemplateID) && !strings.EqualFold(r.TemplateID, p.TemplateID) {
+		return false
+	}
+	unread := slices.ContainsFunc(r.Signers, func(s Signer) bool { return !plainAddress(s.Email) })
+	if len(r.Signers) == 0 || unread {
+		return true
+	}
+	return !slices.ContainsFunc(p.Receivers, func(to Receiver) bool {
+		return plainAddress(to.Email) && !slices.ContainsFunc(r.Signers, func(s Signer) bool {
+			return strings.EqualFold(strings.TrimSpace(s.Email), strings.TrimSpace(to.Email))
+		})
+	})
+}
+
+var addressText = regexp.MustCompile(`^[\w.!#$+/=?^{|}~'-]+@[\w-]+(\.[\w-]+)*$`)
+
+// plainAddress reports whether two addresses of this form are those of two people if they differ.
+func plainAddress(email string) bool {
+	email = strings.ToLower(strings.TrimSpace(email))
+	return addressText.MatchString(email) && !strings.Contains(email, "xn--")
+}
+
 // templateID keeps the id that was asked for where the answer's is not a UUID, and so of no use for a DocumentRef.
 func templateID(answered, asked string) string {
 	if isUUID(answered) || asked == "" {
@@ -217,7 +273,7 @@ type Respondent struct {
 	CreatedAt            time.Time         `json:"createdAt"`
 	PDFLink              string            `json:"pdfLink"`
 	FinishedPDFURL       string            `json:"finishedPdfUrl"`
-	Signers              []Signer          `json:"signers"`
+	Signers              []Signer          `json:"signers" fill:"places"`
 	History              []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
 }
 

@@ -241,14 +241,14 @@ func (a *app) decide(ctx context.Context, ref, decision string) error {
 		return errors.Join(err, fmt.Errorf("%s: nothing is to be decided", ref))
 	}
 	if decision == "again" {
-		return a.to(ctx, toSend, offers[0], ", note = '', intent = 0")
+		return a.to(ctx, toSend, offers[0], ", note = ''")
 	}
 	r, err := a.client.Templates.Respondent(ctx, decision)
 	if err != nil {
 		return err
 	}
 	owners, err := a.find(ctx, "document = $1", decision)
-	if len(owners) > 0 || r.TemplateID != offers[0].Template || !addressed(r, offers[0]) {
+	if len(owners) > 0 || !offers[0].params().MayBe(r) {
 		return errors.Join(err, fmt.Errorf("%s is not of this template and address, or belongs to another offer", decision))
 	}
 	return errors.Join(err, a.own(ctx, offers[0], decision))

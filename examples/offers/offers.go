@@ -16,15 +16,12 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-const (
-	clocks = 2 * time.Minute // how far this machine's clock and the service's may be apart
-	maxPDF = 100 << 20       // bytes
-)
+const maxPDF = 100 << 20 // bytes
 
 // send sends what is new. The row says so before the request is made. Of two offers to one address, the second waits while the
 // outcome of the first is in doubt.
 func (a *app) send(ctx context.Context) error {
-	const begin = `UPDATE offers SET state = 'sending', tried = $2, intent = CASE WHEN intent = 0 THEN $2 ELSE intent END
+	const begin = `UPDATE offers SET state = 'sending', tried = $2
 		WHERE ref = $1 AND state = 'new' AND NOT EXISTS (SELECT 1 FROM offers AS other
 			WHERE other.template = offers.template AND other.email = offers.email AND other.state = 'sending')`
 	offers, err := a.find(ctx, "state = 'new'")
@@ -107,16 +104,11 @@ func (a *app) reconcile(ctx context.Context, where string) error {
 	return err
 }
 
-func addressed(r *signforms.Respondent, o offer) bool {
-	return slices.ContainsFunc(r.Signers, func(s signforms.Signer) bool { return strings.EqualFold(s.Email, o.Email) })
-}
-
-// resolve finds out what became of a send: it looks for documents to the address, made since the intent, that no other offer owns.
+// resolve finds out what became of a send: it looks for documents that may be it and that no other offer owns.
 func (a *app) resolve(ctx context.Context, o offer, documents map[string]*signforms.Respondent) error {
 	var candidates []string
-	earliest := time.UnixMilli(o.Intent).Add(-clocks)
 	for id, r := range documents {
-		if !addressed(r, o) || !r.CreatedAt.IsZero() && r.CreatedAt.Before(earliest) { // one of unknown age may be it
+		if !o.params().MayBe(r) {
 			continue
 		}
 		owners, err := a.find(ctx, "document = $1", id)

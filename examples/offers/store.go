@@ -31,7 +31,7 @@ const schema = `
 CREATE TABLE IF NOT EXISTS offers (
 	ref TEXT PRIMARY KEY, template TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
 	state TEXT NOT NULL DEFAULT 'new', document TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
-	intent BIGINT NOT NULL DEFAULT 0, tried BIGINT NOT NULL DEFAULT 0, sent BIGINT NOT NULL DEFAULT 0, reminded BIGINT NOT NULL DEFAULT 0,
+	tried BIGINT NOT NULL DEFAULT 0, sent BIGINT NOT NULL DEFAULT 0, reminded BIGINT NOT NULL DEFAULT 0,
 	hints BIGINT NOT NULL DEFAULT 0, pdf BYTEA
 );
 CREATE UNIQUE INDEX IF NOT EXISTS offers_one_doubt ON offers (template, email) WHERE state = 'sending';
@@ -42,7 +42,7 @@ CREATE INDEX IF NOT EXISTS offers_reminded ON offers (reminded)`
 
 type offer struct {
 	Ref, Template, Role, Name, Email, State, Document, Note string
-	Intent, Tried, Sent, Reminded, Hints                    int64
+	Tried, Sent, Reminded, Hints                            int64
 }
 
 // open opens a Postgres database by its URL, or else a SQLite file, beside which the queue has a file of its own.
@@ -67,7 +67,7 @@ func (a *app) open(ctx context.Context, where string) (err error) {
 }
 
 func (a *app) find(ctx context.Context, where string, args ...any) (found []offer, err error) {
-	rows, err := a.db.QueryContext(ctx, `SELECT ref, template, role, name, email, state, document, note, intent, tried, sent, reminded, hints
+	rows, err := a.db.QueryContext(ctx, `SELECT ref, template, role, name, email, state, document, note, tried, sent, reminded, hints
 		FROM offers WHERE `+where+` ORDER BY ref`, args...)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (a *app) find(ctx context.Context, where string, args ...any) (found []offe
 	for rows.Next() {
 		var o offer
 		if err := rows.Scan(&o.Ref, &o.Template, &o.Role, &o.Name, &o.Email, &o.State, &o.Document, &o.Note,
-			&o.Intent, &o.Tried, &o.Sent, &o.Reminded, &o.Hints); err != nil {
+			&o.Tried, &o.Sent, &o.Reminded, &o.Hints); err != nil {
 			return nil, err
 		}
 		found = append(found, o)

@@ -11,6 +11,7 @@
 //	any        for a string: a value that is not a string is kept as its JSON
 //	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail, as does one
 //	           object in which no member is a field; one without members is left out, as null is
+//	places     for a slice of structs: an element that is not an object is an empty record, and is not left out
 package jsonfill
 
 import (
@@ -266,7 +267,7 @@ func (f *filler) elements(v reflect.Value, field field) {
 
 // fits tells whether the element that comes next belongs into the list.
 func (f *filler) fits(field field) bool {
-	if field.elem == aRaw || f.scan.Next() == '{' {
+	if field.elem == aRaw || f.scan.Next() == '{' || field.places {
 		return true
 	}
 	if field.strict {
@@ -295,7 +296,7 @@ func (f *filler) element(v reflect.Value, i int, field field) {
 		return
 	}
 	if field.elem == aRecord {
-		f.object(v.Index(i))
+		f.record(v.Index(i))
 		return
 	}
 	if raw := f.value(); f.take(len(raw)) {

@@ -20,6 +20,7 @@ type field struct {
 	index             []int
 	kind, elem        kind // elem of lists and pointers
 	also, any, strict bool
+	places            bool
 }
 
 type kind uint8
@@ -64,6 +65,8 @@ func newPlan(t reflect.Type) *plan {
 				f.any = true
 			case "list":
 				f.strict = true
+			case "places":
+				f.places = true
 			}
 		}
 		p.add(f)
