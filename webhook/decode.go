@@ -146,22 +146,18 @@ func (d *decoder) member(key string) {
 		d.stringMember(memberFinishedPDFURL, key, &e.finishedPDFURL)
 	case "isSigningOrder":
 		d.topLevel(memberIsSigningOrder)
-		e.value(d.scan.Next() != 'n')
 		if !d.boolean(&e.isSigningOrder) {
 			d.misfit(key, wantBoolean)
 		}
 	case "signers":
 		d.topLevel(memberSigners)
 		d.signerList(key)
-		e.value(len(e.signers) > 0)
 	case "viewedBy":
 		d.topLevel(memberViewedBy)
 		d.actor(key, "viewedAt", &e.viewedBy.Signer, &e.viewedBy.ViewedAt)
-		e.value(e.viewedBy != ViewedBy{})
 	case "signedBy":
 		d.topLevel(memberSignedBy)
 		d.actor(key, "signedAt", &e.signedBy.Signer, &e.signedBy.SignedAt)
-		e.value(e.signedBy != SignedBy{})
 	case "formId":
 		d.stringMember(memberFormID, key, &e.formID)
 	case "formResponseId":
@@ -173,7 +169,6 @@ func (d *decoder) member(key string) {
 	case "response":
 		d.topLevel(memberResponse)
 		d.answerList(key)
-		e.value(len(e.answers) > 0)
 	default:
 		d.dynamic(key)
 	}
@@ -197,22 +192,18 @@ func (d *decoder) stringMember(m member, key string, dst *string) {
 	if !d.str(dst) {
 		d.misfit(key, wantString)
 	}
-	d.cur.value(*dst != "")
 }
 
-// value notes whether the member that was read has a value.
-func (e *element) value(has bool) {
-	if has {
-		e.valued |= e.reading
-	}
-}
-
-// topLevel notes which member is read next. It forgets what was noted of an earlier value under the same key.
+// topLevel notes which member is read next, and whether it is there: null counts as missing. It forgets what was noted of an earlier value under the same key.
 func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m
+	e.given |= m
+	if d.scan.Next() == 'n' {
+		e.given &^= m
+	}
+	e.ofPDF, e.ofTemplate = e.ofPDF&^m, e.ofTemplate&^m
 	if len(e.misfits) > 0 {
 		e.misfits = slices.DeleteFunc(e.misfits, func(x misfit) bool { return x.member == m })
 	}
-	e.valued &^= m
 }

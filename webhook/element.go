@@ -51,8 +51,10 @@ type element struct {
 	fieldAt         map[string]int // index in fields by key, once there are many
 	nullFields      bool           // some of fields are marked with nullKind
 
-	valued  member // members with a value that is not empty and could be read, at least in part
-	misfits []misfit
+	given      member // members that are there, however empty or odd their value
+	ofPDF      member // those whose signers have a key of PDF documents
+	ofTemplate member // those whose signers have a key of templates
+	misfits    []misfit
 
 	// Where the decoder is.
 	reading member

@@ -7,27 +7,25 @@ const (
 	membersOfSteps      = memberViewedBy | memberSignedBy | memberIsSigningOrder | memberFinishedPDFURL
 )
 
-// infer chooses the type of an event without webhookEvent by its fields. The service does not document such events, but its
-// samples contain them. A type needs fields that only it has, and none that only other types have; else the result is empty:
-// an UnknownEvent is reported, and a wrong type would not be. Empty values count as missing.
+// infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but its
+// samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type needs
+// keys that only it has, and none that only other types have. Else the result is empty: an UnknownEvent is reported, and
+// a wrong type would not be.
 func (e *element) infer() EventType {
-	read := e.valued
-	given := read
-	for _, m := range e.misfits {
-		given |= m.member
-	}
-	if given&membersFormOnly != 0 {
+	if e.given&membersFormOnly != 0 {
 		const answers = memberFormID | memberResponse
-		response := read&memberFormResponseID != 0 || read&answers == answers
-		if response && given&membersDocumentOnly == 0 && len(e.fields) == 0 {
+		response := e.given&memberFormResponseID != 0 || e.given&answers == answers
+		if response && e.given&membersDocumentOnly == 0 && len(e.fields) == 0 {
 			return TypeFormResponse
 		}
 		return ""
 	}
-	pdf, template := e.signerKinds()
-	switch step := given & membersOfSteps; {
-	case pdf == template || step&read&^memberIsSigningOrder == 0 || step != memberFinishedPDFURL && len(e.fields) > 0:
-		return ""
+	template := e.ofTemplate != 0
+	step := e.given & membersOfSteps
+	if template == (e.ofPDF != 0) || step != memberFinishedPDFURL && len(e.fields) > 0 {
+		return "" // signers of no kind or of both, or what they filled in before they all signed
+	}
+	switch {
 	case step == memberViewedBy:
 		return either(template, TypeTemplateViewed, TypeSignatureViewed)
 	case step&^memberIsSigningOrder == memberSignedBy:
@@ -43,19 +41,4 @@ func either(template bool, ofTemplate, ofPDF EventType) EventType {
 		return ofTemplate
 	}
 	return ofPDF
-}
-
-// signerKinds reports whether signers have fields of PDF documents and of templates. Each kind was seen with fields of the
-// other (not documented by the service): then both are true.
-func (e *element) signerKinds() (pdf, template bool) {
-	note := func(s *Signer) {
-		pdf = pdf || s.SignerIP != ""
-		template = template || s.RoleTitle != "" || s.SignerID != ""
-	}
-	for i := range e.signers {
-		note(&e.signers[i])
-	}
-	note(&e.viewedBy.Signer)
-	note(&e.signedBy.Signer)
-	return pdf, template
 }

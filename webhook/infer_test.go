@@ -18,7 +18,9 @@ const (
 	ofPDF    = `{"email":"e","signerIp":"192.0.2.1"}`
 	ofRole   = `{"email":"e","roleTitle":"r","signerId":"s"}`
 	ofBoth   = `{"email":"e","signerId":"s","signerIp":"192.0.2.1"}`
-	ofNone   = `{"email":"e","signerIp":"","roleTitle":null,"signerId":""}`
+	ofNone   = `{"email":"e","signerIp":null,"roleTitle":null}`
+	emptyPDF = `{"email":"e","status":"PENDING","signerIp":"","hasDeclined":false}`
+	emptyTwo = `{"email":"e","signerIp":"","signerId":""}`
 )
 
 func TestInfer(t *testing.T) {
@@ -31,10 +33,13 @@ func TestInfer(t *testing.T) {
 		{`"formResponseId":"r"`, webhook.TypeFormResponse},
 		{`"formId":"f","formTitle":"t","finishedPdfUrl":"p","response":[{"id":"1"}]`, webhook.TypeFormResponse},
 		{`"formId":"f","formTitle":"t","finishedPdfUrl":"p"`, unknown},
-		{`"formId":"f","response":[],"finishedPdfUrl":"p"`, unknown},
-		{`"formResponseId":"","formTitle":"t"`, unknown},
-		{`"formResponseId":[],"formTitle":"t"`, unknown},
-		{`"formResponseId":"r","documentUrl":"u","documentId":"","signers":[]`, webhook.TypeFormResponse},
+		{`"formId":"f","response":[],"finishedPdfUrl":"p"`, webhook.TypeFormResponse},
+		{`"formId":"f","response":null,"finishedPdfUrl":"p"`, unknown},
+		{`"formResponseId":"","formTitle":"t"`, webhook.TypeFormResponse},
+		{`"formResponseId":[],"formTitle":"t"`, webhook.TypeFormResponse},
+		{`"formResponseId":null,"formTitle":"t"`, unknown},
+		{`"formResponseId":"r","documentUrl":"u","documentId":null,"signers":null`, webhook.TypeFormResponse},
+		{`"formResponseId":"r","documentUrl":"u","documentId":""`, unknown},
 		{`"formResponseId":"r","documentId":"d"`, unknown},
 		{`"formResponseId":"r","signers":[` + ofPDF + `]`, unknown},
 		{`"formResponseId":"r","viewedBy":` + ofRole, unknown},
@@ -48,6 +53,14 @@ func TestInfer(t *testing.T) {
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofPDF + `,` + ofRole + `]`, unknown},
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, unknown},
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `]`, unknown},
+		{document + `,"finishedPdfUrl":"p","signers":[` + emptyPDF + `,` + emptyPDF + `]`, webhook.TypeSignatureCompleted},
+		{document + `,"finishedPdfUrl":"p","signers":[{"email":"e","roleTitle":""}]`, webhook.TypeTemplateResponse},
+		{document + `,"finishedPdfUrl":"p","signers":[{"email":"e","signerId":[]}]`, webhook.TypeTemplateResponse},
+		{document + `,"finishedPdfUrl":"p","signers":[` + emptyTwo + `]`, unknown},
+		{document + `,"finishedPdfUrl":"p","signers":[` + emptyPDF + `,` + ofRole + `]`, unknown},
+		{document + `,"signers":[` + ofRole + `],"signers":[` + emptyPDF + `],"viewedBy":` + emptyPDF, webhook.TypeSignatureViewed},
+		{document + `,"signers":[],"viewedBy":` + emptyPDF, webhook.TypeSignatureViewed},
+		{document + `,"signers":[` + emptyPDF + `],"signedBy":` + emptyPDF + `,"isSigningOrder":false`, webhook.TypeSignatureSigned},
 		{document + `,"finishedPdfUrl":"p","signers":[]`, unknown},
 		{document + `,"finishedPdfUrl":"p","signers":null,"contact_field(page1)[x]":"y"`, unknown},
 		{document + `,"finishedPdfUrl":"p"`, unknown},
@@ -58,22 +71,22 @@ func TestInfer(t *testing.T) {
 
 		// Which step.
 		{document + `,"signers":[` + ofPDF + `]`, unknown},
-		{document + `,"signers":[` + ofPDF + `],"viewedBy":{}`, unknown},
-		{document + `,"signers":[` + ofPDF + `],"viewedBy":7`, unknown},
+		{document + `,"signers":[` + ofPDF + `],"viewedBy":{}`, webhook.TypeSignatureViewed},
+		{document + `,"signers":[` + ofPDF + `],"viewedBy":7`, webhook.TypeSignatureViewed},
 		{document + `,"signers":[` + ofPDF + `],"viewedBy":{"email":"e","viewedAt":"?"}`, webhook.TypeSignatureViewed},
 		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"}`, webhook.TypeSignatureSigned},
 		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"isSigningOrder":false`, webhook.TypeSignatureSigned},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":7,"isSigningOrder":false`, unknown},
+		{document + `,"signers":[` + ofPDF + `],"signedBy":7,"isSigningOrder":false`, webhook.TypeSignatureSigned},
 		{document + `,"signers":[` + ofPDF + `],"isSigningOrder":false`, unknown},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"finishedPdfUrl":"","viewedBy":null`, webhook.TypeSignatureSigned},
+		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"finishedPdfUrl":null,"viewedBy":null`, webhook.TypeSignatureSigned},
 		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"viewedBy":{"email":"e"}`, unknown},
 		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"finishedPdfUrl":"p"`, unknown},
-		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"finishedPdfUrl":[]`, unknown},
+		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"finishedPdfUrl":""`, unknown},
 		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"isSigningOrder":true`, unknown},
 		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":"y"`, unknown},
 		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":null`, webhook.TypeTemplateViewed},
 		{document + `,"signers":[` + ofRole + `],"isSigningOrder":true,"finishedPdfUrl":"p"`, unknown},
-		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":""`, unknown},
+		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":""`, webhook.TypeTemplateResponse},
 		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":null`, unknown},
 		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":"p","contact_field(page1)[x]":"y"`, webhook.TypeTemplateResponse},
 	} {

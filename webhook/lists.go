@@ -118,10 +118,13 @@ func (d *decoder) signerMember(key string, s *Signer) {
 	case "status":
 		d.fit(key, wantString, d.str((*string)(&s.Status)))
 	case "signerIp":
+		d.tells(&d.cur.ofPDF)
 		d.fit(key, wantString, d.str(&s.SignerIP))
 	case "roleTitle":
+		d.tells(&d.cur.ofTemplate)
 		d.fit(key, wantString, d.str(&s.RoleTitle))
 	case "signerId":
+		d.tells(&d.cur.ofTemplate)
 		d.fit(key, wantString, d.str(&s.SignerID))
 	case "hasDeclined":
 		d.fit(key, wantBoolean, d.boolean(&s.HasDeclined))
@@ -129,6 +132,13 @@ func (d *decoder) signerMember(key string, s *Signer) {
 		d.fit(key, wantInteger, d.integer(&s.SigningOrderNo))
 	default:
 		d.scan.Skip()
+	}
+}
+
+// tells notes a key that only signers of one kind have.
+func (d *decoder) tells(kind *member) {
+	if d.scan.Next() != 'n' {
+		*kind |= d.cur.reading
 	}
 }
 
