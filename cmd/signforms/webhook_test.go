@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -160,10 +162,11 @@ func TestReceive(t *testing.T) {
 		resp.Body.Close()
 		require.Equal(t, http.StatusUnauthorized, resp.StatusCode)
 	}
-	resp, err := http.Post(address, "application/json", bytes.NewReader(make([]byte, webhook.DefaultMaxBody+1)))
+	resp, err := http.Post(address, "application/json", bytes.NewReader(make([]byte, 1<<20+1)))
 	require.NoError(t, err)
 	resp.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
+	require.Equal(t, "408 Request Timeout", postCutShort(t, address))
 
 	s.Close()
 	http.DefaultClient.CloseIdleConnections()
@@ -175,7 +178,9 @@ func TestReceive(t *testing.T) {
 	} {
 		require.Contains(t, s.named(stdout), line)
 	}
-	require.Equal(t, 2, strings.Count(stderr, " refused POST /: "), stderr)
+	require.Equal(t, 4, strings.Count(stderr, " refused POST /: "), stderr)
+	require.Contains(t, stderr, "refused POST /: the body is larger than 1048576 bytes\n")
+	require.Contains(t, stderr, "refused POST /: the body did not arrive whole: the connection broke\n")
 	require.Contains(t, stderr, "does not match the secret")
 	require.NotContains(t, stdout+stderr, s.WebhookSecret)
 
@@ -192,6 +197,20 @@ func TestReceive(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, f.Name(), string(events[0].EventType()))
 	}
+}
+
+// postCutShort sends half of a body, and returns the status of the answer.
+func postCutShort(t *testing.T, address string) string {
+	conn, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(address, "http:"), "/"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf")
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	resp.Body.Close()
+	return resp.Status
 }
 
 func TestReceiveJSON(t *testing.T) {

@@ -44,7 +44,7 @@ func Command() *cobra.Command {
 		Use:   "receive",
 		Short: "Receive webhooks, verify them and print their events",
 		Long: `Receive verifies webhook deliveries and prints their events, or why it refuses one. It answers 200 to genuine
-deliveries and 401 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel or a proxy
+deliveries and 401, 408 or 413 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel or a proxy
 with TLS in front of it.
 
 With --record it keeps the body of each genuine delivery in a folder, as samples for tests. What the
@@ -55,7 +55,7 @@ answers. The signature does not match the file.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.addr, "addr", "127.0.0.1:8080", "where to listen; :8080 for every address of this machine")
-	f.DurationVar(&r.tolerance, "tolerance", webhook.DefaultTolerance, "how far the timestamp of a delivery may be off")
+	f.DurationVar(&r.tolerance, "tolerance", 5*time.Minute, "how far the timestamp of a delivery may be off")
 	f.StringVar(&r.record, "record", "", "`folder` that keeps the deliveries with personal data replaced")
 	f.BoolVar(&r.json, "json", false, "print each event whole, one a line")
 	r.secrets.addFlags(cmd)
@@ -87,9 +87,12 @@ func (r *receiver) run(cmd *cobra.Command) error {
 	return serveUntil(cmd.Context(), l, r)
 }
 
+// readTimeout is how long a request may take to arrive.
+const readTimeout = 20 * time.Second
+
 // serveUntil serves until ctx ends. Then it waits up to 5 seconds for requests under way.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadTimeout: 20 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 64 << 10}
+	srv := &http.Server{Handler: h, ReadTimeout: readTimeout, WriteTimeout: readTimeout + 10*time.Second, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {
@@ -108,22 +111,22 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
+// maxBody bounds the body of a delivery, in bytes.
+const maxBody = 1 << 20
+
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	body, err := cli.ReadAll(req.Body, "the body", webhook.DefaultMaxBody)
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		io.WriteString(w, `{"status":"too large"}`)
+		r.refuseUnread(w, req, err)
 		return
 	}
 	events, err := r.verifier.Events(req.Header, body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n", time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), refusal(err, req.Header))
+		r.refuse(w, req, http.StatusUnauthorized, "refused", refusal(err, req.Header))
 		fmt.Fprintln(r.stderr, webhook.Diagnose(r.all, req.Header, body))
-		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"status":"refused"}`)
 		return
 	}
 	for _, e := range events {
@@ -137,6 +140,27 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	io.WriteString(w, `{"status":"ok"}`)
+}
+
+// refuseUnread refuses a delivery whose body could not be read to its end.
+func (r *receiver) refuseUnread(w http.ResponseWriter, req *http.Request, err error) {
+	status, word, reason := http.StatusRequestTimeout, "body incomplete", "the body did not arrive whole: the connection broke"
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		status, word, reason = http.StatusRequestEntityTooLarge, "too large", fmt.Sprintf("the body is larger than %d bytes", maxBody)
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		reason = fmt.Sprintf("the body did not arrive within %v", readTimeout)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refuse(w, req, status, word, reason)
+}
+
+// refuse answers a request and prints the reason.
+func (r *receiver) refuse(w http.ResponseWriter, req *http.Request, status int, word, reason string) {
+	fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n",
+		time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), reason)
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"status":%q}`, word)
 }
 
 // keep writes a delivery into the folder, with personal data replaced.
