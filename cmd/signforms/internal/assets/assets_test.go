@@ -21,11 +21,11 @@ import (
 )
 
 func TestAssetsAreAsListed(t *testing.T) {
-	list, err := os.ReadFile("LIST.md")
+	list, err := os.ReadFile("SHA256SUMS")
 	require.NoError(t, err)
 	listed := map[string]string{}
-	for _, row := range regexp.MustCompile(`(?m)^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$`).FindAllStringSubmatch(string(list), -1) {
-		listed[row[1]] = row[2]
+	for _, row := range regexp.MustCompile(`(?m)^([0-9a-f]{64})  [^/]+/(?:build/|dist/)?(\S+)$`).FindAllStringSubmatch(string(list), -1) {
+		listed[row[2]] = row[1]
 	}
 	require.NoError(t, fs.WalkDir(os.DirFS("files"), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
